@@ -14,8 +14,10 @@ import pytest
 
 from conftest import SMALL
 from elanite import congestion, figures, sources
+from elanite.cli.congestion import _print
 from elanite.figures import matrix as picture
 from elanite.plan import Point, plan
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from elanite.store import Store
@@ -56,6 +58,8 @@ class Results:
         if table == "links":
             rows = [(link, 1, round(waited * 1e6), round(waited * 1e8)) for link, waited in self.window.items()]
             return pl.DataFrame(rows, {"link": pl.UInt32, "packets": pl.UInt64, **times}, orient="row")
+        if table == "faults":
+            return empty(table)
         assert table == "slices"
         rows = [
             (number, link, round(waited * 1e6), round(waited * 1e8))
@@ -141,6 +145,47 @@ def test_the_ways_of_a_torus_are_along_dimensions() -> None:
         "backwards along dimension 2", "backwards along dimension 1", "to the nodes",
     ]  # fmt: skip
     assert [ways["forwards along dimension 1"], ways["to the nodes"]] == pytest.approx([100, 50])
+
+
+def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both directions of a cable, all links of a switch and of the adapter; a host and bit errors break no link."""
+    chosen = point([2, 2], [2])
+    parts = {
+        "link": ("cable from switch 1.1 to switch 2.1", "switch 1.1", "switch 2.1"),
+        "switch": ("switch 2.0", None, None),
+        "adapter": ("adapter of node 3", "node 3", "switch 1.1"),
+        "node": ("host of node 0", None, None),
+        "links": ("all cables", None, None),
+    }
+    rows = [
+        (number, part, *names, *((1e-9, None, None, None) if part == "links" else (None, 5_000_000, 9_000_000, None)))
+        for number, (part, names) in enumerate(parts.items())
+    ]
+    faults = pl.DataFrame(rows, schema=empty("faults").schema, orient="row")
+    found = {
+        part: congestion.of_tables(
+            chosen.json,
+            TINY.table("", "links"),
+            empty("slices"),
+            (0.0, 120.0),
+            0,
+            faults.filter(pl.col("part") == part),
+        )
+        for part in parts
+    }
+    failed = {part: sorted(one.failed) for part, one in found.items()}
+    assert failed == {"link": [11, 15], "switch": [8, 10, 12, 14], "adapter": [3, 7], "node": [], "links": []}
+    everything = congestion.of_tables(chosen.json, TINY.table("", "links"), empty("slices"), (0.0, 120.0), 0, faults)
+    assert everything.failed == {3, 7, 8, 10, 11, 12, 14, 15}
+    _print(everything, "a point", "")
+    said = capsys.readouterr().out
+    assert "failed: cable from switch 1.1 to switch 2.1: down from 5 us to 9 us" in said
+    assert "failed: all cables: bit error rate 1e-09" in said
+    assert re.search(r"switch 1\.0 .*33x +0\b", said), said
+    drawn = json.dumps([figure.chart.to_dict() for figure in picture.draw(everything, "name", "title")])
+    assert '"shape": "cross"' in drawn
+    assert "A cross marks" in picture.draw(everything, "name", "title")[0].caption
+    assert "cross" not in json.dumps(picture.draw(found["node"], "name", "title")[0].chart.to_dict())
 
 
 def test_an_idle_network_has_zeros() -> None:

@@ -122,6 +122,24 @@ def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int]
     assert ended.exit_code == code
 
 
+def test_a_host_that_stops_ends_its_ranks() -> None:
+    said = "the host of node 1 stopped at 1 ms, and ranks 2, 3 with it"
+    dead = [{"rank": rank, "call": "MPI_Recv", "time_us": 1000, "stopped": True} for rank in (2, 3)]
+    ended = judge(evidence({"end": "stopped", "message": said, "rank": 2, "dead": dead}, []))
+    assert (ended.message, ended.exit_code, ended.finished) == (said, 1, False)
+    went_on = judge(evidence({"rank": 2, "dead": dead}, [0, 0, 9, 9]))
+    assert went_on.message.splitlines()[0] == (
+        "rank 2 (pid 13) on node 1 failed when its host stopped at 1000 us of simulated time in MPI_Recv"
+    )
+
+
+def test_the_first_message_that_was_lost_is_told_with_what_came_of_it() -> None:
+    lost = "rank 0 sends 8 B to rank 1: no way is left"
+    aborted = judge(evidence({"end": "launcher gone", "lost": lost}, [], left=[(0, "error", 0)]))
+    assert aborted.message.endswith(f"\n  the first message that was lost: {lost}")
+    assert not judge(replace(evidence({"end": "finished", "lost": lost}, []), code=0)).message
+
+
 @pytest.mark.parametrize(("of_mpiexec", "code"), [(255, 1), (254, 254), (1, 1), (0, 1), (None, 1)])
 def test_mpiexec_that_lost_its_helper_has_no_code_of_a_rank(of_mpiexec: int | None, code: int) -> None:
     told = replace(evidence({"rank": 3}, [], 3), code=of_mpiexec)

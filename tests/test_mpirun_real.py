@@ -212,6 +212,58 @@ def test_ranks_that_go_on_without_one_end_as_ever(elanite: Run, mpi_programs: Pa
     assert re.search(rf"^error: rank 3 .* {how}", killed.err, re.MULTILINE), killed
 
 
+FAULTS = (
+    *("--set", "faults.timeout=50 us", "--set", "faults.backoff=20 us"),
+    *("--set", "faults.detect=200 us", "--set", "faults.give_up=1 ms"),
+)
+"""Times of recovery that make runs short."""
+
+
+def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_programs: Path) -> None:
+    """Bit errors and a cable that is down for a while take time, and nothing else; the same command gives the same run."""
+    words = ("-n", "8", str(mpi_programs / "faulty"), "50")
+    faults = ("links = 'all', bit_error_rate = 1e-5", "link = 'node 3', at = '300 us', for = '100 us'")
+    asked = [word for fault in faults for word in ("--fault", fault)]
+    well = elanite("mpirun", *FAULTS, *words)
+    first, second = (elanite("mpirun", *FAULTS, *asked, *words) for _ in range(2))
+    assert [one.code for one in (well, first, second)] == [0, 0, 0], (well, first)
+    assert first.out == second.out
+    times = [float(one.out.split()[-1]) for one in (well, first)]
+    assert times[0] + 100e-6 < times[1], times
+    assert "failed          all cables: bit error rate 1e-05" in first.err
+    assert "failed          cable from node 3 to switch 1.0: down from 300 us to 400 us\n" in first.err
+    assert re.search(r"sent again +[1-9][\d,]* packets", first.err), first
+    assert "failed" not in well.err
+    assert len(list((tmp_path / "out" / "mpirun").iterdir())) == 2
+
+
+def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) -> None:
+    fault = ("--fault", "node = 3, at = '1 ms'")
+    ended = elanite("mpirun", "-q", *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
+    assert (ended.code, ended.out) == (1, ""), ended
+    assert ended.err == "error: the host of node 3 stopped at 1 ms, and rank 3 with it\n", ended
+    # The first three ranks need the last one for the first second of a split only.
+    words = ("-q", "--disable-auto-cleanup", *fault, "-n", "4", str(mpi_programs / "leaver"), "stays")
+    ended = elanite("mpirun", *words)
+    assert (ended.code, ended.out) == (1, "3 ranks went on\n"), ended
+    assert re.search(r"rank 3 \(pid \d+\) on node 3 failed when its host stopped at 1,000 us", ended.err), ended
+
+
+def test_a_message_that_is_lost_is_an_error_of_mpi(elanite: Run, mpi_programs: Path) -> None:
+    """Programs whose errors are fatal end, the others get it; both reports name the message and the reason."""
+    fault = ("--fault", "link = 'node 3', at = '1 ms'")
+    words = ("-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
+    lost = r"the first message that was lost: rank \d .* 4 KB .*node 3.* has failed: .*; the message has not been"
+    fatal, returned = elanite("mpirun", *words), elanite("mpirun", *words, "return")
+    assert fatal.code != 0, fatal
+    assert re.search(r"^error: rank \d .* ended the run with an error of MPI", fatal.err, re.MULTILINE), fatal
+    assert re.fullmatch(r"(rank \d gets MPI_ERR_OTHER\n)+", returned.out), returned
+    assert returned.code == 3, returned
+    assert re.search(r"^error: rank \d .* called MPI_Abort with code 3", returned.err, re.MULTILINE), returned
+    for ended in (fatal, returned):
+        assert re.search(lost, ended.err), ended
+
+
 def test_a_limit(elanite: Run, ends: str) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", "--limit-time", "1ms", ends, "never")
     assert ended.code == 1

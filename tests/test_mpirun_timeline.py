@@ -6,6 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from elanite import sources
@@ -14,7 +15,7 @@ from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.session import Run
 from elanite.mpirun.verdict import Ended
-from elanite.store import frame
+from elanite.store import empty, frame
 from files.columns import columns
 
 pytest.importorskip("perfetto")
@@ -37,7 +38,7 @@ MESSAGES: Rows = [
 ]
 
 
-def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2) -> Run:
+def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults: Rows | None = None) -> Run:
     series: Rows = [(0.0, 2.0, "bus", 0, 0.5), (2.0, 4.0, "bus", 0, 1.0), (6.0, 8.0, "bus", 0, 0.25)]
     series += [(2.0, 4.0, "thread", 1, 0.125)]
     series += [(2.0, 4.0, "link", link, 0.001 * (1 + link)) for link in range(links)]
@@ -54,6 +55,7 @@ def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2) -> Run
     cluster = Cluster.of(sources.read("machine", "es40-qsnet"))
     ended = Ended("finished", "", 0, 12.0)
     tables = {name: frame(one) for name, one in given.items()}
+    tables["faults"] = pl.DataFrame(faults or [], schema=empty("faults").schema, orient="row")
     return Run(("x",), Options(2), cluster, (0, 5), Mpi("mpiexec", "MPICH", "5"), ended, 0.1, tables)
 
 
@@ -180,6 +182,25 @@ def test_calls_of_several_threads_have_tracks_of_their_own(tmp_path: Path) -> No
     trace, _ = written(a_run(calls), tmp_path)
     check(trace)
     assert [time for time, *_ in trace.of("rank 0 on node 0, 1")] == [2000, 7000]
+
+
+def test_what_failed_has_a_track_of_its_own(tmp_path: Path) -> None:
+    """A part that fails twice, one that is not repaired, and cables with bit errors, which are not down."""
+    name, us = "cable from node 0 to switch 1.0", 1_000_000
+    faults: Rows = [
+        (0, "link", name, "node 0", "switch 1.0", None, 2 * us, 4 * us, 3 * us),
+        (0, "link", name, "node 0", "switch 1.0", None, 6 * us, 7 * us, None),
+        (1, "node", "host of node 5", None, None, None, 9 * us, None, None),
+        (2, "links", "all cables", None, None, 1e-9, None, None, None),
+    ]
+    trace, _ = written(a_run(faults=faults), tmp_path)
+    check(trace)
+    groups = [track.process.process_name for track in trace.tracks.values() if track.HasField("process")]
+    assert groups[-1] == "faults of es40-qsnet"
+    cable = [(time, text) for time, _, text, _ in trace.of(name)]
+    assert cable == [(2000, "down"), (3000, "known to the sources"), (4000, ""), (6000, "down"), (7000, "")]
+    assert [(time, text) for time, _, text, _ in trace.of("host of node 5")] == [(9000, "down"), (12_000, "")]
+    assert not any(track.name == "all cables" for track in trace.tracks.values())
 
 
 def test_a_run_without_calls_and_messages(tmp_path: Path) -> None:

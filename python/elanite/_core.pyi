@@ -75,18 +75,22 @@ class MpiRecords(TypedDict):
     `end_us`."""
     links: _Columns
     """The columns of a point's table of links, over the whole run."""
+    faults: _Columns
+    """The columns of a point's table of faults."""
     series: _Columns
     """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (the number of the link, or of the
     adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
     that was idle in a slice has no row."""
     summary: _Columns
-    """One row: `time_us`, `messages`, `bytes`, `packets`, `digest`, `events`, `repeatable`."""
+    """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`."""
 
 @final
 class MpiRun:
     """A run of ranks, processes of a real MPI program, on a machine."""
 
-    def __new__(cls, machine_text: str, machine_file: str, overrides: list[str], options_json: str) -> MpiRun: ...
+    def __new__(
+        cls, machine_text: str, machine_file: str, overrides: list[str], faults: list[str], options_json: str
+    ) -> MpiRun: ...
     def environment(self) -> dict[str, str]: ...
     def serve(self, cancel: Cancel, launcher_pid: int) -> str: ...
     def pids(self) -> list[int | None]: ...

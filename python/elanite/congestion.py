@@ -20,12 +20,13 @@ this link is a part of its delay, and the time in the queue of the adapter is no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from elanite import _core, frames
 from elanite.store import frame
+from elanite.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,10 @@ class Matrix:
     """Waits and delays over time, from the start of the run on, one row per slice and link with any: ``slice``,
     ``switch``, ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no
     slices."""
+    faults: pl.DataFrame
+    """What failed in the run: the table of faults."""
+    failed: frozenset[int]
+    """The links that were down at any time of the run."""
     window: tuple[float, float]
     """Start and end of the measured window, in us, for which links and switches are counted."""
     slice_count: int
@@ -70,12 +75,17 @@ def matrix(point: Point, store: Store) -> Matrix:
     manifest = store.get(point.id)
     begin = _us(run["warm_up"])
     end = manifest["simulated_ps"] / 1e6 if manifest else begin
-    counted, slices = store.table(point.id, "links"), store.table(point.id, "slices")
-    return of_tables(point.json, counted, slices, (begin, end), run["slices"])
+    counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
+    return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)
 
 
 def of_tables(
-    point_json: str, counted: pl.DataFrame, slices: pl.DataFrame, window: tuple[float, float], slice_count: int
+    point_json: str,
+    counted: pl.DataFrame,
+    slices: pl.DataFrame,
+    window: tuple[float, float],
+    slice_count: int,
+    faults: pl.DataFrame,
 ) -> Matrix:
     """The congestion matrix of the machine of a point, from the counters of links in a window and over time."""
     wiring = frame(_core.wiring(point_json))
@@ -106,7 +116,39 @@ def of_tables(
         .select("slice", "switch", "enters", "link", *_TIMES)
         .with_columns(_WAITED)
     )
-    return Matrix(links, switches, slices, window, slice_count)
+    return Matrix(links, switches, slices, faults, _failed(links, faults), window, slice_count)
+
+
+def in_words(fault: dict[str, Any]) -> str:
+    """A row of the table of faults for people."""
+    if fault["bit_error_rate"] is not None:
+        return f"{fault['name']}: bit error rate {fault['bit_error_rate']:g}"
+    times = {key: fault[f"{key}_ps"] for key in ("down", "up", "known")}
+    shown = {key: f"{number(time / 1e6)} us" for key, time in times.items() if time is not None}
+    end = f" to {shown['up']}" if "up" in shown else ""
+    told = f", known to the sources at {shown['known']}" if "known" in shown else ""
+    return f"{fault['name']}: down from {shown['down']}{end}{told}"
+
+
+def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
+    """The links that were down: those of cables and adapters by their ends, those of switches and rails by names."""
+    found: set[int] = set()
+    down = faults.filter(pl.col("down_ps").is_not_null())
+    for fault in down.unique(["part", "name"], maintain_order=True).iter_rows(named=True):
+        start, end = pl.col("from"), pl.col("to")
+        if fault["from"] is not None:
+            ends = [fault["from"], fault["to"]]
+            here = start.is_in(ends) & end.is_in(ends)
+        elif fault["part"] == "switch":
+            here = (start == fault["name"]) | (end == fault["name"])
+        elif fault["part"] == "rail":
+            of_rail = f" of {fault['name']}"
+            several = links["from"].str.contains(" of rail ").any()
+            here = start.str.ends_with(of_rail) if several else pl.lit(True)
+        else:
+            continue
+        found.update(links.filter(here)["link"].to_list())
+    return frozenset(found)
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:

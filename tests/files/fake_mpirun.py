@@ -19,6 +19,7 @@ from columns import columns
 
 from elanite import _core
 from elanite.mpirun import launcher
+from elanite.store import TABLES
 
 LINK = f"/proc/{os.getpid()}/fd/0"
 
@@ -26,7 +27,10 @@ LINK = f"/proc/{os.getpid()}/fd/0"
 class FakeRun:
     """Has the methods of ``_core.MpiRun``."""
 
-    def __init__(self, machine_text: str, machine_file: str, overrides: list[str], options_json: str) -> None:
+    def __init__(
+        self, machine_text: str, machine_file: str, overrides: list[str], faults: list[str], options_json: str
+    ) -> None:
+        self._faults = faults
         self.options: dict[str, Any] = json.loads(options_json)
         self._nodes = self.options["placement"] or [
             rank // self.options["ranks_per_node"] for rank in range(self.options["ranks"])
@@ -90,12 +94,21 @@ class FakeRun:
                 *("mpi_us", "end_us"),
             ),
             "links": columns([tuple(row.values()) for row in links], *link, "busy_ps", "waiting_ps", "delay_ps"),
+            "faults": {
+                name: (kind, [self._fault(number)[name] for number in range(len(self._faults))])
+                for name, kind in TABLES["faults"].items()
+            },
             "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
             "summary": columns(
-                [(12.345, len(messages), 1024 * len(ranks), 9, "0123456789abcdef", 99, True)],
-                *("time_us", "messages", "bytes", "packets", "digest", "events", "repeatable"),
+                [(12.345, len(messages), 1024 * len(ranks), 9, 0, "0123456789abcdef", 99, True)],
+                *("time_us", "messages", "bytes", "packets", "packets_resent", "digest", "events", "repeatable"),
             ),
         }
+
+    def _fault(self, number: int) -> dict[str, Any]:
+        """A part that is down from the start, for each fault that was asked for."""
+        row: dict[str, Any] = dict.fromkeys(TABLES["faults"])
+        return row | {"fault": number, "part": "switch", "name": f"what {self._faults[number]} says", "down_ps": 0}
 
     def _ranks(self) -> dict[int, int]:
         """Processes that have the link and a rank in their environment: those that mpiexec started."""

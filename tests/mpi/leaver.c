@@ -7,6 +7,7 @@
  *   needed    the same, and rank 0 waits for a message of it
  *   world     by MPI_Abort with code 7 on MPI_COMM_WORLD
  *   signal    by a signal
+ *   stays     not at all, and does nothing for ever
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>
@@ -37,6 +38,8 @@ int main(int argc, char **argv)
             MPI_Abort(MPI_COMM_WORLD, 7);
         if (!strcmp(how, "signal"))
             raise(SIGSEGV);
+        while (!strcmp(how, "stays"))
+            usleep(100);
         _exit(7);
     }
     if (!strcmp(how, "busy"))

@@ -3,6 +3,7 @@
 
 use crate::adapter::Part;
 use crate::adapter::bus::BusConfig;
+use crate::faults;
 use crate::noise;
 use crate::packet::PacketFormat;
 use schemars::JsonSchema;
@@ -143,4 +144,6 @@ pub struct Config {
     pub rails: Option<crate::rails::Config>,
     /// What takes the hosts' processors away from processes.
     pub noise: Vec<noise::Source>,
+    /// What fails; none where nothing is listed.
+    pub faults: Option<faults::Config>,
 }

@@ -7,6 +7,7 @@
 //! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
 
 use crate::adapter::mmu::{Fault, Reason};
+use crate::faults::Loss;
 use crate::memory::{Address, ContextId, EventId, ProcessId};
 use crate::meter::Meter;
 use crate::{NodeId, Place};
@@ -35,6 +36,8 @@ pub struct Dma {
     pub(crate) short: bool,
     /// Whether packets for main memory are answered when they are written.
     pub(crate) stored: bool,
+    /// Of a broadcast: whether it ends when the network first loses it.
+    pub(crate) once: bool,
 }
 
 /// How a descriptor names the event at its destination.
@@ -62,6 +65,7 @@ impl Dma {
             queue: false,
             short: false,
             stored: false,
+            once: false,
         }
     }
 
@@ -133,11 +137,19 @@ impl Dma {
     }
 
     /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the DMA is
-    /// complete when its bytes are in main memory. Programs need this where the bytes are then read by another adapter, which
+    /// complete when its bytes are in main memory. If it fails with its rail, nothing is stored later. Programs need this where the bytes are then read by another adapter, which
     /// does not see what waits for the bus of this one. Nothing is published about such answers; they are assumed.
     #[must_use]
     pub fn stored(mut self) -> Self {
         self.stored = true;
+        self
+    }
+
+    /// Has a broadcast fail as soon as a part of the network that has failed keeps a packet of it from its destinations: for
+    /// senders that have another way. See [`crate::adapter::recovery`].
+    #[must_use]
+    pub fn once(mut self) -> Self {
+        self.once = true;
         self
     }
 
@@ -172,6 +184,9 @@ pub enum DmaError {
         /// The context that posted.
         context: ContextId,
     },
+    /// Parts of the network have failed, and the sender has given up. Nothing of the DMA is under way any more.
+    #[error(transparent)]
+    Network(#[from] Loss),
     /// The ends of the DMA are adapters of different rails.
     #[error("no network joins the adapters {from} and {to}: they are on different rails")]
     Apart {
@@ -219,6 +234,26 @@ impl DmaError {
     /// Whether the network failed on the way: another rail may still work.
     pub fn is_rail_down(&self) -> bool {
         matches!(self, DmaError::Fault(fault) if fault.reason == Reason::Down)
+    }
+
+    /// Why the network has not carried it, if that is the error.
+    pub fn loss(&self) -> Option<Loss> {
+        match self {
+            DmaError::Network(loss) => Some(*loss),
+            _ => None,
+        }
+    }
+
+    /// The same error, which now names the process at the other end.
+    #[must_use]
+    pub fn of_process(self, process: ProcessId) -> Self {
+        match self {
+            DmaError::Network(loss) => DmaError::Network(Loss {
+                process: Some(process),
+                ..loss
+            }),
+            other => other,
+        }
     }
 }
 

@@ -6,12 +6,13 @@
 use crate::Place;
 use crate::adapter::mmu::Fault;
 use crate::adapter::mmu::context::Capability;
+use crate::adapter::recovery::{Recoveries, Trouble};
 use crate::busy::Busy;
 use crate::dma::{Completion, Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
-use fabric::Priority;
+use fabric::{Ack, Destination, Priority};
 use kernel::Signal;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -76,6 +77,8 @@ pub(crate) struct Progress {
     pub landings: Box<[Landing]>,
     /// Why the DMA failed, if it did.
     pub failed: Option<DmaError>,
+    /// Whether it failed by a fault of the network or the death of its adapter: no packet of it goes any more.
+    pub lost: bool,
     /// What the process awaits that has posted the DMA, unless nobody does.
     completion: Option<Rc<Completion>>,
     pub stage: Stage,
@@ -105,6 +108,7 @@ impl Progress {
             landing: false,
             landings: Box::default(),
             failed: None,
+            lost: false,
             completion: None,
             stage: Stage::Posted,
         }
@@ -114,12 +118,26 @@ impl Progress {
     /// of the DMA can be stored: the same bytes may then go over another rail.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
-        self.cut_all && self.open == 0 && !data && !self.lingers()
+        let quiet = !self.lost || (self.unstored == 0 && !self.served);
+        self.acknowledged_all() && !data && quiet
     }
 
-    /// Whether the DMA has failed with its rail, and some of its bytes may still be stored.
-    fn lingers(&self) -> bool {
-        self.failed.is_some_and(|error| error.is_rail_down()) && (self.served || self.unstored > 0)
+    /// Whether the source is done with all packets.
+    pub fn acknowledged_all(&self) -> bool {
+        self.cut_all && self.open == 0
+    }
+
+    /// Whether the DMA is lost and its process has still to be told, once nothing of it is under way.
+    pub fn waits_for_its_end(&self) -> bool {
+        self.lost && self.stage < Stage::Completed
+    }
+
+    /// The node, or the range of nodes, that a packet of the DMA goes to.
+    pub fn destination_of(&self, kind: Kind) -> Destination {
+        match kind {
+            Kind::Request => self.dma.from.node.into(),
+            Kind::Data | Kind::Broadcast | Kind::Trap => self.dma.destination(),
+        }
     }
 
     /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
@@ -131,6 +149,12 @@ impl Progress {
     pub fn end(&mut self, error: DmaError) {
         self.fail(error);
         self.cut_all = true;
+    }
+
+    /// Ends the DMA for a fault of the network, or the death of its adapter: no packet of it is sent any more.
+    pub fn lose(&mut self, error: DmaError) {
+        self.end(error);
+        self.lost = true;
     }
 
     /// The process that has posted the DMA knows of its end.
@@ -172,8 +196,31 @@ pub(crate) struct Packet {
     pub acknowledged: bool,
     /// Whether the packet was in the network when its rail failed.
     pub lost: bool,
-    /// Of a broadcast: which destinations have stored the packet.
-    pub landed: Box<[bool]>,
+    /// The answer that the destination has given for good, or will give once there is room for the payload.
+    pub answered: Option<Ack>,
+    /// What the network has done to the packet, if it ever has refused the packet.
+    pub trouble: Option<Box<Trouble>>,
+    /// Of a broadcast: how far each destination is.
+    pub landed: Box<[Landed]>,
+}
+
+impl Packet {
+    /// Whether the destination, if there is only one, has taken the packet.
+    pub fn is_accepted(&self) -> bool {
+        self.answered == Some(Ack::Accepted)
+    }
+}
+
+/// How far one destination of a broadcast is with a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Landed {
+    /// The packet has not come, or was refused.
+    #[default]
+    No,
+    /// The payload has been taken.
+    Taken,
+    /// The payload is in its place.
+    Stored,
 }
 
 fabric::identifiers! {
@@ -218,6 +265,8 @@ pub(crate) struct Landing {
     pub packets: u64,
     /// Whether the last packet has ended well.
     pub ended: bool,
+    /// Whether the destination has been notified.
+    pub notified: bool,
 }
 
 /// The part that a DMA has in a get.
@@ -241,6 +290,12 @@ pub(crate) struct ThreadPacket {
     pub refusals: u32,
     /// Whether the packet was in the network when its rail failed.
     pub lost: bool,
+    /// The answer that the destination has given for good.
+    pub answered: Option<Ack>,
+    /// What the network has done to the packet, if it ever has refused the packet.
+    pub trouble: Option<Box<Trouble>>,
+    /// Of a broadcast: whether the packet ends when the network first loses it.
+    pub once: bool,
     /// Destinations of a broadcast that have still to hear of the packet's end.
     pub ends: u32,
     /// Whether the packet's thread has taken the answer.
@@ -248,6 +303,17 @@ pub(crate) struct ThreadPacket {
     pub result: Option<Result<Answer, DmaError>>,
     /// What the packet's thread waits for, if it waits for the answer.
     pub done: Option<Signal>,
+}
+
+impl ThreadPacket {
+    /// The node, or the range of nodes, that the packet goes to.
+    pub fn destination(&self) -> Destination {
+        let first = self.to.node;
+        match self.last {
+            Some(last) => Destination::range(first, last),
+            None => first.into(),
+        }
+    }
 }
 
 /// The tables of all that is in flight.
@@ -260,6 +326,8 @@ pub(crate) struct InFlight {
     /// By node: DMAs of which something has arrived and something is missing.
     landing: TiVec<Place, Busy>,
     meters: Vec<Bytes>,
+    /// By node: what the adapter has done about faults.
+    recoveries: TiVec<Place, Recoveries>,
 }
 
 impl InFlight {
@@ -272,6 +340,28 @@ impl InFlight {
             completions: VecDeque::new(),
             landing: ti_vec![Busy::new(lag); adapters as usize],
             meters: Vec::new(),
+            recoveries: ti_vec![Recoveries::default(); adapters as usize],
+        }
+    }
+
+    /// What an adapter has done about faults.
+    pub fn recoveries(&mut self, node: Place) -> &mut Recoveries {
+        &mut self.recoveries[node]
+    }
+
+    /// The DMAs that the engines of an adapter work on or have in their queues.
+    pub fn queued_at(&self, node: Place) -> Vec<DmaId> {
+        let dmas = self.dmas.iter();
+        let queued =
+            dmas.filter(|(_, one)| one.node == node && one.stage == Stage::Queued && !one.lost);
+        queued.map(|(number, _)| DmaId(number as u32)).collect()
+    }
+
+    /// A packet of a broadcast has come to one of its destinations, which will hear of its end.
+    pub fn expect_end(&mut self, token: Token) {
+        match token {
+            Token::Dma(token) => self.packet_mut(token).pending += 1,
+            Token::Thread(token) => self.thread_packet(token).ends += 1,
         }
     }
 
@@ -382,9 +472,8 @@ impl InFlight {
         }
     }
 
-    /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over. Returns the DMA that it served
-    /// if that is not.
-    pub fn drop_dma_if_over(&mut self, now: Time, id: DmaId) -> Option<DmaId> {
+    /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over.
+    pub fn drop_dma_if_over(&mut self, now: Time, id: DmaId) {
         let progress = self.dma(id);
         if progress.stage == Stage::Reported && progress.unstored == 0 && !progress.served {
             self.landed_all(now, id);
@@ -393,33 +482,22 @@ impl InFlight {
                 self.completions.push_back(completion);
             }
             if let Some(Get::Serving(get)) = progress.get {
-                let asking = self.dma_mut(get);
-                asking.served = false;
-                if asking.stage < Stage::Completed {
-                    return Some(get);
-                }
-                return self.drop_dma_if_over(now, get);
+                self.dma_mut(get).served = false;
+                self.drop_dma_if_over(now, get);
             }
         }
-        None
     }
 
-    /// Forgets a packet that neither end needs. Returns the DMA of a broadcast that has failed and may have waited for this.
-    pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) -> Option<DmaId> {
+    /// Forgets a packet that neither end needs.
+    pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) {
         let packet = self.packet(token);
         if packet.pending == 0 && packet.acknowledged {
             let packet = self.packets.remove(token.into());
             if packet.kind == Kind::Broadcast {
                 self.dma_mut(packet.dma).unstored -= 1;
-                let progress = self.dma(packet.dma);
-                if progress.failed.is_some() && progress.stage < Stage::Completed {
-                    return Some(packet.dma);
-                }
-                let served = self.drop_dma_if_over(now, packet.dma);
-                assert!(served.is_none(), "a broadcast serves no get");
+                self.drop_dma_if_over(now, packet.dma);
             }
         }
-        None
     }
 
     /// Forgets a packet of a thread that neither end needs.

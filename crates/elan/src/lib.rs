@@ -53,6 +53,7 @@
 //! | [`thread`] | what threads on the adapter can do |
 //! | [`rails`] | which adapter carries a message |
 //! | [`noise`] | the processor time that the operating system takes from the hosts |
+//! | [`faults`] | what fails, and when |
 //!
 //! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").
@@ -63,6 +64,7 @@ pub mod cluster;
 pub mod config;
 mod distribution;
 pub mod dma;
+pub mod faults;
 mod in_flight;
 pub mod memory;
 pub mod meter;
@@ -78,11 +80,13 @@ pub use adapter::event_unit::{Action, Wait};
 pub use adapter::mmu::context::{Capability, NoContext};
 pub use adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 pub use adapter::queue::QueueId;
+pub use adapter::recovery::Recoveries;
 pub use cluster::{Cluster, Node, Stop, Watch};
 pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
 pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};
 pub use fabric::{NodeId, Place, Priority, Rail};
+pub use faults::{Loss, Obstacle};
 pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, ProcessId, Region};
 pub use meter::Meter;
 pub use noise::HostCpu;

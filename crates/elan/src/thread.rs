@@ -49,7 +49,7 @@ use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Report, ThreadPacket, ThreadPacketNumber};
 use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
 use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
-use fabric::{Destination, Priority};
+use fabric::Priority;
 use kernel::{Label, Signal};
 use std::cell::Cell;
 use std::future::IntoFuture;
@@ -96,7 +96,7 @@ impl Node {
     ) {
         let (thread, started) = (Thread::new(self), self.wake_thread());
         let node = self.clone();
-        self.serve(label, async move {
+        self.serve_on_adapter(label, async move {
             started.wait().await;
             thread.hold().await;
             program(thread).await;
@@ -116,7 +116,7 @@ impl Node {
     ) -> Result<(), MemoryError> {
         self.stack()?;
         let thread = Thread::new(self);
-        self.serve(label, async move { program(thread).await });
+        self.serve_on_adapter(label, async move { program(thread).await });
         Ok(())
     }
 }
@@ -217,7 +217,8 @@ impl Thread {
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
-        self.send_to((to, None), transactions, priority).await
+        let packet = self.packet((to, None), transactions, priority);
+        self.send_packet(packet).await
     }
 
     /// Sends a packet of transactions to the contexts of one number on all nodes from that of `to` to `last`, and waits for
@@ -232,7 +233,28 @@ impl Thread {
         transactions: &[Transaction],
         priority: Priority,
     ) -> Result<Answer, DmaError> {
-        self.send_to((to, Some(last)), transactions, priority).await
+        let packet = self.packet((to, Some(last)), transactions, priority);
+        self.send_packet(packet).await
+    }
+
+    /// Sends as [`broadcast`](Self::broadcast), but if a part of the network that has failed keeps the packet from its
+    /// destinations, it is not sent again. For senders that have another way; see [`crate::adapter::recovery`].
+    ///
+    /// # Errors
+    /// As [`Thread::broadcast`].
+    pub async fn broadcast_once(
+        &self,
+        to: Address,
+        last: Place,
+        transactions: &[Transaction],
+        priority: Priority,
+    ) -> Result<Answer, DmaError> {
+        let packet = self.packet((to, Some(last)), transactions, priority);
+        let once = ThreadPacket {
+            once: true,
+            ..packet
+        };
+        self.send_packet(once).await
     }
 
     /// Sends a packet of transactions to a process, and does not wait. A packet that is refused is lost.
@@ -244,32 +266,26 @@ impl Thread {
         }
     }
 
-    async fn send_to(
-        &self,
-        to: (Address, Option<Place>),
-        transactions: &[Transaction],
-        priority: Priority,
-    ) -> Result<Answer, DmaError> {
+    async fn send_packet(&self, packet: ThreadPacket) -> Result<Answer, DmaError> {
+        let transactions = &packet.transactions;
         if transactions.is_empty() || transactions.len() > MOST_TRANSACTIONS {
             let length = transactions.iter().map(|one| one.data()).sum();
             return Err(DmaError::TooLong { length });
         }
-        self.check_rail(to.0.node)?;
-        if let Some(last) = to.1 {
+        self.check_rail(packet.to.node)?;
+        if packet.last.is_some() {
             let inserts = |one: &Transaction| matches!(one, Transaction::Insert { .. });
             assert!(
                 !transactions.iter().any(inserts),
                 "a queue takes messages of its own"
             );
-            let first = to.0.node;
-            let range = Destination::range(first, last);
-            check_range(self.node.world.borrow().fabric(), range)?;
+            check_range(self.node.world.borrow().fabric(), packet.destination())?;
         }
         self.issue().await;
         let done = self.node.world.borrow_mut().spares().take();
         let token = self.hand_over(ThreadPacket {
             done: Some(done.clone()),
-            ..self.packet(to, transactions, priority)
+            ..packet
         });
         self.until(done.wait()).await;
         let mut world = self.node.world.borrow_mut();
@@ -296,6 +312,9 @@ impl Thread {
             priority,
             refusals: 0,
             lost: false,
+            answered: None,
+            trouble: None,
+            once: false,
             ends: 0,
             taken: false,
             result: None,

@@ -415,6 +415,7 @@ impl Traffic {
                 }
                 Notice::Acknowledged(..) => self.acknowledged += 1,
                 Notice::Ended { .. } => unreachable!("no packet asks for it"),
+                Notice::Damaged(..) => unreachable!("no part of this machine fails"),
             }
         }
         self.notices = notices;

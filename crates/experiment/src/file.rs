@@ -1,6 +1,7 @@
 //! The format of experiment files. These comments are also the descriptions in the JSON schema.
 
 use crate::check::Check;
+use crate::fault::FaultGrid;
 use crate::figure::Figure;
 use crate::kinds::{Sections, Series};
 use crate::run::Run;
@@ -25,6 +26,9 @@ pub struct Experiment<S = Series> {
     /// Defaults of all series.
     #[serde(default)]
     pub run: Run,
+    /// What fails while the series run, beside what the machine file lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<FaultGrid>,
     /// The series.
     pub series: Vec<S>,
     /// The figures; a plain one for each series and metric by default.
@@ -61,11 +65,15 @@ impl Experiment<Sections> {
                 check.list(&format!("{path}.machine"), machines.values().len());
             }
         }
+        for (index, fault) in self.fault.iter().enumerate() {
+            fault.check(&format!("fault.{index}"), &mut check);
+        }
         let mut series = Vec::new();
         for (index, sections) in self.series.into_iter().enumerate() {
             let path = format!("series.{index}");
             if let Some(one) = sections.series(&path, &mut check) {
                 one.benchmark.check(&path, &run.with(&one.run), &mut check);
+                one.check_faults(&path, !self.fault.is_empty(), &mut check);
                 series.push(one);
             }
         }
@@ -74,6 +82,7 @@ impl Experiment<Sections> {
             source: self.source,
             machine: self.machine,
             run,
+            fault: self.fault,
             series,
             figure: self.figure,
         };

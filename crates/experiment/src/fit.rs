@@ -18,6 +18,11 @@ impl<'a> Fit<'a> {
         Fit { machine, findings }
     }
 
+    /// The experiment file.
+    pub fn document(&self) -> &'a Document {
+        self.findings.document
+    }
+
     /// Reports a problem with the value at a path.
     pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
         self.findings.problem(path, message)

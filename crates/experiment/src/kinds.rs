@@ -27,6 +27,7 @@ pub use ping::PingGrid;
 
 use crate::changes::Changes;
 use crate::check::Check;
+use crate::fault::FaultGrid;
 use crate::fit::Fit;
 use crate::run::{Run, RunChanges};
 use crate::sweep::{Grid, Sweep};
@@ -49,9 +50,36 @@ pub struct Series {
     /// Changes of the machine, of which each is used in turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Sweep<Changes>>,
+    /// What fails while it runs, beside what fails while all series run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<FaultGrid>,
     /// What it runs.
     #[serde(flatten)]
     pub benchmark: Benchmark,
+}
+
+impl Series {
+    /// Checks the faults of the series, and that it admits any; `shared` if the file has faults for all series.
+    pub(crate) fn check_faults(&self, path: &str, shared: bool, check: &mut Check<'_>) {
+        for (index, fault) in self.fault.iter().enumerate() {
+            fault.check(&format!("{path}.fault.{index}"), check);
+        }
+        let Some(what) = self.benchmark.cannot_fail() else {
+            return;
+        };
+        if !self.fault.is_empty() {
+            let message = format!("{what} sends nothing over the network, and meets no faults");
+            let found = check.problem(&format!("{path}.fault.0"), message);
+            found.hint("leave it out");
+        } else if shared {
+            let name = &self.name;
+            let message = format!(
+                "the series `{name}` runs {what}, which sends nothing over the network and meets no faults"
+            );
+            let found = check.problem("fault.0", message);
+            found.hint("give the faults to the other series, with [[series.fault]]");
+        }
+    }
 }
 
 macro_rules! kinds {
@@ -90,6 +118,9 @@ macro_rules! kinds {
             /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
             #[serde(default)]
             pub machine: Option<Sweep<Changes>>,
+            /// What fails while the series runs, beside what fails while all series run.
+            #[serde(default)]
+            fault: Vec<FaultGrid>,
             $($(#[$about])* #[serde(default)] $key: Option<$section>,)*
             /// Jobs that run at the same time, by their names.
             #[serde(default)]
@@ -129,6 +160,7 @@ macro_rules! kinds {
                     title: self.title,
                     run: self.run,
                     machine: self.machine,
+                    fault: self.fault,
                     benchmark: choose(given, beside, path, check)?,
                 })
             }
@@ -139,6 +171,17 @@ macro_rules! kinds {
                 match self {
                     $(Benchmark::$name(kind) => kind.take(beside),)*
                     Benchmark::Jobs(kind) => kind.take(beside),
+                }
+            }
+
+            /// What it is, in words, if no fault can affect it.
+            pub(crate) fn cannot_fail(&self) -> Option<&'static str> {
+                fn of<K: Kind>(_: &K) -> Option<&'static str> {
+                    (!K::USES_NETWORK).then_some(K::WHAT)
+                }
+                match self {
+                    $(Benchmark::$name(kind) => of(kind),)*
+                    Benchmark::Jobs(kind) => of(kind),
                 }
             }
 

@@ -20,7 +20,7 @@
 //!
 //! All benchmarks have one general form: those of petrini2003 s4.3-4.7 differ in these fields alone, and a second
 //! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. The points of a series are the Cartesian
-//! product of all lists of all of its jobs, once for each seed. `machine` of a series, a table of keys of the machine file or a
+//! product of all lists of all of its jobs, once for each seed. `[[fault]]` and `[[series.fault]]` list what fails meanwhile. `machine` of a series, a table of keys of the machine file or a
 //! list of such tables, changes the machine for the series.
 //!
 //! The modules, in the order of the work: [`Experiment::parse`] (module `read`) makes the typed form (`file`, with the
@@ -31,6 +31,7 @@
 
 mod changes;
 mod check;
+mod fault;
 mod figure;
 mod file;
 mod fit;
@@ -45,6 +46,7 @@ mod simulate;
 mod sweep;
 
 pub use changes::{Changes, MachineFile};
+pub use fault::FaultGrid;
 pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::Experiment;
 pub use kinds::{

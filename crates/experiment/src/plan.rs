@@ -1,13 +1,15 @@
 //! The points of an experiment.
 
 use crate::changes::MachineFile;
+use crate::fault;
 use crate::file::Experiment;
 use crate::fit::Fit;
 use crate::kinds::{Series, Workload};
 use crate::run::Run;
+use crate::sweep::Grid;
 use config::{Document, Problem, Problems};
-use itertools::Itertools;
-use machine::Machine;
+use itertools::iproduct;
+use machine::{Fault, Machine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -25,6 +27,9 @@ pub struct Point {
     pub run: Run,
     /// The machine, with provenance.
     pub machine: Machine,
+    /// What fails meanwhile, beside what the machine lists.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<Fault>,
     /// What the series changed of the machine, where it has changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
@@ -33,8 +38,8 @@ pub struct Point {
 }
 
 impl Point {
-    /// What distinguishes the point within its experiment, for tables and figures: the changes of the machine and the
-    /// fields of the workload. Where there are several jobs, or a job beside a collective operation, their names stand
+    /// What distinguishes the point within its experiment, for tables and figures: the changes of the machine, and the
+    /// fields of the faults and of the workload. Where there are several jobs, or a job beside a collective operation, their names stand
     /// before their fields: `compute.load`.
     pub fn parameters(&self) -> Map<String, Value> {
         let changes = self
@@ -42,12 +47,13 @@ impl Point {
             .iter()
             .map(|changes| ("machine".to_string(), json!(changes)));
         let mut parameters: Map<_, _> = changes.collect();
+        parameters.extend(fault::columns(self.faults.iter()));
         parameters.extend(self.workload.parameters());
         parameters
     }
 
     /// All that can decide the result, as text: neither titles nor provenance nor bounds. Points with equal keys have
-    /// equal results.
+    /// equal results. How the machine recovers from faults is left out unless something may fail.
     pub fn key(&self) -> String {
         let mut run = json!({
             "warm_up": self.run.warm_up,
@@ -62,13 +68,21 @@ impl Point {
             run["doublings"] = precision.doublings.into();
         }
         let workload = self.workload.key(&mut run);
-        json!({
-            "machine": self.machine.values(),
+        let mut machine = self.machine.values();
+        if self.machine.fault.is_empty() && self.faults.is_empty() {
+            let sections = machine.as_object_mut().expect("a machine is a table");
+            sections.shift_remove("faults");
+        }
+        let mut key = json!({
+            "machine": machine,
             "run": run,
             "seed": self.seed,
             "workload": workload,
-        })
-        .to_string()
+        });
+        if !self.faults.is_empty() {
+            key["faults"] = json!(self.faults);
+        }
+        key.to_string()
     }
 }
 
@@ -76,7 +90,7 @@ impl Point {
 const MOST_POINTS: u64 = 100_000;
 
 /// The points of an experiment on a machine. Series come in the order of the file; within a series the changes of the machine
-/// vary slowest, then the fields of the workload in their order, and seeds fastest, from `first_seed` on.
+/// vary slowest, then the fields of faults, then the fields of the workload in their order, and seeds fastest, from `first_seed` on.
 ///
 /// # Errors
 /// What is wrong with the machine, and what the machine does not admit.
@@ -93,8 +107,11 @@ pub fn plan(
     for (index, series) in experiment.series.iter().enumerate() {
         let path = format!("series.{index}");
         let run = experiment.run.with(&series.run);
+        let faults = || experiment.fault.iter().chain(&series.fault);
+        let of_faults = faults().map(Grid::combinations);
         count = series
             .combinations()
+            .saturating_mul(of_faults.fold(1, u64::saturating_mul))
             .saturating_mul(run.seeds.into())
             .saturating_add(count);
         if count > MOST_POINTS {
@@ -118,6 +135,12 @@ pub fn plan(
         for (machine, _) in &machines {
             let mut fit = Fit::new(machine, document);
             series.benchmark.fit(&path, &mut fit);
+            for (index, fault) in experiment.fault.iter().enumerate() {
+                fault.fit(&format!("fault.{index}"), &mut fit);
+            }
+            for (index, fault) in series.fault.iter().enumerate() {
+                fault.fit(&format!("{path}.fault.{index}"), &mut fit);
+            }
             for problem in fit.problems().drain(..) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
@@ -128,13 +151,15 @@ pub fn plan(
             continue;
         }
         let workloads = series.benchmark.workloads();
-        for ((machine, changes), workload) in machines.iter().cartesian_product(&workloads) {
+        let faults = fault::combinations(faults());
+        for ((machine, changes), faults, workload) in iproduct!(&machines, &faults, &workloads) {
             points.extend((0..u64::from(run.seeds)).map(|seed| Point {
                 experiment: name.to_string(),
                 series: series.name.clone(),
                 workload: workload.clone(),
                 run: run.clone(),
                 machine: machine.clone(),
+                faults: faults.clone(),
                 changes: changes.clone(),
                 seed: first_seed.wrapping_add(seed),
             }));

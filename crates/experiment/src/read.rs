@@ -10,7 +10,8 @@ use toml_edit::{Item, Value};
 impl Experiment {
     /// Reads and checks an experiment file. A key of `overrides` is `run.KEY`, a default of all series; `series.NAME.FIELD`, a
     /// field of what the series runs, or of its only job, such as `series.load.nodes`; `series.NAME.JOB.FIELD` where there are
-    /// several jobs, or a job beside something else; or `series.NAME.run.KEY`, a change that the series makes to the defaults.
+    /// several jobs, or a job beside something else; `series.NAME.run.KEY`, a change that the series makes to the defaults; or
+    /// `fault.NUMBER.KEY` and `series.NAME.fault.NUMBER.KEY`, a field of a fault.
     ///
     /// # Errors
     /// All that is wrong with the file, each problem with its place. [`crate::plan`] checks what depends on the machine.
@@ -34,7 +35,8 @@ impl Experiment {
 
     /// Whether an override is meant for an experiment file rather than a machine file.
     pub fn owns(key: &str) -> bool {
-        key == "run" || key == "series" || key.starts_with("run.") || key.starts_with("series.")
+        let first = key.split('.').next();
+        first.is_some_and(|first| ["run", "series", "fault"].contains(&first))
     }
 
     /// The JSON schema of experiment files.

@@ -75,7 +75,10 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         memory: Some(point.run.max_memory),
     };
     let watch = Watch { limits, cancel };
-    let cluster = || Cluster::new(point.machine.cluster_config(), watch.clone()).seeded(point.seed);
+    let cluster = || {
+        let config = point.machine.failing_config(&point.faults, point.seed);
+        Cluster::new(config, watch.clone()).seeded(point.seed)
+    };
     let window = Window {
         warm_up: point.run.warm_up,
         length: point.run.window,

@@ -67,6 +67,7 @@ fn any_cut_and_any_gap() {
         include_str!("rails.toml"),
         include_str!("saturation.toml"),
         include_str!("precision.toml"),
+        include_str!("faults.toml"),
     ] {
         for (index, letter) in text.char_indices() {
             let (before, after) = text.split_at(index);

@@ -4,6 +4,7 @@
 //! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
 
 use crate::topology::Topology;
+use crate::{Cycle, LinkId};
 
 pub use crate::mechanism::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 
@@ -59,7 +60,32 @@ pub struct Config {
     pub share_burst: u64,
     /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
     pub engine: Engine,
+    /// What may fail; none in a machine whose parts never fail.
+    pub faults: Option<Faults>,
 }
+
+/// What a machine must know of faults; see the essay of `control::faults`. Which cables are dead is told later
+/// ([`Fabric::cut`](crate::Fabric::cut)).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Faults {
+    /// The sender's output timeout, in cycles from the injection on, at least 1. Hardware: about 8 ms (hardware.md, C3).
+    pub timeout: Cycle,
+    /// Bits at the begin of a packet that the switches check: the route and its CRC. At most `flit_bits` times the flits of the
+    /// shortest packet count.
+    pub header_bits: u32,
+    /// Bits of a flit.
+    pub flit_bits: u32,
+    /// Bits of an acknowledgement on a link.
+    pub token_bits: u32,
+    /// The probability that a bit arrives wrong, of the links on which bits may do so; each from 0 to [`MAX_BIT_ERROR_RATE`].
+    /// A link that is not listed makes no errors. The two links of a cable are listed one by one.
+    pub bit_error_rates: Vec<(LinkId, f64)>,
+    /// The seed of the draws of bit errors.
+    pub seed: u64,
+}
+
+/// The greatest bit error rate of a link: more than one wrong bit in a thousand is no link.
+pub const MAX_BIT_ERROR_RATE: f64 = 1e-3;
 
 impl Config {
     /// A fabric with the mechanisms of the network but round parameters: hops of a cycle, two channels, two packets in flight,
@@ -85,6 +111,7 @@ impl Config {
             share_period: 185,
             share_burst: 0,
             engine: Engine::Worm,
+            faults: None,
         }
     }
 
@@ -109,5 +136,12 @@ impl Config {
             self.engine.serves(self.multiplexing),
             "only the flit mover serves channels in turns"
         );
+        if let Some(faults) = &self.faults {
+            let rates = &faults.bit_error_rates;
+            assert!(faults.timeout >= 1 && faults.flit_bits >= 1);
+            assert!(rates.iter().all(|&(link, rate)| {
+                link.get() < self.topology.links() && (0.0..=MAX_BIT_ERROR_RATE).contains(&rate)
+            }));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The front of the crate: [`Fabric`].
 
 use crate::control::{
-    Ack, Control, Deadlock, LinkCounters, Notice, PacketCensus, PacketId, PacketSpec,
+    Ack, Control, Deadlock, LinkCounters, NoWay, Notice, PacketCensus, PacketId, PacketSpec,
 };
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
@@ -24,6 +24,11 @@ trait Network {
     fn queued(&self, node: Place) -> usize;
     fn arriving(&self, node: Place) -> u32;
     fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack);
+    fn cut(&mut self, link: LinkId);
+    fn repair(&mut self, link: LinkId);
+    fn learn(&mut self);
+    fn is_cut(&self, link: LinkId) -> bool;
+    fn way(&self, from: Place, to: Place) -> Result<(), NoWay>;
     fn next_cycle(&self) -> Option<Cycle>;
     fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle>;
     fn skip_to(&mut self, cycle: Cycle);
@@ -63,6 +68,26 @@ impl<R: Routing, M: Motion> Network for Running<R, M> {
 
     fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
         self.control.acknowledge(at, packet, ack);
+    }
+
+    fn cut(&mut self, link: LinkId) {
+        self.control.cut(&mut self.mover, link);
+    }
+
+    fn repair(&mut self, link: LinkId) {
+        self.control.repair(link);
+    }
+
+    fn learn(&mut self) {
+        self.control.learn();
+    }
+
+    fn is_cut(&self, link: LinkId) -> bool {
+        self.control.is_cut(link)
+    }
+
+    fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
+        self.control.way(from, to)
     }
 
     fn next_cycle(&self) -> Option<Cycle> {
@@ -174,6 +199,40 @@ impl Fabric {
     /// delivery, or later.
     pub fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
         self.network.acknowledge(at, packet, ack);
+    }
+
+    /// The cable of a link is dead from cycle `at` on, in both directions; all cycles before must have been executed, and none
+    /// from `at` on. Cuts of one cable are counted: the cable lives again after as many repairs. The machine must have
+    /// [`Faults`](crate::Faults).
+    pub fn cut(&mut self, at: Cycle, link: impl Into<LinkId>) {
+        self.skip_to(at);
+        self.network.cut(link.into());
+    }
+
+    /// Takes back one [`cut`](Self::cut) of a cable, from cycle `at` on.
+    pub fn repair(&mut self, at: Cycle, link: impl Into<LinkId>) {
+        self.skip_to(at);
+        self.network.repair(link.into());
+    }
+
+    /// From cycle `at` on the routing tables of all sources know which cables are dead in this cycle: no more and no fewer, until
+    /// they learn again.
+    pub fn learn(&mut self, at: Cycle) {
+        self.skip_to(at);
+        self.network.learn();
+    }
+
+    /// Whether the cable of a link is dead.
+    pub fn is_cut(&self, link: impl Into<LinkId>) -> bool {
+        self.network.is_cut(link.into())
+    }
+
+    /// Whether the routing tables know a way for a packet to one node.
+    ///
+    /// # Errors
+    /// Which cables leave no way, with their names for people.
+    pub fn way(&self, from: impl Into<Place>, to: impl Into<Place>) -> Result<(), NoWay> {
+        self.network.way(from.into(), to.into())
     }
 
     /// The next cycle in which anything happens without news from outside.

@@ -67,9 +67,9 @@ mod prefetch;
 mod table;
 pub mod topology;
 
-pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Multiplexing};
+pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Multiplexing};
 pub use control::{
-    Ack, Deadlock, LinkCounters, Notice, PacketId, PacketRecord, PacketSpec, Priority,
+    Ack, Deadlock, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};

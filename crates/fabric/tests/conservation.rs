@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::random::{Case, case, many};
+use common::random::{Act, Case, Input, any_case, case, failing, inputs, many};
 use common::{Bench, Heard, assert_all_done, farthest, packet, travel};
 use fabric::motion::FlitCensus;
 use fabric::{
-    Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place, Wiring,
+    Ack, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place, Wiring,
 };
 use proptest::prelude::*;
 
@@ -16,14 +16,14 @@ fn run(case: &Case, stride: Cycle) -> Bench {
     let mut bench = Bench::new(case.config.clone(), case.turnaround);
     let mut at = 0;
     let mut before = bench.counters();
-    for &(offered, spec) in &case.traffic {
-        // Cycles before the offer.
-        while at + stride <= offered {
+    for (then, input) in inputs(&case.acts, &case.traffic) {
+        // Cycles before the input.
+        while at + stride <= then {
             at += stride;
             bench.run_until(at - 1);
             before = look(&bench, &before, stride);
         }
-        bench.offer(&[(offered, spec)]);
+        bench.input(then, input);
     }
     while bench.fabric.next_cycle().is_some() {
         at += stride;
@@ -48,7 +48,7 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         let (count, spec) = match heard {
             Heard::Injected(_, spec) => (&mut injected, spec),
             Heard::Acknowledged(_, spec) => (&mut acknowledged, spec),
-            Heard::Delivered(..) => {
+            Heard::Delivered(..) | Heard::Damaged(..) => {
                 delivered += 1;
                 continue;
             }
@@ -59,12 +59,13 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
     }
     assert_eq!(packets.acknowledged, acknowledged[0]);
     assert_eq!(packets.under_way, injected[0] - acknowledged[0]);
-    assert!(acknowledged[1] <= delivered && delivered <= injected[1]);
+    assert!(delivered <= injected[1]);
+    assert!(fabric.config().faults.is_some() || acknowledged[1] <= delivered);
 
     let flits = fabric.flit_census();
     assert_eq!(
         flits.injected + flits.copied,
-        flits.delivered + flits.in_flight
+        flits.delivered + flits.discarded + flits.in_flight
     );
     assert!(flits.in_flight <= fabric.flits_under_way());
     let after = bench.counters();
@@ -72,7 +73,8 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         let busy = (after.flits + after.tokens) - (before.flits + before.tokens);
         assert!(busy <= cycles, "a link moves more than a flit a cycle");
         assert!(before.waiting <= after.waiting && before.delay <= after.delay);
-        assert!(before.packets <= after.packets);
+        assert!(before.packets <= after.packets && before.errors <= after.errors);
+        assert!(before.down <= after.down);
     }
     after
 }
@@ -108,6 +110,7 @@ fn check_news(case: &Case, bench: &Bench) {
                 assert_eq!(at, record.acknowledged + 1 + travel(&case.config, &spec));
                 ended.push((spec.token, node));
             }
+            Heard::Damaged(..) => unreachable!("no part of these machines fails"),
             Heard::Injected(..) | Heard::Acknowledged(..) => (),
         }
     }
@@ -198,7 +201,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
 
 /// All channels are free again: as many packets as an adapter has channels, and one packet over all levels, take the same time
 /// as in a machine that was never used. (Links that serve in turns remember whose turn it is; there one packet is sent.)
-fn check_rest(case: &Case, mut used: Bench) {
+fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let config = &case.config;
     let nodes = config.topology.nodes();
     let period = config.share_period;
@@ -206,7 +209,7 @@ fn check_rest(case: &Case, mut used: Bench) {
     let done = case.traffic.len();
     let last = used.done().map(|(record, _)| record.acknowledged).max();
     // Far behind the last EOP; the windows of sharing fall as they did for the fresh machine.
-    let start = (last.expect("a packet") + 1000).div_ceil(period) * period;
+    let start = (last.expect("a packet").max(after) + 1000).div_ceil(period) * period;
     let apart = 4000 * period;
     let at_once = match config.multiplexing {
         Multiplexing::OldestFirst => config.channels as usize,
@@ -260,11 +263,113 @@ fn check(case: &Case, stride: Cycle) {
         injected: sum(|spec| spec.flits),
         copied: sum(|spec| spec.flits * (spec.destination.count() - 1)),
         delivered: sum(|spec| spec.flits * spec.destination.count()),
+        discarded: 0,
         in_flight: 0,
     };
     assert!(bench.fabric.deadlock().is_none());
     assert_eq!(bench.fabric.flit_census(), expected);
-    check_rest(case, bench);
+    check_rest(case, bench, 0);
+}
+
+/// What each destination has heard of each packet, and what became of the packet.
+fn check_failing_news(case: &Case, bench: &Bench) {
+    let timeout = case.config.faults.as_ref().expect("it may fail").timeout;
+    for &(_, sent) in &case.traffic {
+        let (record, _) = bench
+            .done()
+            .find(|(_, spec)| spec.token == sent.token)
+            .expect("every packet ends");
+        let of = |wanted: &dyn Fn(&Heard) -> Option<u64>| -> Vec<(Place, u64)> {
+            let heard = bench.heard.iter().filter_map(|heard| match *heard {
+                Heard::Delivered(_, node, spec)
+                | Heard::Damaged(_, node, spec)
+                | Heard::Ended(_, node, _, _, spec)
+                    if spec.token == sent.token =>
+                {
+                    Some((node, wanted(heard)?))
+                }
+                _ => None,
+            });
+            let mut heard: Vec<_> = heard.collect();
+            heard.sort_unstable();
+            heard
+        };
+        let whole = of(&|heard| matches!(heard, Heard::Delivered(..)).then_some(0));
+        let damaged = of(&|heard| matches!(heard, Heard::Damaged(..)).then_some(0));
+        let told =
+            of(&|heard| matches!(heard, Heard::Delivered(..) | Heard::Damaged(..)).then_some(0));
+        let ended = of(&|heard| match heard {
+            Heard::Ended(_, _, good, ..) => Some(u64::from(*good)),
+            _ => None,
+        });
+        // Each destination hears of the packet once at most, and then of its end, if it asks for that.
+        assert_eq!(told.len(), whole.len() + damaged.len());
+        assert!(
+            told.windows(2).all(|pair| pair[0] != pair[1]),
+            "heard twice"
+        );
+        let good = u64::from(record.ack == Ack::Accepted);
+        let ends = told.iter().map(|&(node, _)| (node, good));
+        assert!(
+            !sent.awaits_end || ended == ends.collect::<Vec<_>>(),
+            "{ended:?} {told:?} {record:?}"
+        );
+        assert!(sent.awaits_end || ended.is_empty());
+        let all = sent.destination.count() as usize;
+        match record.ack {
+            Ack::Accepted => assert_eq!((whole.len(), damaged.len()), (all, 0)),
+            Ack::Corrupted => assert!(whole.len() < all),
+            Ack::Unreachable => assert!(told.len() < all),
+            Ack::TimedOut => assert!(record.acknowledged >= record.injected + timeout),
+            Ack::Discarded | Ack::TestFailed | Ack::Error => unreachable!("nobody says so"),
+        }
+        assert_eq!(record.delivered > 0, told.len() == all, "{record:?}");
+    }
+}
+
+fn check_failing(case: &Case, stride: Cycle) {
+    let mut bench = run(case, stride);
+    check_failing_news(case, &bench);
+    for node in Place::all(case.config.topology.nodes()) {
+        check_adapter(case, &bench, node);
+    }
+    let flits = bench.fabric.flit_census();
+    assert_eq!(flits.in_flight, 0);
+    for node in Place::all(case.config.topology.nodes()) {
+        assert_eq!(bench.fabric.arriving(node), 0, "a channel is kept");
+    }
+    // The machine is as good as new when everything is repaired.
+    let last = bench.done().map(|(record, _)| record.acknowledged).max();
+    let at = last
+        .unwrap_or(0)
+        .max(case.acts.last().map_or(0, |act| act.0))
+        + 500;
+    let cut = case.acts.iter().filter_map(|act| match act.1 {
+        Act::Cut(link) => Some(link),
+        _ => None,
+    });
+    let mut cut: Vec<LinkId> = cut.collect();
+    for act in &case.acts {
+        if let Act::Repair(link) = act.1 {
+            cut.remove(
+                cut.iter()
+                    .position(|&other| other == link)
+                    .expect("it was cut"),
+            );
+        }
+    }
+    for link in cut {
+        bench.input(at, Input::Act(Act::Repair(link)));
+    }
+    bench.input(at, Input::Act(Act::Learn));
+    if case
+        .config
+        .faults
+        .as_ref()
+        .is_some_and(|faults| faults.bit_error_rates.is_empty())
+    {
+        check_rest(case, bench, at);
+    }
 }
 
 proptest! {
@@ -273,5 +378,33 @@ proptest! {
     #[test]
     fn everything_arrives_once(case in case(), stride in prop_oneof![Just(1_u64), 2_u64..200]) {
         check(&case, stride);
+    }
+
+    /// Every packet ends, every channel falls free and no flit is left, whatever fails.
+    #[test]
+    fn what_fails_is_accounted_for(
+        case in any_case().prop_flat_map(failing),
+        stride in prop_oneof![Just(1_u64), 2_u64..200],
+    ) {
+        check_failing(&case, stride);
+    }
+
+    /// Where nothing fails in time, everything is as if nothing could fail.
+    #[test]
+    fn what_might_fail_changes_nothing(case in any_case().prop_flat_map(failing)) {
+        let mut case = case;
+        let faults = case.config.faults.as_mut().expect("it may fail");
+        faults.bit_error_rates.clear();
+        case.acts.clear();
+        let run = |case: &Case| {
+            let mut bench = Bench::with_answers(case.config.clone(), case.answer());
+            bench.offer(&case.traffic);
+            bench.finish();
+            let counters = bench.counters();
+            (bench.heard, counters)
+        };
+        let failing = run(&case);
+        case.config.faults = None;
+        prop_assert_eq!(failing, run(&case));
     }
 }

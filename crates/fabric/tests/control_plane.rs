@@ -26,6 +26,7 @@ fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
     for heard in bench.heard {
         let (Heard::Injected(cycle, spec)
         | Heard::Delivered(cycle, _, spec)
+        | Heard::Damaged(cycle, _, spec)
         | Heard::Ended(cycle, _, _, _, spec)
         | Heard::Acknowledged(
             PacketRecord {
@@ -38,6 +39,7 @@ fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
         match heard {
             Heard::Injected(..) => happened.injected.push(spec),
             Heard::Delivered(_, node, _) => happened.delivered.push((node, spec)),
+            Heard::Damaged(..) => unreachable!("no part of these machines fails"),
             Heard::Acknowledged(record, _) => happened.acknowledged.push((record.ack, spec)),
             Heard::Ended(_, node, good, ..) => happened.ended.push((node, good, spec)),
         }

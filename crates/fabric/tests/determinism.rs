@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::random::{Case, case, many};
+use common::random::{Case, inputs, many, perhaps_failing_case};
 use common::{Bench, Heard};
 use fabric::{Cycle, LinkCounters, PacketSpec};
 use proptest::prelude::*;
@@ -29,12 +29,12 @@ fn run(
         bench.fabric.reverse_order_in_cycles();
     }
     let mut at = 0;
-    for &(offered, spec) in traffic {
-        while manner.stretch > 0 && at + manner.stretch < offered {
+    for (then, input) in inputs(&case.acts, traffic) {
+        while manner.stretch > 0 && at + manner.stretch < then {
             at += manner.stretch;
             bench.run_until(at);
         }
-        bench.offer(&[(offered, spec)]);
+        bench.input(then, input);
     }
     while manner.stretch > 0 && bench.fabric.next_cycle().is_some() {
         at += manner.stretch;
@@ -63,7 +63,7 @@ proptest! {
 
     #[test]
     fn only_the_inputs_count(
-        case in case(),
+        case in perhaps_failing_case(),
         adapters_reversed: bool,
         fabric_reversed: bool,
         stretch in prop_oneof![Just(0_u64), 1_u64..100],
@@ -83,7 +83,7 @@ proptest! {
 
     /// The names of packets concern only the adapters.
     #[test]
-    fn names_do_not_count(case in case()) {
+    fn names_do_not_count(case in perhaps_failing_case()) {
         let nameless = |spec| PacketSpec { token: 7, ..spec };
         let traffic: Vec<_> = case.traffic.iter().map(|&(at, spec)| (at, nameless(spec))).collect();
         let plain = run(&case, &case.traffic, &Manner::default());
@@ -91,6 +91,7 @@ proptest! {
         let blind = plain.0.iter().map(|&heard| match heard {
             Heard::Injected(at, spec) => Heard::Injected(at, nameless(spec)),
             Heard::Delivered(at, node, spec) => Heard::Delivered(at, node, nameless(spec)),
+            Heard::Damaged(at, node, spec) => Heard::Damaged(at, node, nameless(spec)),
             Heard::Ended(at, node, good, sequence, spec) => {
                 Heard::Ended(at, node, good, sequence, nameless(spec))
             }

@@ -123,6 +123,7 @@ impl Run {
                 config,
                 turnaround: 40,
                 traffic: named(&traffic),
+                acts: Vec::new(),
             },
             window,
         }

@@ -128,6 +128,7 @@ fn outcome(
     let heard = bench.heard.iter().copied().filter(|heard| {
         let (Heard::Injected(_, spec)
         | Heard::Delivered(_, _, spec)
+        | Heard::Damaged(_, _, spec)
         | Heard::Acknowledged(_, spec)
         | Heard::Ended(_, _, _, _, spec)) = heard;
         concerns(spec)

@@ -106,7 +106,8 @@ impl Job {
         let program = Rc::new(program);
         for pe in self.attach(cluster)? {
             let (label, program) = (pe.label().clone(), Rc::clone(&program));
-            cluster.spawn(label, async move { program(pe).await });
+            let node = pe.node().clone();
+            node.spawn(label, async move { program(pe).await });
         }
         Ok(())
     }

@@ -37,7 +37,7 @@ const BARRIERS: [Barrier; 3] = [Barrier::Software, Barrier::Hardware, Barrier::H
 
 async fn sync(group: &Group, barrier: Barrier) {
     match barrier {
-        Barrier::Software => group.gsync().await,
+        Barrier::Software => group.gsync().await.unwrap(),
         Barrier::Hardware => group.hgsync().await.expect("all are there"),
         Barrier::HardwareEvent => group.hgsyncevent().await.expect("all are there"),
     }
@@ -369,7 +369,7 @@ fn tree(levels: u32) -> Config {
 fn software_barriers_grow_with_the_logarithm_and_hardware_hardly() {
     let soft = |levels| {
         latency(&tree(levels), async |pe| {
-            pe.elan().all_group().gsync().await;
+            pe.elan().all_group().gsync().await.unwrap();
         })
     };
     let hard = |levels| {

@@ -157,10 +157,7 @@ async fn call(pe: Pe, call: Call) {
         Call::Gsync | Call::Hgsync | Call::Hgsyncevent => me(&pe) as u8 + 1,
     };
     let done = match call {
-        Call::Gsync => {
-            group.gsync().await;
-            Ok(())
-        }
+        Call::Gsync => group.gsync().await,
         Call::Bcast => group.bcast(at, size, 2).await,
         Call::Hbcast => group.hbcast(at, size, 2).await,
         Call::Reduce => group.reduce(at, at, 1000, &operation, To::All).await,

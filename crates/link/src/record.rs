@@ -107,6 +107,8 @@ pub enum Status {
     Nothing = 3,
     /// The simulated adapter, or the rank at the other end, refused it.
     Refused = 4,
+    /// Parts of the simulated machine have failed.
+    Lost = 5,
 }
 
 /// Flags of an order.

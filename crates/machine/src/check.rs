@@ -1,5 +1,6 @@
 //! Collects the problems of a machine file.
 
+use crate::fault::Wrong;
 use config::{Document, Findings, Found, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -36,6 +37,16 @@ impl<'a> Check<'a> {
     /// Reports a problem with the value of a parameter, or with an element of this value: `link.hop_delay.value.2`.
     pub fn at(&mut self, key: &str, message: impl Into<String>) -> Found<'_> {
         self.0.problem(&value(key), message)
+    }
+
+    /// Reports what is wrong with a fault.
+    pub fn wrong(&mut self, path: &str, wrong: Wrong) {
+        let document = self.0.document;
+        let problem = wrong.problem(|key, message| {
+            let path = format!("{path}.{key}");
+            document.problem(path.trim_end_matches('.'), message)
+        });
+        self.0.problems.push(problem);
     }
 
     /// Whether the value of a parameter is in a range; reports the value if it is not.

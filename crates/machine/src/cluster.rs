@@ -1,5 +1,6 @@
 //! The simulator's configuration, made from a machine file.
 
+use crate::fault::{Fault, Faults, Wrong};
 use crate::file::{CPUS, Machine};
 use crate::rails::Rails;
 use crate::section::{Given, Scale};
@@ -22,6 +23,18 @@ impl Machine {
     pub(crate) fn topology(&self) -> Result<Topology, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
         self.topology.of_a_rail()?.with_rails(rails)
+    }
+
+    /// Finds what is wrong with a fault, or what of it the machine does not have.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn admits(&self, fault: &Fault) -> Result<(), Wrong> {
+        match self.topology() {
+            Ok(topology) => fault.on(&topology).map(drop),
+            // The topology has a problem of its own.
+            Err(_) => fault.check(),
+        }
     }
 
     /// The parts that an adapter of its generation has beside those that all have: none in an Elan3.
@@ -55,11 +68,25 @@ impl Machine {
         sources.map(|(name, noise)| noise.source(name)).collect()
     }
 
-    /// The resolved form of a checked machine.
+    /// The resolved form of a checked machine, of which nothing fails but what its own file lists.
     pub fn cluster_config(&self) -> Config {
+        self.failing_config(&[], 0)
+    }
+
+    /// The resolved form of a checked machine with further faults, which have been checked against it, and the seed of the
+    /// streams of all faults.
+    ///
+    /// # Panics
+    /// If a fault has not been checked.
+    pub fn failing_config(&self, more: &[Fault], seed: u64) -> Config {
         let cycle = self.cycle().expect("the machine has been checked");
         let topology = self.topology().expect("the machine has been checked");
         let levels = topology.levels();
+        let faults = self.fault.iter().chain(more);
+        let faults = faults.map(|fault| fault.on(&topology).expect("the fault has been checked"));
+        let faults: Vec<_> = faults.collect();
+        let faults =
+            (!faults.is_empty()).then(|| Faults::config(self.faults.as_ref(), faults, seed));
         let mut fabric = fabric::Config::new(topology);
         let scale = Scale { cycle, levels };
         self.link.set(&mut fabric, &scale);
@@ -78,6 +105,7 @@ impl Machine {
             group: self.group.config(),
             noise: self.noise_sources(),
             rails: self.rails.as_ref().map(Rails::config),
+            faults,
         }
     }
 }

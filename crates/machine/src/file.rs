@@ -1,5 +1,6 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
+use crate::fault::{Fault, Faults};
 use crate::noise::Noise;
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
@@ -65,6 +66,12 @@ sections! {
         /// What the operating system takes of the hosts' processors, by its causes.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         noise: BTreeMap<String, Noise>,
+        /// What fails; an experiment may have more faults.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        fault: Vec<Fault>,
+        /// How the machine notices faults and recovers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        faults: Option<Faults>,
         /// How the fabric is computed; no physics.
         fabric: Fabric,
     }
@@ -74,6 +81,7 @@ sections! {
 impl Section for Title {}
 impl Section for Topology {}
 impl Section for BTreeMap<String, Noise> {}
+impl Section for Vec<Fault> {}
 impl Section for Fabric {}
 
 /// What a machine is called.

@@ -13,6 +13,7 @@
 mod advice;
 mod check;
 mod cluster;
+mod fault;
 mod file;
 mod noise;
 mod param;
@@ -21,6 +22,7 @@ mod rules;
 mod section;
 mod topology;
 
+pub use fault::{Fault, Faults, Pick, Wrong};
 pub use file::{
     Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Packet, Switch, Title, Tport,
 };
@@ -88,7 +90,7 @@ impl Machine {
 }
 
 /// The sections whose keys are no parameters: their values have no source.
-const BARE: [&str; 2] = ["machine.", "fabric."];
+const BARE: [&str; 3] = ["machine.", "fabric.", "fault."];
 
 /// Replaces the value of a parameter, or of a key that is no parameter; false for a section. A key that is not in the file
 /// becomes a parameter unless it is `bare`.

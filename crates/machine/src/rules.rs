@@ -1,5 +1,6 @@
 //! What a machine file may say: bounds of single values, and agreement between values.
 
+mod fault;
 mod noise;
 mod topology;
 
@@ -26,6 +27,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
         check_rails(rails, machine, &mut check);
     }
     noise::check(machine, &mut check);
+    fault::check(machine, &mut check);
     topology::check_cycles(machine, &mut check);
     check.finish()
 }

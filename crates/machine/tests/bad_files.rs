@@ -162,6 +162,37 @@ const MISTAKES_OF_NOISE: &[(&str, &str, &str)] = &[
     ("noise_counted_twice", r#""2 us""#, r#"[["2 us", 5]]"#),
 ];
 
+/// A fault and times of recovery that are right, to be put into `good.toml`.
+const FAULT: &str = r#"[[fault]]
+link = "switch 1.2, port 5"
+at = "3 ms"
+for = "1 ms"
+
+[faults]
+timeout = { value = "1 ms", source = "test" }
+"#;
+
+/// The same for mistakes in it.
+#[rustfmt::skip]
+const MISTAKES_OF_FAULTS: &[(&str, &str, &str)] = &[
+    ("fault_is_a_section", "[[fault]]", "[fault]"),
+    ("fault_unknown_key", "at =", "att ="),
+    ("fault_bare_number", r#""3 ms""#, "3"),
+    ("fault_without_part", "link = \"switch 1.2, port 5\"\n", ""),
+    ("fault_two_parts", "[[fault]]\n", "[[fault]]\nnode = 3\n"),
+    ("fault_without_time", "at = \"3 ms\"\nfor = \"1 ms\"\n", ""),
+    ("fault_for_without_at", "at = \"3 ms\"\n", ""),
+    ("fault_no_such_switch", "switch 1.2,", "switch 1.22,"),
+    ("fault_no_such_port", "port 5", "port 8"),
+    ("fault_half_a_cable", "switch 1.2, port 5", "switch 1.2"),
+    ("fault_no_cable", "switch 1.2, port 5", "cable 7"),
+    ("fault_too_late", r#""3 ms""#, r#""3000 s""#),
+    ("fault_lasts_no_time", r#"for = "1 ms""#, r#"for = "0 ms""#),
+    ("faults_unknown_key", "timeout", "time_out"),
+    ("faults_without_source", r#"{ value = "1 ms", source = "test" }"#, r#""1 ms""#),
+    ("faults_timeout_0", r#"value = "1 ms""#, r#"value = "0 ms""#),
+];
+
 /// The same of `rails.toml`.
 #[rustfmt::skip]
 const MISTAKES_WITH_RAILS: &[(&str, &str, &str)] = &[
@@ -214,6 +245,22 @@ fn one_mistake_about_noise() {
         let text = with(&TICK.replacen(found, replacement, 1));
         snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
     }
+}
+
+#[test]
+fn one_mistake_about_faults() {
+    let with = |fault: &str| GOOD.replacen("[tport]", &format!("{fault}\n[tport]"), 1);
+    Machine::parse("good.toml", &with(FAULT), &[]).unwrap_or_else(|problems| panic!("{problems}"));
+    for (name, found, replacement) in MISTAKES_OF_FAULTS {
+        assert_eq!(FAULT.matches(found).count(), 1, "{name}");
+        let text = with(&FAULT.replacen(found, replacement, 1));
+        snapshot(name, Machine::parse("bad.toml", &text, &[]).map(|_| ()));
+    }
+    let faulty = [&with(FAULT), RAILS].concat();
+    snapshot(
+        "fault_without_rail",
+        Machine::parse("bad.toml", &faulty, &[]).map(|_| ()),
+    );
 }
 
 #[test]

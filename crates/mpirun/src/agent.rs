@@ -35,6 +35,8 @@ pub(crate) struct Shared {
     pub in_flight: InFlight,
     /// What a rank does that a node has no room for; it ends the run.
     pub no_room: RefCell<Option<String>>,
+    /// The first operation that parts of the machine that have failed have lost, and why.
+    pub lost: RefCell<Option<String>>,
     pub read: Rc<dyn Reader>,
 }
 

@@ -3,6 +3,7 @@
 //! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
 use link::Status;
+use std::fmt::Display;
 use std::pin::Pin;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -75,6 +76,8 @@ pub struct Incoming {
     pub size: Bytes,
     /// The bytes of the message or of the get.
     pub bytes: Box<[u8]>,
+    /// Why parts of the machine that have failed have lost it, if they have.
+    pub loss: Option<String>,
 }
 
 impl Incoming {
@@ -87,6 +90,20 @@ impl Incoming {
             number: None,
             size: Bytes::ZERO,
             bytes: Box::default(),
+            loss: None,
+        }
+    }
+
+    /// The end of an operation that an error has ended: parts of the machine have failed, if `lost`; else there is no room.
+    pub fn failed(error: &impl Display, lost: bool) -> Self {
+        if lost {
+            let loss = Some(error.to_string());
+            Incoming {
+                loss,
+                ..Incoming::of(Status::Lost)
+            }
+        } else {
+            Incoming::of(Status::Refused)
         }
     }
 }
@@ -104,6 +121,11 @@ pub trait NetworkOp {
 
     /// Lets the process see the end at a moment; called once.
     fn finish(&self, at: Time) -> Finish;
+
+    /// Whether the operation, which has ended, has had no effect.
+    fn is_lost(&self) -> bool {
+        false
+    }
 
     /// Takes the operation back, if it is a receive or probe without a message.
     fn cancel(self: Rc<Self>, _at: Time) {}

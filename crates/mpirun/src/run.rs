@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
+use workload::FaultRow;
 use workload::records::LinkRow;
 
 /// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
@@ -29,6 +30,8 @@ pub enum End {
     Finished,
     /// A rank died before it had left MPI; if the others went on, they have ended, too.
     Died,
+    /// The host of a rank stopped.
+    Stopped,
     /// All ranks wait, and nothing will happen any more.
     Deadlock,
     /// The program that started the ranks has gone, after some had attached.
@@ -49,6 +52,7 @@ impl End {
         match self {
             End::Finished => "finished",
             End::Died => "died",
+            End::Stopped => "stopped",
             End::Deadlock => "deadlock",
             End::LauncherGone => "launcher gone",
             End::NoMpi => "no mpi",
@@ -83,6 +87,8 @@ pub struct Dead {
     pub call: u32,
     /// When the rank was last seen.
     pub time: Time,
+    /// Whether its host stopped.
+    pub stopped: bool,
 }
 
 /// How a run ended, and where.
@@ -98,6 +104,8 @@ pub struct Outcome {
     pub rank: Option<u32>,
     /// Ranks that died while others went on, the first one first.
     pub dead: Vec<Dead>,
+    /// The first operation of a rank that parts of the machine that have failed have lost, and why.
+    pub lost: Option<String>,
     /// Simulated time.
     pub time: Time,
     /// Ranks that attached.
@@ -117,6 +125,10 @@ pub struct Results {
     pub nodes: Vec<u32>,
     /// What each link did.
     pub links: Vec<LinkRow>,
+    /// What failed.
+    pub faults: Vec<FaultRow>,
+    /// Packets that adapters sent again since faults had kept them from their destinations.
+    pub resent: u64,
     /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
     /// Simulated time.
@@ -157,6 +169,10 @@ impl Run {
     pub fn new(machine: Machine, options: Options) -> Result<Run, Problem> {
         if options.ranks == 0 {
             return Err(Problem::Option("there is at least one rank".into()));
+        }
+        if options.network == Network::Ideal && !machine.fault.is_empty() {
+            let message = "the ideal network has no parts that fail: run on the machine's network, or without faults";
+            return Err(Problem::Option(message.into()));
         }
         let job = options.job(&machine)?;
         // Whether there is room shows when the processes are attached; this cluster is not run.
@@ -264,7 +280,7 @@ impl Run {
             limits,
             cancel: Some(Arc::clone(cancel)),
         };
-        let config = self.machine.cluster_config();
+        let config = self.machine.failing_config(&[], self.options.seed);
         let by_host = config.tport.matching == Matching::Host;
         let cluster = Cluster::new(config, watch).seeded(self.options.seed);
         let pes = self.job.attach(&cluster)?;

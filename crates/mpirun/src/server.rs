@@ -9,7 +9,7 @@ use crate::sent::InFlight;
 use crate::series::Series;
 use crate::trace::Trace;
 use crate::watch::{Trouble, Watch};
-use elan::{Cluster, Node, Stop};
+use elan::{Cluster, Node, NodeId, Stop};
 use link::Phase;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -30,6 +30,10 @@ pub(crate) struct Server {
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
+    /// Whether the other ranks go on when a rank ends that has not left MPI.
+    keep_going: bool,
+    /// The ranks on hosts that a fault stops, and that have not stopped.
+    mortal: Rc<RefCell<Vec<Rc<Agent>>>>,
     /// Since when nothing has happened but nudges.
     still: Option<Still>,
 }
@@ -55,6 +59,7 @@ const THREADS_STEP: Duration = Duration::from_millis(1);
 enum Over {
     Finished,
     Died,
+    Stopped(u32),
     Deadlock,
     NoRoom,
     Trouble(Trouble),
@@ -78,7 +83,7 @@ impl From<Stop> for Over {
 
 impl Server {
     pub fn new(link: Link, cluster: Cluster, watch: Watch, lookahead: Time) -> Self {
-        let ranks = link.lock().ranks();
+        let (ranks, keep_going) = (link.lock().ranks(), watch.keep_going);
         let turns = Rc::new(Turns::new(link, watch));
         let read: Rc<dyn Reader> = Rc::clone(&turns) as _;
         Server {
@@ -94,11 +99,14 @@ impl Server {
                 orders_done: Cell::default(),
                 in_flight: InFlight::default(),
                 no_room: RefCell::default(),
+                lost: RefCell::default(),
                 read,
             }),
             turns,
             memory: String::new(),
             dead: RefCell::default(),
+            keep_going,
+            mortal: Rc::default(),
             still: None,
         }
     }
@@ -117,6 +125,11 @@ impl Server {
         };
         let agents = (0..).zip(nodes).zip(endpoints).map(agent);
         let agents: Vec<Rc<Agent>> = agents.collect();
+        let config = self.cluster.config();
+        let faults = config.faults.iter().flat_map(|faults| &faults.list);
+        let hosts: Vec<NodeId> = faults.filter_map(|fault| fault.part.host()).collect();
+        let stops = |agent: &&Rc<Agent>| hosts.contains(&agent.node.rail_and_node().1);
+        *self.mortal.borrow_mut() = agents.iter().filter(stops).cloned().collect();
         self.shared.agents.replace(agents);
     }
 
@@ -143,9 +156,18 @@ impl Server {
         };
         let (shared, turns) = (Rc::clone(&self.shared), Rc::clone(&self.turns));
         let no_room = || shared.no_room.borrow().is_some();
-        let stop =
-            || !shared.ready.borrow().is_empty() || turns.trouble.borrow().is_some() || no_room();
+        let mortal = Rc::clone(&self.mortal);
+        let stopped = || mortal.borrow().iter().any(|agent| agent.node.is_stopped());
+        let stop = || {
+            !shared.ready.borrow().is_empty()
+                || turns.trouble.borrow().is_some()
+                || no_room()
+                || stopped()
+        };
         self.run_until(due, !gate, &stop)?;
+        if stopped() {
+            return self.remove_stopped();
+        }
         if stop() {
             // The rest of this moment: ranks that can go on from it go on together.
             self.run_until(self.cluster.now(), true, &|| false)?;
@@ -209,9 +231,42 @@ impl Server {
                 rank,
                 call,
                 time: at,
+                stopped: false,
             });
         }
         !ranks.is_empty()
+    }
+
+    /// Takes the ranks out of the simulation whose hosts have stopped; ends the run unless the other ranks are to go on. The
+    /// processes of these ranks wait for the end of the run: mpiexec would end all ranks if one of them were killed.
+    fn remove_stopped(&self) -> Result<(), Over> {
+        let now = self.cluster.now();
+        let mut mortal = self.mortal.borrow_mut();
+        let (stopped, others) = mortal.drain(..).partition(|agent| agent.node.is_stopped());
+        *mortal = others;
+        let stopped: Vec<Rc<Agent>> = stopped;
+        // A rank that has left MPI does not care.
+        let lost = stopped.iter().filter(|agent| !agent.is_finished());
+        let link = self.turns.link.lock();
+        let mut first = None;
+        for agent in lost {
+            let rank = agent.rank;
+            first.get_or_insert(rank);
+            self.dead.borrow_mut().push(Dead {
+                rank,
+                call: link.call(rank),
+                time: now,
+                stopped: true,
+            });
+            if self.keep_going {
+                agent.dies(now);
+                self.turns.give_up(rank);
+            }
+        }
+        match first {
+            Some(rank) if !self.keep_going => Err(Over::Stopped(rank)),
+            _ => Ok(()),
+        }
     }
 
     /// Nothing happens any more, and no rank goes on.
@@ -305,6 +360,22 @@ impl Server {
                 rank = self.dead.borrow().first().map(|dead| dead.rank);
                 (End::Died, "ranks died, and the others ended".to_string())
             }
+            Over::Stopped(which) => {
+                rank = Some(*which);
+                let dead = self.dead.borrow();
+                let ranks: Vec<_> = dead.iter().map(|dead| dead.rank.to_string()).collect();
+                let plural = if ranks.len() == 1 { "" } else { "s" };
+                let node = self.shared.agents.borrow()[*which as usize]
+                    .node
+                    .rail_and_node()
+                    .1;
+                let message = format!(
+                    "the host of node {node} stopped at {}, and rank{plural} {} with it",
+                    self.cluster.now(),
+                    ranks.join(", ")
+                );
+                (End::Stopped, message)
+            }
             Over::Trouble(Trouble::Died(which)) => {
                 rank = Some(*which);
                 (End::Died, format!("rank {which} died"))
@@ -345,6 +416,7 @@ impl Server {
             waiting: waiting.collect(),
             rank,
             dead: self.dead.borrow().clone(),
+            lost: self.shared.lost.borrow().clone(),
             time: self.time(),
             attached,
         }
@@ -373,6 +445,8 @@ impl Server {
             ranks: trace.ranks.clone(),
             nodes,
             links: self.baseline.links(&self.cluster),
+            faults: workload::faults::rows(&self.cluster),
+            resent: workload::faults::recoveries(&self.cluster).resent,
             series: series.unwrap_or_default(),
             time,
             packets: self.cluster.packets(),

@@ -36,6 +36,7 @@ impl MpiRun {
         machine_text: &str,
         machine_file: &str,
         overrides: Vec<String>,
+        faults: Vec<String>,
         options_json: &str,
     ) -> PyResult<MpiRun> {
         let run = guarded(py, || {
@@ -43,7 +44,12 @@ impl MpiRun {
             let machine = changes
                 .collect::<Result<Vec<_>, _>>()
                 .and_then(|changes| Machine::parse(machine_file, machine_text, &changes));
-            let machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
+            let mut machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
+            for text in &faults {
+                let fault = machine.read_fault(text);
+                let fault = fault.map_err(|problems| Failure::of_problems(&problems))?;
+                machine.fault.push(fault);
+            }
             let options: Result<Options, _> = serde_json::from_str(options_json);
             let options = options.map_err(|error| Failure::Run(error.to_string(), USAGE))?;
             Run::new(machine, options).map_err(|problem| failure(&problem))
@@ -122,12 +128,14 @@ fn to_json(outcome: &Outcome) -> String {
             "rank": dead.rank,
             "call": link::calls::name(dead.call),
             "time_us": dead.time.as_us_f64(),
+            "stopped": dead.stopped,
         })
     });
     json!({
         "end": outcome.end.name(),
         "dead": dead.collect::<Vec<_>>(),
         "message": outcome.message,
+        "lost": outcome.lost,
         "waiting": waiting.collect::<Vec<_>>(),
         "rank": outcome.rank,
         "time_us": outcome.time.as_us_f64(),
@@ -184,6 +192,7 @@ fn tables<'py>(
         "messages": |run| run.messages.len() as u64,
         "bytes": |_| bytes,
         "packets": |run| run.packets,
+        "packets_resent": |run| run.resent,
         "events": |run| run.events,
         "digest": |run| run.digest.as_str(),
         "repeatable": |run| run.repeatable,
@@ -193,6 +202,7 @@ fn tables<'py>(
     all.set_item("calls", calls)?;
     all.set_item("ranks", ranks)?;
     all.set_item("links", of_table(py, &results.links)?)?;
+    all.set_item("faults", of_table(py, &results.faults)?)?;
     all.set_item("series", series)?;
     all.set_item("summary", summary)?;
     Ok(all)

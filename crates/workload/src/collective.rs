@@ -148,10 +148,7 @@ impl Operation {
     ) -> Result<(), DmaError> {
         let group = pe.elan().all_group();
         match self {
-            Operation::Gsync => {
-                group.gsync().await;
-                Ok(())
-            }
+            Operation::Gsync => group.gsync().await,
             Operation::Hgsync => group.hgsync().await,
             Operation::Hgsyncevent => group.hgsyncevent().await,
             Operation::Bcast => group.bcast(buffer, size, root).await,
@@ -236,6 +233,7 @@ impl Collective {
             let rows = &mut measured.rows;
             rows.extend(traffic::load_rows(job, norm, None, length, before, &after));
             rows.extend(traffic::whole_window(job, norm, before, &after));
+            rows.extend(traffic::failed(job, &cluster));
             let nodes = traffic::node_rows(job, length, before, &after);
             measured.nodes.extend(nodes);
         }
@@ -269,7 +267,8 @@ impl Collective {
                 Some(Message { memory, size }) => buffer(&pe, memory, size)?,
             };
             let (label, calls) = (pe.label().clone(), Rc::clone(calls));
-            cluster.spawn(label, async move {
+            let host = pe.node().clone();
+            host.spawn(label, async move {
                 for number in 0..=repeats {
                     let start = pe.now();
                     if let Some(time) = compute {

@@ -13,6 +13,7 @@
 
 use crate::Distribution;
 use crate::Failure;
+use crate::faults;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Source};
 use elan::rails::{Attachment, Process, Rails};
@@ -67,6 +68,8 @@ pub(crate) struct Progress {
     sources: Vec<Source>,
     /// From arrivals to ends of messages.
     pub latency: Histogram,
+    /// Messages that faults have ended with an error while latencies counted.
+    pub failed: u64,
     /// Whether latencies count.
     pub measuring: bool,
 }
@@ -126,6 +129,7 @@ impl<'a> Running<'a> {
         let progress = Rc::new(RefCell::new(Progress {
             sources: all.clone().map(source).collect(),
             latency: Histogram::new(),
+            failed: 0,
             measuring: false,
         }));
         let places = Rc::new(Places::new(job, cluster, rails, &nodes)?);
@@ -169,6 +173,11 @@ impl<'a> Running<'a> {
     /// The latencies of the messages that ended while latencies counted.
     pub fn latency(&self) -> Histogram {
         self.progress.borrow().latency.clone()
+    }
+
+    /// The number of messages that faults have ended with an error while latencies counted.
+    pub fn failed(&self) -> u64 {
+        self.progress.borrow().failed
     }
 
     /// The totals of the present moment.
@@ -304,10 +313,20 @@ impl Program {
             let there = self.destinations.draw(&mut self.draws);
             let write = self.writes >= 1.0 || self.directions.uniform_f64() < self.writes;
             let moved = self.transfer(there, message.size, write).await;
-            moved.expect("the buffers are as long as any message, and there is a way");
             let mut progress = self.progress.borrow_mut();
-            if progress.measuring {
-                progress.latency.record(self.node.now() - message.arrival);
+            match moved {
+                Ok(()) if progress.measuring => {
+                    progress.latency.record(self.node.now() - message.arrival);
+                }
+                Ok(()) => {}
+                Err(error) => {
+                    let expected = self.node.lists_faults() && faults::caused(&error);
+                    assert!(
+                        expected,
+                        "the buffers hold any message, and there is a way: {error}"
+                    );
+                    progress.failed += u64::from(progress.measuring);
+                }
             }
         }
     }

@@ -29,6 +29,7 @@
 pub mod allocation;
 pub mod collective;
 pub mod deadlock;
+pub mod faults;
 pub mod job;
 pub mod noise;
 pub mod overlap;
@@ -46,6 +47,7 @@ pub use allocation::AllocationRow;
 pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use elan::Distribution;
+pub use faults::FaultRow;
 pub use job::Job;
 pub use noise::Noise;
 pub use overlap::Overlap;
@@ -73,9 +75,12 @@ pub enum Failure {
     /// The machine has no context for the processes of background traffic or of jobs without a library.
     #[error(transparent)]
     NoContext(#[from] NoContext),
-    /// The machine has no room for a DMA that the processes post, although all buffers are there.
-    #[error("{0}; --set adapter.queue makes more room")]
+    /// A DMA that the processes post has failed, although all buffers are there: mostly because the machine has no room for it.
+    #[error("{0}{remedy}", remedy = dma_remedy(.0))]
     Dma(#[from] elan::DmaError),
+    /// Parts of the machine have failed, and a program cannot go on without a message.
+    #[error("{0}; fewer faults, shorter ones, or a longer faults.give_up let the run go on")]
+    Lost(String),
     /// The machine has no room for the processes' buffers.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),
@@ -86,6 +91,14 @@ fn job_remedy(error: &JobError) -> &'static str {
     match error {
         // Main memory has no limit.
         JobError::NoMemory(_) => "; --set adapter.memory makes more room",
+        _ => "",
+    }
+}
+
+/// How to make room for a DMA.
+fn dma_remedy(error: &elan::DmaError) -> &'static str {
+    match error {
+        elan::DmaError::QueueFull { .. } => "; --set adapter.queue makes more room",
         _ => "",
     }
 }

@@ -14,7 +14,8 @@
 //! the bytes of both directions over the latter. MPI's *progress rule* asks that transfers end independently of calls:
 //! `over` is the fraction of rounds in which both had ended with the computation. Looking is free and changes nothing.
 
-use crate::records::{Baseline, Records, Row};
+use crate::faults::Lost;
+use crate::records::{Baseline, Records, Row, Tables};
 use crate::{Failure, buffer};
 use elan::{Cluster, ElanAddr, NodeId, Placement};
 use libelan::{Job, Pe};
@@ -56,15 +57,16 @@ impl Overlap {
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let phases = Rc::new(Cell::new(Phases::default()));
+        let (phases, lost) = (Rc::new(Cell::new(Phases::default())), Lost::default());
         let job = Job::at("overlap", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(&cluster)? {
             let map = || buffer(&pe, Placement::Main, self.message);
             let buffers = [map()?, map()?];
             let (label, phases) = (pe.label().clone(), Rc::clone(&phases));
-            cluster.spawn(label, (*self).rounds(pe, buffers, phases));
+            let host = pe.node().clone();
+            host.spawn(label, (*self).rounds(pe, buffers, phases, lost.clone()));
         }
-        cluster.run()?;
+        lost.end(cluster.run())?;
 
         let Phases {
             call,
@@ -73,6 +75,10 @@ impl Overlap {
             over,
         } = phases.get();
         let (total, rounds) = (call + compute + wait, f64::from(self.repeats));
+        // The host of the worker may have stopped before its first round was over.
+        if total.is_zero() {
+            return Ok(baseline.finish(&cluster, Tables::default()));
+        }
         let bytes = self.message * 2 * u64::from(self.repeats);
         let share = |part: Time| part.as_us_f64() / total.as_us_f64();
         let mean = |sum: Time| sum.as_us_f64() / rounds;
@@ -89,7 +95,7 @@ impl Overlap {
     }
 
     /// What each of the two processes does; the first is the worker.
-    async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>) {
+    async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>, lost: Lost) {
         let (mpi, other, size) = (pe.mpi(), 1 - pe.vp().get(), self.message);
         let worker = mpi.rank() == 0;
         for round in 0..=self.repeats {
@@ -104,8 +110,9 @@ impl Overlap {
             }
             let (computed, over) = (pe.now(), send.is_done() && receive.is_done());
             for request in [send, receive] {
-                let waited = mpi.wait(request).await;
-                waited.expect("both buffers are of the message's length");
+                if lost.value(pe.node(), mpi.wait(request).await).is_none() {
+                    return;
+                }
             }
             if worker && round > 0 {
                 let so_far = phases.get();

@@ -8,14 +8,18 @@
 //! * *MPI*: with one direction, half the round trip of a message that is sent back at once; with both, the time from
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
-use crate::records::{Baseline, Records, Row};
+use crate::faults::Lost;
+use crate::records::{Baseline, Records, Row, Tables};
 use crate::{Failure, buffer};
-use elan::{Cluster, Dma, ElanAddr, Node, NodeId, Placement};
+use elan::{Cluster, Dma, DmaError, ElanAddr, Node, NodeId, Placement, Transfer};
 use libelan::{Job, Pe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use units::{Bytes, Rate, Time};
 
 /// Which messages of a ping travel at the same time.
@@ -74,18 +78,22 @@ impl Ping {
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let latencies = Latencies::default();
+        let (latencies, lost) = (Latencies::default(), Lost::default());
         match self.library.unwrap_or(Library::Elan3) {
-            Library::Elan3 => self.launch(&mut cluster, &latencies),
-            Library::Mpi => self.launch_mpi(&mut cluster, &latencies)?,
+            Library::Elan3 => self.launch(&cluster, &latencies, &lost),
+            Library::Mpi => self.launch_mpi(&cluster, &latencies, &lost)?,
         }
-        cluster.run()?;
+        lost.end(cluster.run())?;
 
         let latencies = latencies.borrow();
         let total: Time = latencies.iter().sum();
         let wire = cluster.config().packet.message_wire(self.message);
         let count = latencies.len() as u64;
         let bandwidth = |size| Rate::of(size * count, total);
+        // The host that measures may have stopped before the first message was over.
+        if count == 0 {
+            return Ok(baseline.finish(&cluster, Tables::default()));
+        }
         let rows = vec![
             Row::new("latency", "us", total.as_us_f64() / count as f64),
             Row::new("bandwidth", "MB/s", bandwidth(self.message)),
@@ -94,7 +102,7 @@ impl Ping {
         Ok(baseline.finish(&cluster, rows.into()))
     }
 
-    fn launch(&self, cluster: &mut Cluster, latencies: &Latencies) {
+    fn launch(&self, cluster: &Cluster, latencies: &Latencies, lost: &Lost) {
         let mut pairs = vec![(self.from, self.to)];
         if self.directions == Directions::Both {
             pairs.push((self.to, self.from));
@@ -107,65 +115,107 @@ impl Ping {
                 process.expect("there are contexts for two")
             });
             let label = format!("ping {from} to {to}");
-            cluster.spawn(label, (*self).send(a, b, Rc::clone(latencies)));
+            let host = a.clone();
+            host.spawn(
+                label,
+                (*self).send(a, b, Rc::clone(latencies), lost.clone()),
+            );
         }
     }
 
-    async fn send(self, a: Node, b: Node, latencies: Latencies) {
+    async fn send(self, a: Node, b: Node, latencies: Latencies, lost: Lost) {
         let from = a.reserve(self.source, self.message);
         let to = b.reserve(self.destination, self.message);
         let arrived = b.event(1);
         for _ in 0..self.repeats {
             let posted = a.now();
-            let transfer = a.dma(Dma::new(from.start(), to.start(), self.message).notify(arrived));
-            b.wait(arrived).await;
+            let dma = Dma::new(from.start(), to.start(), self.message).notify(arrived);
+            let mut transfer = a.dma(dma);
+            let outcome = arrives(b.wait(arrived), &mut transfer).await;
+            if lost.value(&a, outcome).is_none() {
+                return;
+            }
             latencies.borrow_mut().push(b.now() - posted);
-            let sent = transfer.await;
-            sent.expect("both buffers are of the message's length");
+            if lost.value(&a, transfer.await).is_none() {
+                return;
+            }
             b.prime(arrived, 1);
             a.sleep(PAUSE).await;
         }
     }
 
-    fn launch_mpi(&self, cluster: &mut Cluster, latencies: &Latencies) -> Result<(), Failure> {
+    fn launch_mpi(
+        &self,
+        cluster: &Cluster,
+        latencies: &Latencies,
+        lost: &Lost,
+    ) -> Result<(), Failure> {
         let job = Job::at("ping", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(cluster)? {
             let map = |placement| buffer(&pe, placement, self.message);
             let buffers = [map(self.source)?, map(self.destination)?];
             let label = pe.label().clone();
-            cluster.spawn(label, (*self).exchange(pe, buffers, Rc::clone(latencies)));
+            let host = pe.node().clone();
+            host.spawn(
+                label,
+                (*self).exchange(pe, buffers, Rc::clone(latencies), lost.clone()),
+            );
         }
         Ok(())
     }
 
     /// What each of the two processes does.
-    async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies) {
+    async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies, lost: Lost) {
         let ([from, to], size) = (buffers, self.message);
         let (mpi, other) = (pe.mpi(), 1 - pe.vp().get());
-        let failed = "both buffers are of the message's length";
         for round in 0..=self.repeats {
             let begin = pe.now();
+            let exchanged = async {
+                match self.directions {
+                    Directions::Both => {
+                        let receive = mpi.irecv(other, 0, to, size);
+                        let send = mpi.isend(other, 0, from, size);
+                        mpi.wait(send).await?;
+                        mpi.wait(receive).await
+                    }
+                    Directions::One if mpi.rank() == 0 => {
+                        mpi.send(other, 0, from, size).await?;
+                        mpi.recv(other, 0, to, size).await
+                    }
+                    Directions::One => {
+                        let received = mpi.recv(other, 0, to, size).await?;
+                        mpi.send(other, 0, from, size).await?;
+                        Ok(received)
+                    }
+                }
+            };
+            if lost.value(pe.node(), exchanged.await).is_none() {
+                return;
+            }
             let latency = match self.directions {
-                Directions::Both => {
-                    let receive = mpi.irecv(other, 0, to, size);
-                    let send = mpi.isend(other, 0, from, size);
-                    mpi.wait(send).await.expect(failed);
-                    mpi.wait(receive).await.expect(failed);
-                    Some(pe.now() - begin)
-                }
-                Directions::One if mpi.rank() == 0 => {
-                    mpi.send(other, 0, from, size).await.expect(failed);
-                    mpi.recv(other, 0, to, size).await.expect(failed);
-                    Some((pe.now() - begin) / 2)
-                }
-                Directions::One => {
-                    mpi.recv(other, 0, to, size).await.expect(failed);
-                    mpi.send(other, 0, from, size).await.expect(failed);
-                    None
-                }
+                Directions::Both => Some(pe.now() - begin),
+                Directions::One => (mpi.rank() == 0).then(|| (pe.now() - begin) / 2),
             };
             // The first round finds both processes in another state than all later rounds do.
             latencies.borrow_mut().extend(latency.filter(|_| round > 0));
         }
     }
+}
+
+/// Waits until a message has arrived, or its sending has failed.
+async fn arrives(
+    arrived: impl Future<Output = ()>,
+    transfer: &mut Transfer,
+) -> Result<(), DmaError> {
+    let mut arrived = pin!(arrived);
+    poll_fn(|context| {
+        if arrived.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        match Pin::new(&mut *transfer).poll(context) {
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            _ => Poll::Pending,
+        }
+    })
+    .await
 }

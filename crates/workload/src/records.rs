@@ -1,8 +1,10 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
+use crate::faults::{self, FaultRow};
 use crate::table::Table;
 use crate::{AllocationRow, DeadlockRow, SliceRow, table};
 use elan::Cluster;
+use elan::adapter::recovery::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
 use kernel::Digest;
 use kernel::statistics::Histogram;
@@ -36,6 +38,8 @@ pub const METRICS: &[&str] = &[
     "call", "compute_phase", "wait", "round", "availability", "over",
     // The noise test, and the allocation of rails.
     "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
+    // Faults.
+    "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
 ];
 
 impl Row {
@@ -181,6 +185,8 @@ tables! {
     deadlock: DeadlockRow,
     /// Matrix of a static allocation of rails, where the run asked for it.
     allocation: AllocationRow,
+    /// What failed in the run, where anything did.
+    faults: FaultRow,
 }
 
 impl From<Vec<Row>> for Tables {
@@ -207,20 +213,29 @@ pub struct Records {
     pub simulated: Time,
 }
 
-/// The counters of all links at one moment: the start of the window.
-pub struct Baseline(Vec<LinkCounters>);
+/// The counters of all links, and of the recovery from faults, at one moment: the start of the window.
+pub struct Baseline {
+    links: Vec<LinkCounters>,
+    recoveries: Recoveries,
+}
 
 impl Baseline {
     /// The counters of the present moment.
     pub fn take(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
-        Baseline(LinkId::all(links).map(|link| cluster.link(link)).collect())
+        Baseline {
+            links: LinkId::all(links).map(|link| cluster.link(link)).collect(),
+            recoveries: faults::recoveries(cluster),
+        }
     }
 
     /// The records of a run that ends now: what its workload has measured and what the fabric has counted.
-    pub(crate) fn finish(self, cluster: &Cluster, measured: Tables) -> Records {
+    pub(crate) fn finish(self, cluster: &Cluster, mut measured: Tables) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
+        let recovered = faults::recovery_rows(cluster, &self.recoveries);
+        measured.rows.extend(recovered);
+        measured.faults = faults::rows(cluster);
         let links = self.link_rows(cluster, &config);
         let switches = switch_rows(&*config.fabric.topology, &links);
         let mut records = Records {
@@ -267,7 +282,7 @@ impl Baseline {
             })
         };
         LinkId::all(tree.links())
-            .zip(&self.0)
+            .zip(&self.links)
             .filter_map(row)
             .collect()
     }

@@ -130,6 +130,7 @@ impl Traffic {
         let mut nodes = Vec::new();
         for ((job, start), end) in running.iter().zip(&start.totals).zip(&before.totals) {
             rows.extend(whole_window(job, norm, start, end));
+            rows.extend(failed(job, &cluster));
             nodes.extend(node_rows(job, window.length, start, end));
         }
         let measured = Tables {
@@ -265,6 +266,12 @@ pub(crate) fn whole_window(
         rows.push(row("latency_cycles", "cycles", cycles));
     }
     rows
+}
+
+/// How many messages of a job faults have ended with an error, if anything has failed.
+pub(crate) fn failed(job: &Running<'_>, cluster: &Cluster) -> Option<Row> {
+    let row = || Row::new("failed", "", job.failed() as f64).of_job(&job.job.name);
+    (!cluster.faults().is_empty()).then(row)
 }
 
 /// The loads of each node that sends.

@@ -113,7 +113,7 @@ fn assert_near(found: f64, expected: f64, share: f64) {
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
     let software = idle(&collective(Operation::Gsync, 64));
     assert_near(software, 15.0, 0.05);
-    let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await);
+    let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await.unwrap());
     assert_near(software, loop_of_software, 1e-6);
 
     let hardware = idle(&collective(Operation::Hgsync, 64));

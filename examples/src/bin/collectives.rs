@@ -5,7 +5,6 @@
 
 use examples::{Outcome, job, run};
 use libelan::Pe;
-use std::convert::Infallible;
 use std::process::ExitCode;
 use units::{Bytes, Time};
 
@@ -27,11 +26,7 @@ async fn program(pe: Pe) -> Outcome {
     let buffer = elan.galloc_main(64, SIZE)?;
     all.hgsync().await?;
     let by_hardware = mean(&pe, async || all.hgsync().await).await?;
-    let by_software = mean(&pe, async || {
-        all.gsync().await;
-        Ok::<_, Infallible>(())
-    })
-    .await?;
+    let by_software = mean(&pe, async || all.gsync().await).await?;
 
     let wanted = vec![42; SIZE.as_u64() as usize];
     if all.rank() == 0 {

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 MOST_SWITCHES = 32
 """Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
 
+MOST_FAULTS = 8
+"""Most failures that are printed one by one."""
+
 MOST_PORTS = 8
 """Most links in one direction that are printed one by one."""
 
@@ -124,6 +127,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     """One matrix: the steps of the longest path, then the switches level by level."""
     import polars as pl
 
+    from elanite.congestion import in_words
     from elanite.text import number
 
     screen = console()
@@ -136,6 +140,12 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
             f" of switches {number(switch[column])} us, {switch['name']}",
             markup=False,
         )
+    for fault in matrix.faults.head(MOST_FAULTS).iter_rows(named=True):
+        screen.print(f"failed: {in_words(fault)}", markup=False)
+    if matrix.failed:
+        more = max(len(matrix.faults) - MOST_FAULTS, 0)
+        others = f"and {more} other failures; " if more else ""
+        screen.print(f"{others}links that were down have an x behind their number", markup=False)
     screen.print(_path(matrix))
     for level in matrix.switches["level"].unique().sort(descending=True).to_list():
         screen.print()
@@ -174,21 +184,27 @@ def _level(matrix: Matrix, level: int) -> Table:
         for side, up in sides.items():
             here = matrix.links.filter(pl.col("up") == up, pl.col(end).is_in(switches["switch"].implode()))
             if not here.is_empty():
-                ports = dict(here.group_by(end).agg(pl.col(column).sort_by("link")).iter_rows())
-                columns[side] = [_ports(ports[switch]) for switch in switches["switch"]]
+                down = pl.col("link").is_in(list(matrix.failed)).alias("down")
+                each = pl.struct(column, down).sort_by("link")
+                ports = dict(here.group_by(end).agg(each).iter_rows())
+                columns[side] = [_ports(ports[switch], column) for switch in switches["switch"]]
     found = table((f"level {level}", *columns), right=("delays", "waits"))
     for name, *cells in zip(switches["name"], *columns.values(), strict=True):
         found.add_row(name, *cells)
     return found
 
 
-def _ports(values: list[float]) -> Text:
-    """The links of a switch in one direction, in the order of its ports."""
+def _ports(links: list[dict[str, Any]], column: str) -> Text:
+    """The links of a switch in one direction, in the order of its ports; those that were down have a mark."""
     from rich.text import Text
 
+    values = [link[column] for link in links]
     if len(values) > MOST_PORTS:
-        return Text(" ").join([_heat(min(values)), Text("to"), _heat(max(values)), Text(f"({len(values)} links)")])
-    return Text(" ").join(_heat(value) for value in values)
+        down = sum(link["down"] for link in links)
+        about = f"({len(values)} links{f', {down} x' if down else ''})"
+        return Text(" ").join([_heat(min(values)), Text("to"), _heat(max(values)), Text(about)])
+    marks = (Text("x" if link["down"] else "") for link in links)
+    return Text(" ").join(Text.assemble(_heat(value), mark) for value, mark in zip(values, marks, strict=True))
 
 
 def _heat(value: float | None) -> Text:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 WIDTH = 40
 """Signs of the longest bar."""
 
+MOST_FAULTS = 8
+"""Failures that the summary shows one by one."""
+
 
 class SummaryFormat(StrEnum):
     """How the summary is printed."""
@@ -82,6 +85,14 @@ def mpirun(
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
     ] = FIRST_SEED,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            metavar="FAULT",
+            help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
+        ),
+    ] = None,
     limit_time: Annotated[
         str | None, typer.Option("--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s.")
     ] = None,
@@ -120,11 +131,12 @@ def mpirun(
       elanite mpirun -n 8 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
       elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
+      elanite mpirun -n 64 --fault "links = 'all', bit_error_rate = 1e-7" --fault "node = 3, at = '2 ms'" ./my_program
 
     Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
     simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
     one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
-    rank is killed, and 4 if the network changes the bytes of a message, which is a defect of Elanite.
+    rank is killed or its host stops, and 4 if the network changes the bytes of a message, which is a defect of Elanite.
     """
     from elanite import sources
     from elanite.mpirun import Options, run
@@ -140,6 +152,7 @@ def mpirun(
         memory="elan" if memory is Memory.ELAN else "main",
         seed=seed,
         limit_time=limit_time,
+        faults=tuple(fault or ()),
         timeline=timeline is not None,
         checksums=checksums,
         cleanup=not disable_auto_cleanup,
@@ -181,6 +194,7 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
 
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
+    from elanite.congestion import in_words
     from elanite.mpirun.summary import size
     from elanite.text import number
 
@@ -218,6 +232,12 @@ def _print(found: Run, figures: Summary) -> None:
             where = f"  {link['from']} to {link['to']}"
             hottest.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
         screen.print(hottest)
+    for fault in found.tables["faults"].head(MOST_FAULTS).iter_rows(named=True):
+        screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
+    if len(found.tables["faults"]):
+        screen.print(f"  {'sent again':16}{totals['packets_resent']:,} packets", markup=False)
+    if (more := len(found.tables["faults"]) - MOST_FAULTS) > 0:
+        screen.print(f"  {'':16}and {more:,} others", markup=False)
     why = found.unrepeatable
     screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
     screen.print(f"  {'digest':16}{totals['digest']}", markup=False)

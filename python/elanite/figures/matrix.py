@@ -123,6 +123,8 @@ def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> 
             " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"
             " loaded link and switch of any slice; at its end is the measured window."
         )
+    if view.matrix.failed:
+        caption += " A cross marks links that were down in the run."
     if parameters:
         caption += f" Parameters: {parameters}."
     return Figure(name, title, paper, caption, _chart(view, name, title), wide=True)
@@ -201,7 +203,13 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
         .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
         .encode(x="x:Q", y="y:Q", text="text:N")
     )
-    return layered(title, [squares, numbers, *names, head], WIDTH, height).add_params(moment)
+    layers = [squares, numbers, *names, head]
+    if matrix.failed:
+        crosses = base.transform_filter("datum.failed").mark_point(
+            shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
+        )
+        layers.insert(1, crosses.encode(x="centre:Q", y="middle:Q", tooltip=tooltip))
+    return layered(title, layers, WIDTH, height).add_params(moment)
 
 
 def _layout(view: _View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
@@ -296,7 +304,13 @@ def _parts(members: pl.DataFrame, view: _View) -> pl.DataFrame:
     sums = pl.concat([links, switches]).join(owner, on=["kind", "id"])
     for part, slice_, most in sums.group_by("part", "slice").agg(pl.col("us").max()).iter_rows():
         delays[part][slice_] = round(most, 2)
-    return parts.select(*place, "name", "packets").with_columns(delays=pl.Series(delays, dtype=pl.List(pl.Float64)))
+    kept = parts.select(*place, "name", "packets").with_columns(delays=pl.Series(delays, dtype=pl.List(pl.Float64)))
+    if not view.matrix.failed:
+        return kept
+    down = pl.element().is_in(list(view.matrix.failed)).any()
+    return kept.with_columns(
+        failed=parts.select((pl.col("kind") == "link") & pl.col("id").list.eval(down).list.first()).to_series()
+    )
 
 
 def _by_switch(view: _View) -> pl.DataFrame:

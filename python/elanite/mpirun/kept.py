@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.mpirun.session import Run
 
-TABLES = ("messages", "calls", "ranks", "links", "series")
+TABLES = ("messages", "calls", "ranks", "links", "faults", "series")
 FOLDER = "mpirun"
 _LAYOUT = 1
 
@@ -40,6 +40,7 @@ def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
         "machine": run.cluster.name,
         "overrides": list(run.cluster.overrides),
         "options": json.loads(run.options.as_json(list(run.placement))),
+        **({"faults": list(run.options.faults)} if run.options.faults else {}),
         "mpi": run.mpi.kind,
         "digest": run.summary["digest"],
     }
@@ -83,9 +84,11 @@ class Kept:
         raise UsageError(f"{folder} is no folder of a run; elanite mpirun says where it keeps one")
 
     def table(self, name: str) -> pl.DataFrame:
-        """One of the ``TABLES``."""
+        """One of the ``TABLES``; runs that were kept before machines had faults have none."""
         import polars as pl
 
+        if name == "faults" and f"{name}.parquet" not in self.manifest["files"]:
+            return empty(name)
         return pl.read_parquet(self.folder / f"{name}.parquet")
 
     def congestion(self) -> Matrix:
@@ -93,7 +96,9 @@ class Kept:
         from elanite import congestion
 
         window = (0.0, float(self.manifest["time_us"]))
-        return congestion.of_tables(json.dumps(self.manifest["point"]), self.table("links"), empty("slices"), window, 0)
+        point = json.dumps(self.manifest["point"])
+        links, faults = self.table("links"), self.table("faults")
+        return congestion.of_tables(point, links, empty("slices"), window, 0, faults)
 
     def figures(self) -> list[Figure]:
         """The congestion matrix as pictures: of the delays, and of the waits."""

@@ -36,6 +36,8 @@ class Options:
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
+    faults: tuple[str, ...] = ()
+    """What fails: inline tables of TOML without their braces, such as ``link = 'node 3', at = '1 ms'``."""
     timeline: bool = False
     checksums: bool = True
     """Whether the bytes that ranks store are compared with the checksum of the bytes that were sent."""
@@ -46,6 +48,8 @@ class Options:
         computation(self.compute)
         if self.network == "ideal" and self.memory == "elan":
             raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
+        if self.network == "ideal" and self.faults:
+            raise UsageError("--fault: the ideal network has no parts that fail; leave out --network or --fault")
         if self.limit_time is not None:
             _time("--limit-time", self.limit_time)
 

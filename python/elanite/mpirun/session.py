@@ -53,7 +53,7 @@ class Run:
     ended: Ended
     host_seconds: float
     tables: dict[str, pl.DataFrame] = field(repr=False)
-    """``messages``, ``calls``, ``ranks``, ``links``, ``series``, ``summary``; empty if no rank has attached."""
+    """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def run(
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
-    core = _core.MpiRun(machine.text, machine.file, list(overrides), options.as_json(placement))
+    core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
     name = uuid.uuid4().hex
     command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words, cleanup=options.cleanup)
     environment = launcher.environment(os.environ, core.environment(), name, network)

@@ -5,6 +5,7 @@
 | ranks | one for each rank, with a slice for each call of MPI; messages as arrows between ranks |
 | adapters | how busy the I/O bus and the adapter's processor of each node were, in per cent |
 | links | how busy the busiest links were |
+| faults | when parts of the machine were down, if any were; a moment says when the sources learned of it |
 
 The ends of a message are slices of their own, inside the calls, at the moments when the message was posted and when its
 receive ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls
@@ -36,6 +37,9 @@ MOST_LINKS = 64
 
 _GROUPS = {"ranks": 1, "adapters": 2, "links": 3}
 """Groups of tracks, which Perfetto shows as processes."""
+
+_FAULTS = 1 << 30
+"""The number of the group of faults, which only runs with faults have."""
 
 _SEQUENCE = 1
 _CLEARED, _NEEDED = 1, 2
@@ -95,6 +99,7 @@ def write(run: Run, path: Path) -> int:
     sources += _adapters(run, tracks)
     links, hidden = _links(run, tracks)
     sources += links
+    sources += _faults(run, tracks)
     partial = path.with_name(f".{path.name}.partial")
     try:
         with partial.open("wb") as file:
@@ -128,7 +133,10 @@ class _Writer:
         """Write which tracks there are."""
         from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackDescriptor
 
-        for group, number in _GROUPS.items():
+        groups = dict(_GROUPS)
+        if any(group == "faults" for _, group, _, _ in tracks.rows):
+            groups["faults"] = _FAULTS
+        for group, number in groups.items():
             packet = self._packet()
             if number == 1:
                 packet.sequence_flags = _CLEARED
@@ -142,7 +150,7 @@ class _Writer:
             packet = self._packet()
             descriptor = packet.track_descriptor
             descriptor.uuid = number
-            descriptor.parent_uuid = _GROUPS[group]
+            descriptor.parent_uuid = groups[group]
             descriptor.name = name
             descriptor.sibling_order_rank = number
             if counter:
@@ -298,6 +306,24 @@ def _links(run: Run, tracks: Tracks) -> tuple[list[list[Event]], int]:
         rows = series.filter(series["id"] == row["link"]).sort("time_us")
         found.append(_counter(rows, tracks.add("links", f"{row['from']} to {row['to']}", counter=True)))
     return found, max(len(busy) - MOST_LINKS, 0)
+
+
+def _faults(run: Run, tracks: Tracks) -> list[list[Event]]:
+    """When each part that failed was down; a part that was not repaired is down to the end of the run."""
+    end = run.summary["time_us"]
+    down = run.tables["faults"].drop_nulls("down_ps").sort("name", "down_ps")
+    found = []
+    for (name,), rows in down.group_by("name", maintain_order=True):
+        track = tracks.add("faults", str(name))
+        events: list[Event] = []
+        for begin, up, known in rows.select("down_ps", "up_ps", "known_ps").iter_rows():
+            until = end if up is None else up / 1e6
+            events.append(Event(begin / 1e6, "begin", track, "down"))
+            if known is not None and known / 1e6 <= until:
+                events.append(Event(known / 1e6, "instant", track, "known to the sources"))
+            events.append(Event(max(until, begin / 1e6), "end", track))
+        found.append(events)
+    return found
 
 
 def _counter(rows: pl.DataFrame, track: int) -> list[Event]:

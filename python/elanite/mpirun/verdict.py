@@ -4,7 +4,7 @@
 |---|---|
 | all ranks ended well | 0 |
 | a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
-| a rank was killed, or ended without ``MPI_Finalize``; no rank called MPI; a limit | 1 |
+| a rank was killed, or ended without ``MPI_Finalize``; its host stopped; no rank called MPI; a limit | 1 |
 | ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
 | all ranks wait for each other | 3 |
 | a message arrived with other bytes than it was sent with | 4 |
@@ -53,7 +53,7 @@ class Ended:
     """How a run ended."""
 
     end: str
-    """The word of the simulator: finished, died, deadlock, launcher gone, no mpi, limit."""
+    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit."""
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -101,6 +101,8 @@ def judge(evidence: Evidence) -> Ended:
         message, code = "\n".join([_deadlock(outcome, waiting), *_early(evidence)]), int(Exit.DEADLOCK)
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)
+    elif end == "stopped":
+        message, code = outcome["message"], int(Exit.FAILED)
     elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
         message, code = _went_on(evidence)
     elif (abort := _abort(evidence)) is not None and end != "limit":
@@ -117,6 +119,8 @@ def judge(evidence: Evidence) -> Ended:
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
     else:
         message, code = outcome["message"] or f"the run ended: {end}", int(Exit.FAILED)
+    if message and (lost := outcome.get("lost")) is not None:
+        message += f"\n  the first message that was lost: {lost}"
     return Ended(end, message, code, float(outcome["time_us"]), waiting)
 
 
@@ -222,7 +226,9 @@ def _early(evidence: Evidence) -> list[str]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
         when = f" at {number(one['time_us'])} us of simulated time"
         where, lacking = _in(one["call"]), " without MPI_Finalize"
-        if rank in aborts:
+        if one.get("stopped"):
+            how, lacking = "failed when its host stopped", ""
+        elif rank in aborts:
             how, where, lacking = f"called MPI_Abort with code {aborts[rank]}", "", ""
         elif status is None:
             how = "ended"
@@ -242,7 +248,9 @@ def _went_on(evidence: Evidence) -> tuple[str, int]:
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
         shown.append(f"and {len(early) - len(shown)} other ranks ended early")
-    code = max(evidence.code or 0, 0) or int(Exit.FAILED)
+    # Ranks of stopped hosts are killed at the end, and mpiexec says no more than that.
+    stopped = any(one.get("stopped") for one in evidence.outcome["dead"])
+    code = (0 if stopped else max(evidence.code or 0, 0)) or int(Exit.FAILED)
     return "\n  ".join([*shown, "the other ranks went on to their ends"]), code
 
 

@@ -17,6 +17,7 @@
 
 use super::mmu::{Access, Fault, Reason};
 use super::packets::{check_rail, check_range};
+use super::recovery::Next;
 use super::{Due, EngineNumber, Part, Wires};
 use crate::dma::DmaError;
 use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
@@ -88,8 +89,14 @@ impl DmaEngine {
         !self.queue.is_empty() || self.lanes.iter().any(|lane| lane.current.is_some())
     }
 
+    /// The adapter has died: no message to a queue waits any more.
+    pub fn release_all(&mut self) {
+        self.held.clear();
+        self.held_back = 0;
+    }
+
     /// Ends a DMA that has failed, wherever it stands: its number may soon belong to another DMA.
-    fn forget(&mut self, id: DmaId) {
+    pub fn forget(&mut self, id: DmaId) {
         self.queue.retain(|&other| other != id);
         for lane in &mut self.lanes {
             lane.current.take_if(|(current, _)| *current == id);
@@ -197,6 +204,9 @@ impl DmaEngine {
         packet: PacketId,
         token: PacketNumber,
     ) {
+        if wires.repeats(packet, token) {
+            return;
+        }
         let get = wires.flight.packet(token).dma;
         let progress = wires.flight.dma(get);
         let (dma, capability) = (progress.dma, progress.capability);
@@ -206,14 +216,14 @@ impl DmaEngine {
             .translate(dma.from, dma.length, access, capability);
         if let Err(fault) = readable {
             wires.flight.packet_mut(token).fault = Some(Box::new(fault));
-            wires.answer(packet, Ack::Error);
+            wires.answer_for_good(packet, token, Ack::Error);
         } else if refusing || self.waiting() >= wires.config.adapter.queue {
             wires.answer(packet, Ack::Discarded);
         } else {
             self.announced += 1;
-            wires.answer(packet, Ack::Accepted);
+            wires.answer_for_good(packet, token, Ack::Accepted);
             wires.flight.packet_mut(token).pending -= 1;
-            wires.forget_packet(token);
+            wires.flight.drop_packet_if_done(wires.now, token);
             let asking = wires.flight.dma_mut(get);
             asking.unstored -= 1;
             asking.served = true;
@@ -304,25 +314,45 @@ impl DmaEngine {
         token: PacketNumber,
         ack: Ack,
     ) -> Option<Address> {
-        let packet = wires.flight.packet_mut(token);
+        let packet = wires.flight.packet(token);
         let (id, refusals) = (packet.dma, packet.refusals);
         match ack {
             Ack::Accepted => {}
+            Ack::Discarded if wires.flight.dma(id).lost => return wires.abandon(token),
             Ack::Discarded => {
+                let packet = wires.flight.packet_mut(token);
                 packet.refusals += 1;
+                if let Some(trouble) = &mut packet.trouble {
+                    trouble.pass();
+                }
                 wires.flight.dma_mut(id).refused += 1;
                 let at = wires.now + wires.config.adapter.retry_after(refusals);
                 wires.schedule(at, Due::Retried(wires.node, Token::Dma(token)));
                 return None;
             }
             Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
+            Ack::Corrupted | Ack::Unreachable | Ack::TimedOut => {
+                match wires.refused(token, ack) {
+                    Next::Again => return None,
+                    Next::Over => {}
+                    Next::Lost(id) => self.forget(id),
+                }
+                return wires.abandon(token);
+            }
             Ack::Error => {
+                let packet = wires.flight.packet_mut(token);
                 let fault = packet.fault.take().expect("a destination has said why");
                 let stores = packet.kind != Kind::Broadcast;
                 packet.pending -= u32::from(stores);
                 self.forget(id);
                 let progress = wires.flight.dma_mut(id);
-                progress.end((*fault).into());
+                let serves = matches!(progress.get, Some(Get::Serving(_)));
+                if fault.reason == Reason::Down && (serves || progress.dma.stored) {
+                    // Its process is told when nothing more of it can be stored: the bytes may then go over another rail.
+                    progress.lose((*fault).into());
+                } else {
+                    progress.end((*fault).into());
+                }
                 progress.unstored -= u32::from(stores);
             }
         }

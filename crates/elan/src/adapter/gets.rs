@@ -42,17 +42,20 @@ impl Wires<'_> {
 
     /// The owner of the bytes says that its adapter cannot read them.
     pub fn trapped(&mut self, packet: PacketId, token: PacketNumber) {
-        self.answer(packet, Ack::Accepted);
+        if self.repeats(packet, token) {
+            return;
+        }
+        self.answer_for_good(packet, token, Ack::Accepted);
         let packet = self.flight.packet_mut(token);
         packet.pending -= 1;
         let (id, fault) = (packet.dma, packet.fault.take());
-        self.forget_packet(token);
+        self.flight.drop_packet_if_done(self.now, token);
         let progress = self.flight.dma_mut(id);
         progress.unstored -= 1;
         if let (Some(Get::Serving(get)), Some(fault)) = (progress.get, fault) {
             self.fail_get(get, *fault);
         }
-        self.forget_dma(id);
+        self.drop_dma(id);
     }
 
     /// A get ends with a fault at one of its ends.

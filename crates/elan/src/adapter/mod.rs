@@ -9,6 +9,7 @@
 //! | [`sten`] | sends short messages without descriptors; a part of an Elan4 |
 //! | [`inputter`] | stores and answers what comes from the network; [`queue`]s of small messages |
 //! | [`event_unit`] | counts the occurrences of events, and starts the events' actions |
+//! | [`recovery`] | packets that faults damage or lose: sends them again, knows repetitions, tells errors |
 //! | `thread_processor` | runs the libraries' threads, one at a time, which send packets of transactions ([`thread_packets`]) |
 //!
 //! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything beyond itself: the network,
@@ -27,11 +28,13 @@ pub mod inputter;
 pub mod mmu;
 pub(crate) mod packets;
 pub mod queue;
+pub mod recovery;
 pub mod sten;
 pub mod thread_packets;
 pub(crate) mod thread_processor;
 
 use crate::config::Config;
+use crate::faults;
 use crate::in_flight::{DmaId, InFlight, PacketNumber, Token};
 use crate::memory::{Address, QueueNumber};
 use crate::{Place, Rail};
@@ -106,6 +109,8 @@ pub(crate) enum Due {
     /// A rail fails, or works again.
     Fails(Rail),
     Returns(Rail),
+    /// A part fails or is repaired, or the sources learn of it.
+    Fault(faults::Event),
     /// A process has slept enough.
     Wake(Signal),
 }

@@ -9,7 +9,7 @@ use super::mmu::{Access, Fault};
 use super::{Due, Wires, event_unit::Occurrence};
 use crate::Place;
 use crate::dma::DmaError;
-use crate::in_flight::{DmaId, Get, Kind, Packet, PacketNumber, Stage, Token};
+use crate::in_flight::{DmaId, Get, Kind, Landed, Packet, PacketNumber, Stage, Token};
 use crate::memory::{Address, Placement};
 use fabric::{Destination, Fabric, PacketSpec};
 use units::Bytes;
@@ -135,9 +135,11 @@ impl Wires<'_> {
             pending: u32::from(piece.kind != Kind::Broadcast),
             acknowledged: false,
             lost: false,
+            answered: None,
+            trouble: None,
             landed: match progress.landings.len() {
                 0 => Box::default(),
-                destinations => vec![false; destinations].into(),
+                destinations => vec![Landed::No; destinations].into(),
             },
         };
         let token = self.flight.add_packet(packet);
@@ -154,30 +156,36 @@ impl Wires<'_> {
         let packet = self.flight.packet(token);
         let progress = self.flight.dma(packet.dma);
         let (dma, format) = (&progress.dma, &self.config.packet);
-        let (destination, flits) = match packet.kind {
-            Kind::Request => (dma.from.node.into(), format.flits(DESCRIPTOR)),
-            Kind::Data if dma.queue => (dma.to.node.into(), format.queue_flits(packet.length)),
-            _ => (dma.destination(), format.flits(packet.length)),
+        let flits = match packet.kind {
+            Kind::Request => format.flits(DESCRIPTOR),
+            Kind::Data if dma.queue => format.queue_flits(packet.length),
+            _ => format.flits(packet.length),
         };
         let spec = PacketSpec {
             source: progress.node,
-            destination,
+            destination: progress.destination_of(packet.kind),
             flits,
             priority: dma.priority,
             awaits_end: packet.kind == Kind::Broadcast && self.flight.notifies(token),
             token: Token::Dma(token).into(),
         };
-        if spec.awaits_end {
-            self.flight.packet_mut(token).pending += destination.count();
-        }
         self.offer(spec);
     }
 
-    /// A refused packet goes out again.
-    pub fn send_again(&mut self, token: PacketNumber) {
+    /// A packet's payload has been read: the packet goes out, unless its DMA is lost; returns as [`Wires::complete`] does.
+    pub fn send_read(&mut self, token: PacketNumber) -> Option<Address> {
+        if self.flight.dma_of(token).lost {
+            return self.abandon(token);
+        }
+        self.send(token);
+        None
+    }
+
+    /// A refused packet goes out again; see [`send_read`](Self::send_read).
+    pub fn send_again(&mut self, token: PacketNumber) -> Option<Address> {
         let id = self.flight.packet(token).dma;
         self.flight.dma_mut(id).refused -= 1;
-        self.send(token);
+        self.send_read(token)
     }
 
     /// The source is done with a packet of a DMA; returns as [`Wires::complete`] does.
@@ -187,25 +195,8 @@ impl Wires<'_> {
         packet.acknowledged = true;
         let id = packet.dma;
         self.flight.dma_mut(id).open -= 1;
-        let queue = self.complete(id);
-        self.forget_packet(token);
-        queue
-    }
-
-    /// Forgets a packet that neither end needs. If its broadcast has failed and has waited for this, it is complete.
-    #[inline]
-    pub fn forget_packet(&mut self, token: PacketNumber) {
-        if let Some(id) = self.flight.drop_packet_if_done(self.now, token) {
-            self.complete(id);
-        }
-    }
-
-    /// Forgets a DMA that is over at both ends. If it served a get that has waited for this, the get is complete.
-    #[inline]
-    pub fn forget_dma(&mut self, id: DmaId) {
-        if let Some(get) = self.flight.drop_dma_if_over(self.now, id) {
-            self.complete(get);
-        }
+        self.flight.drop_packet_if_done(self.now, token);
+        self.complete(id)
     }
 
     /// Sets the source event of a DMA whose last packet is settled. Nobody awaits a DMA that serves a get. If the DMA was a
@@ -216,16 +207,24 @@ impl Wires<'_> {
         if !progress.complete() || progress.stage >= Stage::Completed {
             return None;
         }
-        if matches!(progress.get, Some(Get::Serving(_))) {
+        if let Some(Get::Serving(get)) = progress.get {
             progress.stage = Stage::Reported;
-            self.forget_dma(id);
+            if let Some(error) = progress.failed.filter(|_| progress.lost) {
+                self.lose_get(get, error);
+            }
+            self.drop_dma(id);
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);
-        let ordered = progress.dma.queue && progress.stage == Stage::Queued;
+        let died = progress.failed.is_some_and(|error| error.is_rail_down());
+        let ordered = progress.dma.queue && progress.stage == Stage::Queued && !died;
         progress.stage = Stage::Completed;
         let completed = Due::Occurred(Occurrence::Completed(node, id));
-        self.schedule(self.now + self.config.adapter.event, completed);
+        let at = self.now + self.config.adapter.event;
+        self.agenda.schedule(at, node.get().into(), completed);
+        if self.config.faults.is_some() && !self.flight.dma(id).landings.is_empty() {
+            self.land_all(id);
+        }
         ordered.then_some(to)
     }
 }

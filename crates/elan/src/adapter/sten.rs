@@ -32,7 +32,8 @@ use units::Time;
 pub(crate) struct Sten {
     start: Time,
     queue: VecDeque<DmaId>,
-    busy: bool,
+    /// The command that is being turned into a packet.
+    issuing: Option<DmaId>,
 }
 
 impl Sten {
@@ -42,7 +43,7 @@ impl Sten {
             Part::Sten { start } => Some(Sten {
                 start,
                 queue: VecDeque::new(),
-                busy: false,
+                issuing: None,
             }),
             _ => None,
         })
@@ -53,12 +54,18 @@ impl Sten {
         self.queue.push_back(id);
     }
 
+    /// The adapter has died: no command waits any more. Returns the command that is being turned into a packet.
+    pub fn clear(&mut self) -> Option<DmaId> {
+        self.queue.clear();
+        self.issuing
+    }
+
     /// Takes up the next command, if the engine is idle.
     pub fn run(&mut self, wires: &mut Wires) {
-        if !self.busy
+        if self.issuing.is_none()
             && let Some(id) = self.queue.pop_front()
         {
-            self.busy = true;
+            self.issuing = Some(id);
             let issued = Due::Issued(wires.node, id);
             wires.schedule(wires.now + self.start, issued);
         }
@@ -66,7 +73,7 @@ impl Sten {
 
     /// Turns a command into a packet; returns as [`Wires::complete`] does.
     pub fn issue(&mut self, wires: &mut Wires, id: DmaId) -> Option<Address> {
-        self.busy = false;
+        self.issuing = None;
         match wires.cut(id) {
             Some(_) => None,
             None => wires.complete(id),

@@ -14,7 +14,7 @@
 use super::{Due, Wires};
 use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};
 use crate::transaction::Answer;
-use fabric::{Ack, Destination, PacketSpec};
+use fabric::{Ack, PacketSpec};
 
 impl Wires<'_> {
     /// Hands a packet of a thread to the network.
@@ -22,11 +22,7 @@ impl Wires<'_> {
         let packet = self.flight.thread_packet(token);
         packet.lost = false;
         let data = packet.transactions.iter().map(|one| one.data());
-        let first = packet.to.node;
-        let destination = match packet.last {
-            Some(last) => Destination::range(first, last),
-            None => first.into(),
-        };
+        let destination = packet.destination();
         let spec = PacketSpec {
             source: packet.source,
             destination,
@@ -36,7 +32,6 @@ impl Wires<'_> {
             token: Token::Thread(token).into(),
         };
         if spec.awaits_end {
-            packet.ends += destination.count();
             packet.result = None;
         }
         self.offer(spec);
@@ -52,12 +47,24 @@ impl Wires<'_> {
     /// The answer to a packet of a thread has arrived.
     pub fn thread_packet_answered(&mut self, token: ThreadPacketNumber, ack: Ack) {
         let packet = self.flight.thread_packet(token);
-        if ack == Ack::Discarded {
-            let refusals = packet.refusals;
-            packet.refusals += 1;
-            let at = self.now + self.config.adapter.retry_after(refusals);
-            return self.schedule(at, Due::Retried(self.node, Token::Thread(token)));
+        match ack {
+            Ack::Discarded => {
+                let refusals = packet.refusals;
+                packet.refusals += 1;
+                if let Some(trouble) = &mut packet.trouble {
+                    trouble.pass();
+                }
+                let at = self.now + self.config.adapter.retry_after(refusals);
+                return self.schedule(at, Due::Retried(self.node, Token::Thread(token)));
+            }
+            Ack::Corrupted | Ack::Unreachable | Ack::TimedOut => {
+                if !self.refused_by_thread(token, ack) {
+                    return;
+                }
+            }
+            Ack::Accepted | Ack::TestFailed | Ack::Error => {}
         }
+        let packet = self.flight.thread_packet(token);
         // The destinations of a broadcast that object have already said why.
         packet.result.get_or_insert(Ok(Answer {
             passed: true,

@@ -6,6 +6,7 @@
 //! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
 //! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
 
+mod failing;
 mod host;
 mod node;
 mod waiting;
@@ -17,6 +18,7 @@ pub(crate) use world::World;
 use crate::adapter::Due;
 use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
+use crate::faults::Episode;
 use crate::meter::Meter;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
@@ -143,7 +145,8 @@ impl Cluster {
 
     /// Lets a rail fail at a moment, until it is repaired: all adapters of the rail see that their links are dead. Packets
     /// on their way get lost, even if they would arrive after a repair; their senders learn of it
-    /// ([`crate::DmaError::is_rail_down`]) when nothing more of the message can be stored. What has been acknowledged is safe.
+    /// ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe. Gets, and DMAs that ask for stored bytes
+    /// ([`crate::Dma::stored`]), fail when nothing more of them can be stored.
     /// A rail that is down already stays as it is.
     ///
     /// # Panics
@@ -357,6 +360,11 @@ impl Cluster {
     /// What a link has done so far.
     pub fn link(&self, link: impl Into<LinkId>) -> LinkCounters {
         self.world.borrow_mut().link(link.into())
+    }
+
+    /// What has failed so far: the faults of [`Config::faults`] in the order in which they occurred, those of bits first.
+    pub fn faults(&self) -> Vec<Episode> {
+        self.world.borrow().episodes().to_vec()
     }
 
     /// The parameters.

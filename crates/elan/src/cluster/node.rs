@@ -1,6 +1,7 @@
 //! A node as its processes see it.
 
 use super::World;
+use super::failing::until_stopped;
 use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::{Capability, NoContext};
@@ -220,11 +221,26 @@ impl Node {
     /// Starts another process of the node. Its label appears in reports of deadlocks.
     pub fn spawn(&self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
         let spawner = self.world.borrow().spawner().clone();
-        spawner.spawn(label, process);
+        match self.host_stops() {
+            Some(stopped) => spawner.spawn(label, until_stopped(stopped, process)),
+            None => spawner.spawn(label, process),
+        };
     }
 
-    /// Starts a task of the node that serves others: no run waits for its end.
+    /// Starts a task of the host that serves others: no run waits for its end.
     pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
+        match self.host_stops() {
+            Some(stopped) => self.serve_on_adapter(label, until_stopped(stopped, task)),
+            None => self.serve_on_adapter(label, task),
+        }
+    }
+
+    /// Starts a task of the adapter that serves others: it goes on when the host stops.
+    pub(crate) fn serve_on_adapter(
+        &self,
+        label: impl Into<Label>,
+        task: impl Future<Output = ()> + 'static,
+    ) {
         let spawner = self.world.borrow().spawner().clone();
         spawner.spawn_background(label, task);
     }
@@ -372,6 +388,15 @@ impl Node {
         let mut world = self.world.borrow_mut();
         let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
         world.post(self.place, Command::Dma(id));
+    }
+
+    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer costs nothing; it returns an error if there was one.
+    pub fn post_and_hear(&self, dma: Dma) -> Transfer {
+        let progress = self.progress(dma, Report::Nobody);
+        let mut world = self.world.borrow_mut();
+        let (id, transfer) = world.flight().add_awaited(progress);
+        world.post(self.place, Command::Dma(id));
+        transfer
     }
 
     /// Waits until the queue of the DMA engine has a place.

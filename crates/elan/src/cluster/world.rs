@@ -1,8 +1,8 @@
 //! The state behind all nodes, and its clock. The router ([`route`]) tells each part what happens.
 
+mod faults;
 mod route;
 
-use crate::Place;
 use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
 use crate::adapter::inputter::Inputter;
@@ -10,10 +10,12 @@ use crate::adapter::mmu::shared::Memory;
 use crate::adapter::queue::{Queue, QueueId};
 use crate::adapter::{Due, Wires};
 use crate::config::Config;
+use crate::faults::Schedule;
 use crate::in_flight::InFlight;
 use crate::memory::EventId;
+use crate::{NodeId, Place};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
-use kernel::{Digest, EventQueue, Spares, Spawner};
+use kernel::{Digest, EventQueue, Signal, Spares, Spawner};
 use route::Adapter;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
@@ -38,17 +40,28 @@ pub(crate) struct World {
     agenda: EventQueue<Due>,
     now: Time,
     notices: Vec<Notice>,
+    /// What fails and when; nothing without a list of faults.
+    faults: Schedule,
+    /// Fired when the host of a node stops; nothing without a list of faults.
+    stopped: TiVec<NodeId, Signal>,
+    /// Fired, and reset, whenever the routing tables learn.
+    tables: Signal,
 }
 
 impl World {
-    pub fn new(config: Config, spawner: Spawner) -> Self {
+    pub fn new(mut config: Config, spawner: Spawner) -> Self {
+        if let Some(faults) = &config.faults {
+            let (topology, packet) = (&config.fabric.topology, &config.packet);
+            config.fabric.faults = Some(faults.of_fabric(topology, packet, config.cycle));
+        }
         let fabric = Fabric::new(config.fabric.clone());
         let topology = fabric.topology();
         let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
         let lag = config.rails.map_or(Time::ZERO, |rails| {
             rails.status_lag(config.adapter.thread_cycle)
         });
-        World {
+        let hosts = config.faults.as_ref().map_or(0, |_| topology.nodes());
+        let mut world = World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
             memory: Memory::new(places, config.adapter.memory),
@@ -63,7 +76,12 @@ impl World {
             agenda: EventQueue::new(),
             now: Time::ZERO,
             notices: Vec::new(),
-        }
+            faults: Schedule::default(),
+            stopped: (0..hosts).map(|_| Signal::new()).collect(),
+            tables: Signal::new(),
+        };
+        world.schedule_faults();
+        world
     }
 
     pub fn now(&self) -> Time {
@@ -256,7 +274,7 @@ impl World {
         let flits = self.fabric.flit_census();
         assert_eq!(
             flits.injected + flits.copied,
-            flits.delivered + flits.in_flight,
+            flits.delivered + flits.discarded + flits.in_flight,
             "flits are not conserved"
         );
     }

@@ -1,7 +1,8 @@
 //! For the tests of the adapter and of the libraries above it: the shipped machine, on trees of choice, and places where
 //! processes leave their results.
 
-use elan::{Cluster, Config, Node, Thread, Watch};
+use elan::faults::{self, Fault, Links, Part, When};
+use elan::{Cluster, Config, Node, Place, Thread, Watch};
 use fabric::{FatTree, Topology};
 use std::cell::{Ref, RefCell};
 use std::rc::Rc;
@@ -30,6 +31,42 @@ pub fn four_nodes() -> Config {
 /// 16 nodes in two levels.
 pub fn sixteen_nodes() -> Config {
     machine(FatTree::quaternary(2).expect("16 nodes"))
+}
+
+/// A machine in which some parts fail, and which recovers so fast that tests can wait for it: no times of any real machine.
+pub fn failing(mut config: Config, list: Vec<Fault>) -> Config {
+    config.faults = Some(faults::Config {
+        timeout: Time::from_us(40),
+        backoff: Time::from_us(15),
+        broadcast_backoff: Time::from_us(25),
+        detect: Time::from_us(200),
+        give_up: Time::from_ms(1),
+        seed: 7,
+        list,
+    });
+    config
+}
+
+/// Bits flip on all links.
+pub fn bit_errors(rate: f64) -> Fault {
+    let part = Part::Links(Links {
+        level: None,
+        rail: None,
+        some: None,
+    });
+    let when = When::BitErrors(rate);
+    Fault { part, when }
+}
+
+/// A part is down from a moment on.
+pub fn down(part: Part, at: Time, lasts: Option<Time>) -> Fault {
+    let when = When::At { at, lasts };
+    Fault { part, when }
+}
+
+/// The cable of a node.
+pub fn cable_of(config: &Config, node: u32) -> Part {
+    Part::Link(config.fabric.topology.injection(Place::new(node)))
 }
 
 /// A cluster without bounds.

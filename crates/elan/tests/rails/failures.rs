@@ -4,8 +4,9 @@
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
 use crate::programs::{Program, Running, program};
+use elan::faults::{Fault, Part, When};
 use elan::rails::{Allocation, Kind};
-use elan::{Action, Dma, DmaError, Placement, Rail};
+use elan::{Action, Config, Dma, DmaError, Placement, Rail};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
@@ -213,7 +214,7 @@ fn a_rail_that_returns_is_used() {
 }
 
 /// What the rail has lost is lost, even if it would have arrived after the return: the sender hears of it, and nothing of
-/// a message is stored after that. Gets, puts into either memory, and messages of threads.
+/// a message is stored after that. Gets and puts, in either memory.
 #[test]
 fn what_was_lost_stays_lost() {
     for (placement, get) in [
@@ -239,7 +240,7 @@ fn what_was_lost_stays_lost() {
             giver.write(source, &[7; 3_000]);
             let [ends, noted] = logs();
             run_process(&mut bench.cluster, async move {
-                let dma = || Dma::new(source.start(), target.start(), size);
+                let dma = || Dma::new(source.start(), target.start(), size).stored();
                 let first = here.dma(dma()).await;
                 noted.note(first);
                 if first.is_err() {
@@ -318,6 +319,41 @@ fn broadcasts_are_all_or_nothing() {
         }
     }
     assert!(outcomes.iter().all(|&count| count > 20), "{outcomes:?}");
+}
+
+/// A fault of a rail in the machine's list is the same as a rail that is told to fail and to return.
+#[test]
+fn a_listed_fault_is_the_same() {
+    let rail = Rail::new(1);
+    let (at, pause) = (Time::from_ps(7_000_003), Time::from_ps(20_000_011));
+    let play = |config: &Config, listed: bool| {
+        let when = When::At {
+            at,
+            lasts: Some(pause),
+        };
+        let part = Part::Rail(rail);
+        let config = match listed {
+            true => crate::common::failing(config.clone(), vec![Fault { part, when }]),
+            false => config.clone(),
+        };
+        let mut bench = Bench::new(&config);
+        if !listed {
+            schedule(&mut bench, &vec![(rail, at, Some(pause))]);
+        }
+        let ends = [(0, 1), (1, 2), (2, 0)].map(|(from, to)| {
+            let puts = [0, 1, 30, 40].map(|at| bench.put(from, to, 6_000, Time::from_us(at)));
+            bench.spawn(from, 0, puts.into())
+        });
+        bench.finish();
+        let ends = ends.map(|ends| ends.borrow().clone());
+        (ends, bench.cluster.digest())
+    };
+    for policy in RESERVES {
+        let config = multirail(3, 2, policy);
+        let told = play(&config, false);
+        assert!(told.0.iter().flatten().all(|(_, end)| end.is_ok()));
+        assert!(told == play(&config, true), "{policy:?}");
+    }
 }
 
 /// Processes learn of both: the signals are raised at each failure, and at each return.

@@ -4,6 +4,7 @@
 //! quantity has a numeric column, too, named with its unit: `message` and `message_bytes`.
 
 use super::{Drawing, Figure};
+use crate::fault;
 use crate::file::Experiment;
 use config::{Document, Findings, Problem, nearest};
 use serde_json::Value;
@@ -50,7 +51,9 @@ fn columns(experiment: &Experiment) -> BTreeSet<String> {
         if series.machine.is_some() {
             columns.extend(OF_CHANGES.map(String::from));
         }
-        for (key, value) in series.benchmark.columns() {
+        let faults: Vec<_> = experiment.fault.iter().chain(&series.fault).collect();
+        let faults = fault::columns(faults.into_iter());
+        for (key, value) in faults.into_iter().chain(series.benchmark.columns()) {
             let values = value
                 .as_array()
                 .map_or(std::slice::from_ref(&value), Vec::as_slice);

@@ -42,6 +42,7 @@ pub enum Algorithm {
 
 impl Kind for AllocationGrid {
     const WHAT: &'static str = "a static allocation of rails";
+    const USES_NETWORK: bool = false;
     const PLOT: Plot = Plot {
         over: "nodes",
         metrics: &["rails"],

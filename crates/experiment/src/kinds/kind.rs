@@ -19,6 +19,9 @@ pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
     /// The figure of a series of this kind where the file describes no other.
     const PLOT: Plot;
 
+    /// Whether anything travels over the network, where faults are.
+    const USES_NETWORK: bool = true;
+
     /// Takes what the kind can use of what stands beside the section.
     fn take(&mut self, _: &mut Beside) {}
 

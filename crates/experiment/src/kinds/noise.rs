@@ -33,6 +33,7 @@ grid! {
 
 impl Kind for NoiseGrid {
     const WHAT: &'static str = "a noise test";
+    const USES_NETWORK: bool = false;
     const PLOT: Plot = Plot {
         over: "cpu",
         metrics: &["elapsed", "elapsed_p99", "above_1_percent"],

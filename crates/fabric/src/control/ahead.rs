@@ -82,7 +82,7 @@ impl<R: Routing> Control<R> {
                 motion.fetch_channel(channel);
             }
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
-            Event::Ended(_) | Event::SetUp(_) => {}
+            Event::Ended(_) | Event::Sunk(_) | Event::SetUp(_) => {}
         }
     }
 

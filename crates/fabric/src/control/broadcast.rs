@@ -62,11 +62,13 @@
 //! the links of one child and wait at the other. One tree is needed, too: with different roots nothing orders two broadcasts
 //! that meet at the last switches. [`crate::Fabric::deadlock`] then tells which packet waits for which.
 
+mod failure;
+
 use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
 use crate::motion::{Motion, Worm};
 use crate::topology::{End, Routing};
 use crate::{ChannelId, Circuit, Cycle, LinkId, Place, SwitchId};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A broadcast under way.
 struct Whole {
@@ -79,6 +81,10 @@ struct Whole {
     /// The worst of the answers so far, and the cycle in which the last of them is back.
     answer: Ack,
     back: Cycle,
+    /// Whether the packet does not reach some destination.
+    failed: bool,
+    /// The links on which bit errors have damaged the packet.
+    damaged: BTreeSet<LinkId>,
 }
 
 /// What is kept of a part besides its flight.
@@ -91,6 +97,10 @@ struct Part {
     /// The number of branches of this part that have not sent the tail, and the cycle in which the last of the others sent it.
     tails: usize,
     last_tail: Cycle,
+    /// Since when the part's channels have been open; none while its channel is only claimed.
+    opened: Option<Cycle>,
+    /// The number of destinations that have no answer until the part, which is sunk, is drained; all below it if none is said.
+    pending: Option<u32>,
 }
 
 /// A switch where broadcasts descend.
@@ -137,6 +147,8 @@ impl Broadcasts {
             unanswered: destinations,
             answer: Ack::Accepted,
             back: 0,
+            failed: false,
+            damaged: BTreeSet::new(),
         };
         self.wholes.insert(root, whole);
         self.insert_part(root, root, None, 0);
@@ -155,6 +167,8 @@ impl Broadcasts {
             before,
             tails: 0,
             last_tail: 0,
+            opened: parent.is_none().then_some(0),
+            pending: None,
         };
         self.parts.insert(id, part);
     }
@@ -290,16 +304,27 @@ impl<R: Routing> Control<R> {
         let junction = junction.expect("a broadcast is set up there");
         let set_up = junction.setting_up.as_mut().expect("it has claims");
         set_up.missing -= 1;
-        if set_up.missing > 0 {
-            return;
+        if set_up.missing == 0 {
+            self.end_set_up(motion, switch);
         }
+    }
+
+    /// Every branch of the broadcast that a switch sets up has a channel, or is refused: the switch opens the channels.
+    fn end_set_up(&mut self, motion: &mut impl Motion, switch: SwitchId) {
+        let junction = self.broadcasts.junctions.get_mut(&switch);
+        let junction = junction.expect("a broadcast is set up there");
         let SetUp { part, branches, .. } = junction.setting_up.take().expect("just seen");
         if junction.arrived.is_empty() {
             self.broadcasts.junctions.remove(&switch);
         } else {
             self.schedule(self.now + 1, Event::SetUp(switch));
         }
-        self.open_branches(motion, part, &branches);
+        if branches.is_empty() {
+            let path = self.flights.get(part).path();
+            self.sink(motion, path[path.len() - 1]);
+        } else {
+            self.open_branches(motion, part, &branches);
+        }
     }
 
     fn open_branches(&mut self, motion: &mut impl Motion, part: PacketId, branches: &[PacketId]) {
@@ -312,6 +337,9 @@ impl<R: Routing> Control<R> {
             let channel = self.flights.get(branch).path()[0];
             motion.open(channel, worm, self.now, self);
             let link = self.lanes.link(channel);
+            if self.faults.is_some() {
+                self.branch_opened(branch, channel);
+            }
             if !self.links[link].hop.ejects {
                 self.broadcasts
                     .order
@@ -353,13 +381,19 @@ impl<R: Routing> Control<R> {
     /// The last flit of a broadcast is at one of its destinations.
     #[cold]
     pub(super) fn broadcast_delivered(&mut self, part: PacketId) {
-        let root = self.broadcasts.root(part);
+        self.broadcast_passed(self.broadcasts.root(part), 1);
+    }
+
+    /// The packet has passed `count` more of the destinations of a broadcast, or will not reach them.
+    fn broadcast_passed(&mut self, root: PacketId, count: u32) {
         let whole = self.broadcasts.whole(root);
-        whole.undelivered -= 1;
+        whole.undelivered -= count;
         if whole.undelivered > 0 {
             return;
         }
-        self.flights.get_mut(root).delivered = self.now;
+        if !whole.failed {
+            self.flights.get_mut(root).delivered = self.now;
+        }
         if self.config.circuit == Circuit::UntilDelivered {
             for part in self.broadcasts.parts_of(root) {
                 for &channel in self.flights.get(part).path() {
@@ -373,6 +407,11 @@ impl<R: Routing> Control<R> {
     /// One destination answers in cycle `at`.
     #[cold]
     pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
+        self.broadcast_answers(part, at, ack, 1);
+    }
+
+    /// An answer for `count` destinations leaves the end of a part in cycle `at`.
+    fn broadcast_answers(&mut self, part: PacketId, at: Cycle, ack: Ack, count: u32) {
         let root = self.broadcasts.root(part);
         let switches = u64::from(self.flights.get(root).plan);
         let back = at + self.travel(part) + self.config.combine * switches;
@@ -380,7 +419,7 @@ impl<R: Routing> Control<R> {
         let whole = self.broadcasts.whole(root);
         whole.back = whole.back.max(back);
         whole.answer = whole.answer.max(ack);
-        whole.unanswered -= 1;
+        whole.unanswered -= count;
         if whole.unanswered == 0 {
             let (back, answer) = (whole.back, whole.answer);
             self.flights.get_mut(root).ack = Some(answer);

@@ -23,6 +23,10 @@ pub struct LinkCounters {
     /// headers come in at the end of the link: the waits for this link and for the links before it, but not the time before a
     /// packet took its injection channel, which is the backlog of the adapter.
     pub delay: u64,
+    /// Packets that bit errors have damaged on the link, headers included.
+    pub errors: u64,
+    /// Cycles in which the cable of the link was dead.
+    pub down: u64,
 }
 
 /// Packets by their state: `offered = queued + under_way + acknowledged`, at any time.
@@ -53,6 +57,11 @@ impl<R: Routing> Control<R> {
             tokens: carried.tokens,
             waiting: counted.waited,
             delay: counted.delay,
+            errors: self.faults.as_ref().map_or(0, |faults| faults.errors(link)),
+            down: self
+                .faults
+                .as_ref()
+                .map_or(0, |faults| faults.down(link, self.now)),
         }
     }
 

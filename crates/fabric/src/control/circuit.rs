@@ -1,7 +1,7 @@
 //! The consequences of the motion: deliveries, acknowledgements, releases.
 
 use super::arbitration::Sender;
-use super::packet::Flight;
+use super::packet::{Fate, Flight};
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::Motion;
 use crate::topology::{Destination, Routing};
@@ -42,11 +42,11 @@ impl<R: Routing> Control<R> {
         }
         let ack = flight.ack.expect("an acknowledgement says something");
         let mut links = flight.path().len() as u32;
-        if flight.spec.destination.is_broadcast() {
+        if flight.spec.destination.is_broadcast() && !flight.path().is_empty() {
             // As many down as up.
             links *= 2;
             self.broadcast_ended(packet, ack);
-        } else if flight.spec.awaits_end {
+        } else if flight.spec.awaits_end && flight.delivered > 0 && flight.fate == Fate::Well {
             self.tell_of_the_end(flight.clone());
         }
         let record = PacketRecord {
@@ -76,11 +76,20 @@ impl<R: Routing> Control<R> {
         self.free[number] |= 1 << self.lanes.lane(channel);
         let hop = self.links[number].hop;
         motion.close(channel, self.now, self);
+        if self.faults.is_some() {
+            self.keep(channel);
+        }
         if self.config.tokens {
             motion.charge(number, self.now, self);
             motion.charge(hop.reverse, self.now, self);
         }
-        match hop.sender {
+        self.tell(hop.sender);
+    }
+
+    /// The adapter or group that sends over a link has news.
+    #[inline]
+    pub(super) fn tell(&mut self, sender: Sender) {
+        match sender {
             Sender::Adapter(place) => self.flag_port(place),
             Sender::Group(group) => self.flag_group(group),
         }

@@ -230,6 +230,8 @@ impl<R: Routing> Control<R> {
                     ANY_LINK => outputs.to_vec(),
                     link => vec![link],
                 };
+                let lives = |link: &LinkId| !self.is_cut(*link);
+                let links: Vec<LinkId> = links.into_iter().filter(lives).collect();
                 let edge = Edge {
                     switch,
                     holders: self.holders_of(&links, flight.lanes),

@@ -16,6 +16,8 @@ pub(super) enum Event {
     Free(ChannelId),
     /// The EOP reaches a destination that is to be told of it.
     Ended(PacketId),
+    /// The last flit of a packet that is sunk is in.
+    Sunk(PacketId),
     /// The switch may begin to set up another broadcast.
     SetUp(SwitchId),
     /// [`motion::Event::Starts`]
@@ -33,7 +35,7 @@ pub(super) enum Event {
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The number of kinds of events.
-pub(super) const KINDS: usize = 10;
+pub(super) const KINDS: usize = 11;
 
 impl Event {
     /// The number of the event's kind.
@@ -49,6 +51,7 @@ impl Event {
             Event::Room(_) => 7,
             Event::Due(_) => 8,
             Event::Turn(_) => 9,
+            Event::Sunk(_) => 10,
         }
     }
 }

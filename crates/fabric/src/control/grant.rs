@@ -15,11 +15,12 @@ impl<R: Routing> Control<R> {
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.events += 1;
         let packet = self.holders[channel];
+        if self.faults.is_some() && !self.header_passes(channel, packet) {
+            return;
+        }
         let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
-        flight.ready = self.now;
-        flight.undelayed += hop.delay();
-        flight.input = hop.input(self.lanes.lane(channel)) as u16;
+        flight.come_to(self.now, hop, self.lanes.lane(channel));
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
@@ -97,6 +98,9 @@ impl<R: Routing> Control<R> {
     /// Grants free channels of a group to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: GroupId) {
         self.groups[number].flagged = false;
+        if self.faults.is_some() {
+            self.refuse_headers(motion, number);
+        }
         loop {
             let Some(header) = self.winner(number) else {
                 return;
@@ -130,7 +134,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// Takes a header out of the list of its group.
-    fn leave(&mut self, number: GroupId, packet: PacketId) {
+    pub(super) fn leave(&mut self, number: GroupId, packet: PacketId) {
         let next = self.flights.get(packet).next;
         let group = &mut self.groups[number];
         if group.waiting == Some(packet) {
@@ -187,7 +191,13 @@ impl<R: Routing> Control<R> {
     ) {
         let link = self.wiring().injection(node);
         self.ports[node].flagged = false;
-        while self.ports[node].outstanding < self.config.packets_in_flight && self.free[link] != 0 {
+        while self.ports[node].outstanding < self.config.packets_in_flight {
+            if self.faults.is_some() && self.refuses_next(node, notices) {
+                continue;
+            }
+            if self.free[link] == 0 {
+                return;
+            }
             let port = &mut self.ports[node];
             let Some((spec, offered)) = port.waiting.iter_mut().find_map(VecDeque::pop_front)
             else {
@@ -196,7 +206,12 @@ impl<R: Routing> Control<R> {
             port.outstanding += 1;
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
-            let plan = self.routing.plan(spec.source, spec.destination);
+            let plan = if self.faults.is_none() {
+                self.routing.plan(spec.source, spec.destination)
+            } else {
+                self.known_plan(&spec)
+                    .expect("a packet without a way is refused")
+            };
             let flight = Flight::new(spec, plan, sequence, offered, self.now);
             let packet = self.flights.insert(flight);
             if spec.destination.is_broadcast() {

@@ -32,12 +32,14 @@ mod census;
 mod circuit;
 mod deadlock;
 mod event;
+mod faults;
 mod grant;
 mod packet;
 mod ring;
 
 pub use census::{LinkCounters, PacketCensus};
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
+pub use faults::NoWay;
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 
 use crate::config::MAX_FLITS;
@@ -51,7 +53,8 @@ use arbitration::{Ages, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
 use event::Event;
-use packet::Flights;
+use faults::Faults;
+use packet::{Fate, Flights};
 use std::collections::VecDeque;
 use typed_index_collections::TiVec;
 
@@ -106,6 +109,8 @@ pub(crate) struct Control<R: Routing> {
     offered: u64,
     acknowledged: u64,
     events: u64,
+    /// What has failed, if anything may fail.
+    faults: Option<Box<Faults>>,
     /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
     flagged_groups: Vec<GroupId>,
@@ -147,6 +152,7 @@ impl<R: Routing> Control<R> {
             offered: 0,
             acknowledged: 0,
             events: 0,
+            faults: Faults::new(&config).map(Box::new),
             arrived: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
@@ -205,7 +211,8 @@ impl<R: Routing> Control<R> {
 
     pub fn arriving(&self, node: Place) -> u32 {
         let link = self.wiring().ejection(node);
-        self.config.channels - self.free[link].count_ones()
+        let kept = self.faults.as_ref().map_or(0, |faults| faults.kept(link));
+        self.config.channels - (self.free[link] | kept).count_ones()
     }
 
     /// Whether a packet goes before those of low priority.
@@ -295,6 +302,9 @@ impl<R: Routing> Control<R> {
             self.calendar.give_back(&mut batch);
         }
         self.batches = [batch, sorted];
+        if self.faults.is_some() {
+            self.sink_headers(motion);
+        }
         while let Some(switch) = self.broadcasts.flagged.pop() {
             self.begin_set_up(switch);
         }
@@ -335,8 +345,19 @@ impl<R: Routing> Control<R> {
             Event::Due(link) => return motion.read(Foreseen::Due(link), now, self),
             Event::Turn(adapter) => return motion.read(Foreseen::Turn(adapter), now, self),
             Event::Free(channel) => self.release(motion, channel),
-            Event::Delivered(packet) => notices.push(self.deliver(packet)),
-            Event::Acknowledged(packet) => notices.push(self.complete(packet)),
+            Event::Delivered(packet) => {
+                if self.faults.is_some() {
+                    notices.extend(self.arrive_at_last(motion, packet));
+                } else {
+                    notices.push(self.deliver(packet));
+                }
+            }
+            Event::Acknowledged(packet) => {
+                if self.faults.is_none() || self.hears(motion, packet) {
+                    notices.push(self.complete(packet));
+                }
+            }
+            Event::Sunk(packet) => self.drained(motion, packet),
             Event::Ended(packet) => notices.push(self.ended(packet)),
             Event::SetUp(switch) => self.broadcasts.flag(switch),
         }
@@ -380,6 +401,9 @@ impl<R: Routing> Witness for Control<R> {
             Moved::Header(channel) => self.header(channel),
             Moved::Head(channel) => self.head_sent(channel),
             Moved::Tail(channel, cycle) => {
+                if self.faults.is_some() {
+                    self.note_tail(channel, cycle);
+                }
                 let hop = &self.links[self.lanes.link(channel)].hop;
                 // With circuits, only the tail on the last link has a consequence.
                 if hop.ejects || self.config.circuit == Circuit::Wormhole {

@@ -1,5 +1,6 @@
 //! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
 
+use super::arbitration::Hop;
 use crate::Cycle;
 use crate::prefetch::prefetch;
 use crate::topology::{Destination, Path};
@@ -16,8 +17,9 @@ pub enum Priority {
     High,
 }
 
-/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers). Of the answers to a
-/// broadcast the greatest counts; the order of the answers other than `Accepted` is not published.
+/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers), or what the source
+/// learns instead where something has failed (`control::faults`). Of the answers to a broadcast the greatest counts; the order of
+/// the answers other than `Accepted` is not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {
     /// All transactions were executed.
@@ -28,6 +30,12 @@ pub enum Ack {
     TestFailed,
     /// A transaction cannot be executed: there is no use in trying again.
     Error,
+    /// A CRC is wrong: a switch has discarded the packet, or the destination has received it and has stored nothing.
+    Corrupted,
+    /// No living link leads on: a switch, or the adapter itself, has refused the packet.
+    Unreachable,
+    /// No answer has come within the output timeout. Whether the destination has accepted the packet is not known.
+    TimedOut,
 }
 
 /// A packet that an adapter wants to send.
@@ -70,6 +78,9 @@ pub enum Notice {
     Injected(PacketSpec),
     /// The last flit has reached this destination, which must answer with [`crate::Fabric::acknowledge`].
     Delivered(PacketId, Place, PacketSpec),
+    /// The last flit has reached this destination, and the CRC of a transaction is wrong. The destination must store nothing, and
+    /// must answer [`Ack::Corrupted`] with [`crate::Fabric::acknowledge`].
+    Damaged(PacketId, Place, PacketSpec),
     /// The acknowledgement (combined, of a broadcast) has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
     /// The EOP has reached a destination, if the packet asked that it be told: one cycle and the header delays of the path after
@@ -93,7 +104,7 @@ impl Notice {
     pub(super) fn rank(&self) -> (Place, u8, Place, u32) {
         let any = Place::new(0);
         match *self {
-            Notice::Delivered(_, node, _) => (node, 0, any, 0),
+            Notice::Delivered(_, node, _) | Notice::Damaged(_, node, _) => (node, 0, any, 0),
             Notice::Ended {
                 node,
                 sequence,
@@ -111,15 +122,17 @@ impl Notice {
 pub struct PacketRecord {
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Links of the packet's path; of each of its paths, if it is a broadcast.
+    /// Links of the packet's path; of each of its paths, if it is a broadcast. Of a packet that was refused on its way: the links
+    /// up to there.
     pub links: u32,
     /// The cycle in which the packet was handed to the fabric.
     pub offered: Cycle,
     /// The cycle in which the packet took its injection channel.
     pub injected: Cycle,
-    /// The cycle in which its last flit reached the destination; the last destination, if it is a broadcast.
+    /// The cycle in which its last flit reached the destination; the last destination, if it is a broadcast. 0 if it has not
+    /// reached all destinations.
     pub delivered: Cycle,
-    /// The cycle in which the acknowledgement reached the source.
+    /// The cycle in which the acknowledgement reached the source, or the source gave up waiting for it.
     pub acknowledged: Cycle,
     /// The answer of the destination; the worst of all answers, if the packet is a broadcast.
     pub ack: Ack,
@@ -156,6 +169,21 @@ pub(super) struct Flight<P> {
     pub delivered: Cycle,
     /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
+    /// What has become of the packet, or of this part of a broadcast, where something has failed.
+    pub fate: Fate,
+    /// The place on the path of the first channel over which the packet was lost.
+    pub broken: u8,
+}
+
+/// What has become of a packet where something has failed; see [`super::faults`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Nothing has failed, but perhaps the answer.
+    Well,
+    /// A switch, or the adapter, has refused the packet, and answers.
+    Refused(Ack),
+    /// A cable died under the packet: nobody is told of its end, or no more.
+    Lost,
 }
 
 impl<P: Path> Flight<P> {
@@ -176,6 +204,8 @@ impl<P: Path> Flight<P> {
             offered,
             delivered: 0,
             ack: None,
+            fate: Fate::Well,
+            broken: u8::MAX,
         }
     }
 
@@ -186,6 +216,8 @@ impl<P: Path> Flight<P> {
             taken: 0,
             next: None,
             only: link,
+            fate: Fate::Well,
+            broken: u8::MAX,
             ..self.clone()
         }
     }
@@ -199,6 +231,19 @@ impl<P: Path> Flight<P> {
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
         &self.path.as_ref()[..usize::from(self.taken)]
+    }
+
+    /// The header has come to a switch over a channel of a link, and waits there from now on.
+    #[inline]
+    pub fn come_to(&mut self, now: Cycle, hop: &Hop, lane: u32) {
+        self.ready = now;
+        self.undelayed += hop.delay();
+        self.input = hop.input(lane) as u16;
+    }
+
+    /// Takes all channels but the first `count` off the path.
+    pub fn shorten(&mut self, count: usize) {
+        self.taken = self.taken.min(count as u8);
     }
 
     pub fn extend(&mut self, channel: ChannelId) {

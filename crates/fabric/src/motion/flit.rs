@@ -23,6 +23,8 @@ struct Channel {
     arrived: u32,
     /// The channels by which the worm leaves, once granted.
     downstream: Vec<ChannelId>,
+    /// Whether what arrives is discarded, or all has passed on: the buffer stays empty.
+    sunk: bool,
 }
 
 /// One directed link.
@@ -63,6 +65,7 @@ pub struct FlitMover {
     /// Whether anything goes on by itself after the last cycle.
     active: bool,
     delivered: u64,
+    discarded: u64,
     copied: u64,
     /// Flits and tokens moved.
     events: u64,
@@ -83,6 +86,7 @@ impl FlitMover {
             decisions: Vec::new(),
             active: false,
             delivered: 0,
+            discarded: 0,
             copied: 0,
             events: 0,
         }
@@ -107,7 +111,7 @@ impl FlitMover {
         let there = |upstream: ChannelId| self.channels[upstream].arrived > this.sent;
         this.sent < worm.flits
             && worm.upstream.is_none_or(there)
-            && (ejects || this.sent - self.taken(this) < self.wiring.buffer)
+            && (ejects || this.sunk || this.sent - self.taken(this) < self.wiring.buffer)
     }
 
     /// Flits that have left the buffer behind a channel: those that all its branches have sent.
@@ -225,11 +229,12 @@ impl Motion for FlitMover {
         self.on_wires -= arrivals.len();
         for channel in arrivals.drain(..) {
             let ejects = self.wiring.wires[self.link_of(channel)].ejects;
-            let arrived = &mut self.channels[channel].arrived;
-            *arrived += 1;
+            let state = &mut self.channels[channel];
+            state.arrived += 1;
+            self.discarded += u64::from(state.sunk);
             if ejects {
                 self.delivered += 1;
-            } else if *arrived == 1 {
+            } else if state.arrived == 1 {
                 witness.note(Moved::Header(channel));
             }
         }
@@ -279,6 +284,25 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
+    fn sink(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
+        let state = &mut self.channels[channel];
+        assert!(
+            state.downstream.is_empty() && !state.sunk,
+            "a worm that goes on is sunk"
+        );
+        state.sunk = true;
+        self.discarded += u64::from(state.arrived);
+    }
+
+    fn detach(&mut self, channel: ChannelId) {
+        let state = &mut self.channels[channel];
+        state.downstream.clear();
+        state.sunk = true;
+    }
+
+    /// Tails are reported when they are sent.
+    fn look(&mut self, _channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {}
+
     fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
         self.active = false;
         let mut decisions = std::mem::take(&mut self.decisions);
@@ -306,6 +330,7 @@ impl Motion for FlitMover {
     fn census(&self, _now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,
+            discarded: self.discarded,
             copied: self.copied,
             ..FlitCensus::default()
         };
@@ -314,14 +339,14 @@ impl Motion for FlitMover {
             if channel.worm.is_none() {
                 continue;
             }
-            let taken = if wire.ejects {
+            let taken = if wire.ejects || channel.sunk {
                 channel.arrived
             } else {
                 self.taken(channel)
             };
             let held = channel.sent - taken;
             assert!(
-                wire.ejects || held <= self.wiring.buffer,
+                wire.ejects || channel.sunk || held <= self.wiring.buffer,
                 "a buffer overflows"
             );
             census.in_flight += u64::from(held);

@@ -12,7 +12,7 @@
 //!
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
-//! * it ends in a node, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free one
+//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free one
 //!   cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
 //!   all branches have sent it. Each branch moves as its own link lets it.
 //!
@@ -107,11 +107,12 @@ pub enum Moved {
     /// The first flit of the channel's worm is sent in this cycle.
     Head(ChannelId),
     /// The last flit of the channel's worm was sent, in the named cycle. If the link is the last of the path, or without
-    /// circuits, the report comes in that cycle or in the next; else at any time until the channel is closed.
+    /// circuits, or if the worm is sunk, the report comes in that cycle or in the next; else at any time until the channel is
+    /// closed, or [`Motion::look`] asks for it.
     Tail(ChannelId, Cycle),
 }
 
-/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + in_flight` at any time.
+/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + discarded + in_flight` at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlitCensus {
     /// Sent by adapters.
@@ -120,6 +121,8 @@ pub struct FlitCensus {
     pub copied: u64,
     /// Arrived in nodes.
     pub delivered: u64,
+    /// Arrived at the end of a channel whose worm was sunk.
+    pub discarded: u64,
     /// Found on wires and in buffers, by inspection.
     pub in_flight: u64,
 }
@@ -186,6 +189,18 @@ pub trait Motion {
     /// Grants a free channel to a worm from cycle `now` on. All channels with the same channel upstream are granted in the
     /// same cycle.
     fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
+
+    /// Sinks the worm of a channel whose header is at a switch and has no way on: from cycle `now` on the flits that have arrived,
+    /// and all that arrive, are discarded, and no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
+    /// reported at once if it has been sent and has not been reported.
+    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
+
+    /// The worm of a channel has passed on entirely, and the channels downstream will be closed before this one.
+    fn detach(&mut self, channel: ChannelId);
+
+    /// Reports the tail of a channel's worm if it was sent before cycle `now` and has not been reported. Cycle `now` has not
+    /// begun.
+    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
 
     /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
     fn step(&mut self, now: Cycle, witness: &mut impl Witness);

@@ -28,6 +28,7 @@
 //! switches stay (petrini2003 s5.3: 16 and 32 nodes of the 64-node network).
 
 mod broadcast;
+mod detour;
 mod route;
 
 pub use route::{Climb, Route, Tag};

@@ -53,6 +53,23 @@ pub trait Routing {
     /// The next step of a packet to one node.
     fn step(&self, header: &Header) -> Step;
 
+    /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.
+    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool;
+
+    /// The plan of a packet to a node that has a way without the dead links, if there is such a way.
+    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8>;
+
+    /// The links up by which a header may leave a switch so that a way without the dead links leads on; none if the routing
+    /// leaves no choice there.
+    fn living_ascents(
+        &self,
+        _switch: SwitchId,
+        _header: &Header,
+        _dead: &dyn Fn(LinkId) -> bool,
+    ) -> Option<Vec<LinkId>> {
+        None
+    }
+
     /// The link by which a broadcast leaves a switch below the one where it turns. Asked of trees only.
     fn broadcast_ascent(&self, _switch: SwitchId, _source: Place) -> LinkId {
         unreachable!("broadcasts are refused where there is no tree")

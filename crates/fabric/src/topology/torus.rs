@@ -124,7 +124,7 @@ impl Torus {
 
     /// Links of the shortest path between two places of a rail, the links of both nodes included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
-        2 + self.ways(a, b).map(|way| way.length).sum::<u32>()
+        2 + self.ways(a, b, 0).map(|way| way.length).sum::<u32>()
     }
 
     /// Links of a rail in one direction that must be cut to halve the torus across its longest rings, which must be even: two of
@@ -133,15 +133,33 @@ impl Torus {
         2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
 
-    /// The way round the ring of each dimension.
-    fn ways(&self, source: Place, destination: Place) -> impl Iterator<Item = Way> {
+    /// The way round the ring of each dimension: the longer way if the bit of `longer` for the dimension is set.
+    fn ways(&self, source: Place, destination: Place, longer: u8) -> impl Iterator<Item = Way> {
         let positions = self.positions();
         let (mut from, mut to) = (source.get() % positions, destination.get() % positions);
-        self.sizes.iter().map(move |&size| {
-            let way = Way::new(from % size, to % size, size);
-            (from, to) = (from / size, to / size);
-            way
-        })
+        self.sizes
+            .iter()
+            .enumerate()
+            .map(move |(dimension, &size)| {
+                let way = Way::new(from % size, to % size, size, longer >> dimension & 1 == 1);
+                (from, to) = (from / size, to / size);
+                way
+            })
+    }
+
+    /// The links of a path: to the network, round each ring, to the node.
+    fn links_of(&self, source: Place, node: Place, longer: u8) -> Vec<LinkId> {
+        let mut links = vec![self.injection(source)];
+        let mut switch = source.get();
+        for (dimension, way) in self.ways(source, node, longer).enumerate() {
+            let port = 1 + 2 * dimension as u32 + u32::from(!way.up);
+            for _ in 0..way.length {
+                links.push(self.output(SwitchId::new(switch), port));
+                switch = self.neighbour(switch, dimension, way.up);
+            }
+        }
+        links.push(self.ejection(node));
+        links
     }
 
     /// The difference between the numbers of a switch and of its next higher neighbour in a dimension.
@@ -177,13 +195,14 @@ struct Way {
 }
 
 impl Way {
-    fn new(from: u32, to: u32, size: u32) -> Self {
+    fn new(from: u32, to: u32, size: u32, longer: bool) -> Self {
         let upwards = (to + size - from) % size;
         let up = match (2 * upwards).cmp(&size) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Equal => from.is_multiple_of(2),
             std::cmp::Ordering::Greater => false,
         };
+        let up = up != longer;
         let length = if up { upwards } else { size - upwards };
         // The coordinate is right: the packet takes neither way.
         let length = if upwards == 0 { 0 } else { length };
@@ -335,13 +354,32 @@ impl Routing for Torus {
         true
     }
 
+    /// The dimensions in which the packet goes the longer way round, as bits.
     fn plan(&self, _source: Place, _destination: Destination) -> u8 {
         0
     }
 
+    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
+        // Each dimension has two ways, whatever the others.
+        [0, u8::MAX]
+            .iter()
+            .any(|&longer| self.links_of(source, node, longer).contains(&link))
+    }
+
+    /// The first plan that is alive, in the order of their numbers: dimensions are independent, so that each goes the shorter way
+    /// if it can.
+    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {
+        let plans = 0..1_u32 << self.sizes.len();
+        let mut plans = plans.map(|plan| (plan as u8, self.links_of(source, node, plan as u8)));
+        let lives =
+            |links: &[LinkId]| links.len() <= MAX_PATH && !links.iter().any(|&link| dead(link));
+        plans.find_map(|(plan, links)| lives(&links).then_some(plan))
+    }
+
     fn step(&self, header: &Header) -> Step {
         let mut hops = header.hops as u32;
-        for (dimension, way) in (0..).zip(self.ways(header.source, header.destination)) {
+        for (dimension, way) in (0..).zip(self.ways(header.source, header.destination, header.plan))
+        {
             if hops < way.length {
                 let class = self.datelines.then(|| way.crossed(hops).into());
                 return Step {

@@ -5,7 +5,7 @@
 //! cycle, the comparison covers every change of flow of every link.
 
 use super::guard::guarded;
-use super::random::Case;
+use super::random::{Case, inputs};
 use super::search::Tally;
 use super::{Bench, Heard};
 use fabric::motion::{FlitCensus, Lanes, Moved};
@@ -382,13 +382,14 @@ pub fn compare(case: &Case, manner: &Manner) -> Result<Tally, Difference> {
     let stride = manner.stride;
     let mut pair = Pair::new(case, manner);
     let mut at = 0;
-    for &(offered, spec) in &case.traffic {
-        while at + stride <= offered {
-            at = pair.step(at, stride, offered)?;
+    for (then, input) in inputs(&case.acts, &case.traffic) {
+        while at + stride <= then {
+            at = pair.step(at, stride, then)?;
         }
-        pair.both(at, |side| side.bench.offer(&[(offered, spec)]))?;
+        pair.both(at, |side| side.bench.input(then, input))?;
     }
     let last = case.traffic.last().map_or(0, |offer| offer.0);
+    let last = last.max(case.acts.last().map_or(0, |act| act.0));
     let held = case.turnaround * case.traffic.len() as u64;
     let until = last + manner.patience + held;
     while pair.flit.bench.fabric.next_cycle().is_some() && at < until {

@@ -13,6 +13,7 @@ use fabric::{
     Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
     PacketRecord, PacketSpec, Place, Priority, Topology,
 };
+use random::{Act, Input};
 use std::str::FromStr;
 
 /// A number that an environment variable may give.
@@ -99,6 +100,7 @@ pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
 pub enum Heard {
     Injected(Cycle, PacketSpec),
     Delivered(Cycle, Place, PacketSpec),
+    Damaged(Cycle, Place, PacketSpec),
     Acknowledged(PacketRecord, PacketSpec),
     Ended(Cycle, Place, bool, u32, PacketSpec),
 }
@@ -144,8 +146,12 @@ impl Bench {
                     Notice::Injected(spec) => Heard::Injected(now, spec),
                     Notice::Acknowledged(record, spec) => Heard::Acknowledged(record, spec),
                     Notice::Delivered(packet, node, spec) => {
-                        deliveries.push((packet, node, spec));
+                        deliveries.push((packet, node, spec, false));
                         Heard::Delivered(now, node, spec)
+                    }
+                    Notice::Damaged(packet, node, spec) => {
+                        deliveries.push((packet, node, spec, true));
+                        Heard::Damaged(now, node, spec)
                     }
                     Notice::Ended {
                         node,
@@ -158,8 +164,9 @@ impl Bench {
             if self.reversed {
                 deliveries.reverse();
             }
-            for (packet, node, spec) in deliveries {
-                let (turnaround, ack) = (self.answer)(&spec, node);
+            for (packet, node, spec, damaged) in deliveries {
+                let (turnaround, answer) = (self.answer)(&spec, node);
+                let ack = if damaged { Ack::Corrupted } else { answer };
                 self.fabric.acknowledge(now + turnaround, packet, ack);
             }
         }
@@ -168,10 +175,20 @@ impl Bench {
     /// Offers packets, sorted by cycle.
     pub fn offer(&mut self, traffic: &[(Cycle, PacketSpec)]) {
         for &(at, spec) in traffic {
-            if let Some(before) = at.checked_sub(1) {
-                self.run_until(before);
-            }
-            self.fabric.offer(at, spec);
+            self.input(at, Input::Offer(spec));
+        }
+    }
+
+    /// Hands something in, in a cycle; executes all cycles before.
+    pub fn input(&mut self, at: Cycle, input: Input) {
+        if let Some(before) = at.checked_sub(1) {
+            self.run_until(before);
+        }
+        match input {
+            Input::Offer(spec) => self.fabric.offer(at, spec),
+            Input::Act(Act::Cut(link)) => self.fabric.cut(at, link),
+            Input::Act(Act::Repair(link)) => self.fabric.repair(at, link),
+            Input::Act(Act::Learn) => self.fabric.learn(at),
         }
     }
 

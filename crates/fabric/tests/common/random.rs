@@ -3,8 +3,8 @@
 use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Multiplexing,
-    PacketSpec, Place, Priority, Topology, Torus, Wiring,
+    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Faults, LinkId,
+    Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -29,6 +29,32 @@ pub struct Case {
     pub turnaround: Cycle,
     /// The packets sorted by cycle; the name of a packet is its place.
     pub traffic: Vec<(Cycle, PacketSpec)>,
+    /// What fails, is repaired and is learnt, sorted by cycle.
+    pub acts: Vec<(Cycle, Act)>,
+}
+
+/// Something that happens to the network itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Act {
+    Cut(LinkId),
+    Repair(LinkId),
+    Learn,
+}
+
+/// Something that comes from outside.
+#[derive(Clone, Copy, Debug)]
+pub enum Input {
+    Act(Act),
+    Offer(PacketSpec),
+}
+
+/// What fails and what is offered, sorted by cycle; in a cycle the failures come first.
+pub fn inputs(acts: &[(Cycle, Act)], traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, Input)> {
+    let acts = acts.iter().map(|&(at, act)| (at, Input::Act(act)));
+    let offers = traffic.iter().map(|&(at, spec)| (at, Input::Offer(spec)));
+    let mut inputs: Vec<_> = acts.chain(offers).collect();
+    inputs.sort_by_key(|&(at, _)| at);
+    inputs
 }
 
 impl Case {
@@ -59,6 +85,9 @@ impl Display for Case {
                 f,
                 "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"
             )?;
+        }
+        for (at, act) in &self.acts {
+            writeln!(f, "  cycle {at}: {act:?}")?;
         }
         Ok(())
     }
@@ -198,6 +227,7 @@ fn config<T: Into<Topology> + Debug>(
                 share_period: sharing.0,
                 share_burst: if switches.2 { sharing.1 } else { 0 },
                 engine: modes.3.1,
+                faults: None,
             },
         )
 }
@@ -256,7 +286,77 @@ fn case_of<T: Into<Topology> + Debug>(
             config,
             turnaround,
             traffic,
+            acts: Vec::new(),
         })
+}
+
+/// Bit error rates: of no link, of all links, of some.
+fn rates(links: u32) -> impl Strategy<Value = Vec<(LinkId, f64)>> {
+    let rate = || select(&[1e-3, 2e-4, 2e-5]);
+    let some = prop::collection::vec((0..links, rate()), 1..4);
+    prop_oneof![
+        3 => Just(Vec::new()),
+        2 => rate().prop_map(move |rate| LinkId::all(links).map(|link| (link, rate)).collect()),
+        2 => some.prop_map(|some| {
+            some.into_iter().map(|(link, rate)| (LinkId::new(link), rate)).collect()
+        }),
+    ]
+}
+
+/// The same case where parts fail: cables die, mostly while packets are under way, some are repaired, and now and then the
+/// sources learn.
+pub fn failing(case: Case) -> impl Strategy<Value = Case> {
+    let links = case.config.topology.links();
+    let last = case.traffic.last().map_or(0, |offer| offer.0);
+    let first = case.traffic.first().map_or(0, |offer| offer.0);
+    let lasts = prop_oneof![
+        2 => Just(None),
+        3 => (0_u64..200).prop_map(Some),
+        1 => (0_u64..4000).prop_map(Some),
+    ];
+    let learns = prop_oneof![1 => Just(None), 2 => (0_u64..500).prop_map(Some)];
+    let cut = (0..links, first..last + 300, lasts, learns);
+    let cuts = prop::collection::vec(cut, 0..9);
+    let sizes = (1_u64..3000, 0_u32..100, 0_u32..40, any::<u64>());
+    (cuts, sizes, rates(links)).prop_map(move |(cuts, sizes, bit_error_rates)| {
+        let mut case = case.clone();
+        case.config.faults = Some(Faults {
+            timeout: sizes.0,
+            header_bits: sizes.1,
+            flit_bits: 16,
+            token_bits: sizes.2,
+            bit_error_rates,
+            seed: sizes.3,
+        });
+        for (link, at, lasts, learns) in cuts {
+            let link = LinkId::new(link);
+            case.acts.push((at, Act::Cut(link)));
+            if let Some(lasts) = lasts {
+                case.acts.push((at + lasts, Act::Repair(link)));
+            }
+            if let Some(learns) = learns {
+                case.acts.push((at + learns, Act::Learn));
+            }
+        }
+        case.acts.sort_by_key(|&(at, _)| at);
+        case
+    })
+}
+
+/// The same case, with parts that fail as often as not.
+fn perhaps_failing(case: Case) -> impl Strategy<Value = Case> {
+    any::<bool>().prop_flat_map(move |fails| {
+        if fails {
+            failing(case.clone()).boxed()
+        } else {
+            Just(case.clone()).boxed()
+        }
+    })
+}
+
+/// A small machine of any kind, whose parts fail as often as not.
+pub fn perhaps_failing_case() -> impl Strategy<Value = Case> {
+    any_case().prop_flat_map(perhaps_failing)
 }
 
 /// A small machine under any traffic.
@@ -296,11 +396,12 @@ pub fn large_case() -> impl Strategy<Value = Case> {
     ];
     let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];
     let held = prop_oneof![39 => Just(None), 1 => (AROUND - 3000..AROUND + 3000).prop_map(Some)];
-    (cases, start, held).prop_map(|(mut case, start, held)| {
+    let cases = (cases, start, held).prop_map(|(mut case, start, held)| {
         for (at, _) in &mut case.traffic {
             *at += start;
         }
         case.turnaround = held.unwrap_or(case.turnaround);
         case
-    })
+    });
+    cases.prop_flat_map(perhaps_failing)
 }

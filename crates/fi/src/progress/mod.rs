@@ -284,7 +284,7 @@ impl ProgressEngine {
             Status::Refused if matches!(kind, Some(ReportKind::Stored | ReportKind::Got)) => {
                 FI_EKEYREJECTED
             }
-            Status::Refused => FI_EIO,
+            Status::Refused | Status::Lost => FI_EIO,
         };
         if failed == FI_ENOMSG {
             self.missed = report.id;

@@ -192,6 +192,7 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     for (status, error, olen) in [
         (Status::Truncated, FI_ETRUNC, 4),
         (Status::Cancelled, FI_ECANCELED, 0),
+        (Status::Lost, FI_EIO, 0),
     ] {
         let id = engine.begin(operation.clone());
         let size = if status == Status::Truncated { 6 } else { 0 };

@@ -13,22 +13,25 @@ use super::block::Slot;
 use super::courier::Delivery;
 use super::group::Group;
 use super::layout::TeamId;
-use elan::{ProcessId, Wait};
+use elan::{DmaError, ProcessId, Wait};
 
 impl Group {
     /// Waits for all members, in software (`elan_gsync`).
-    pub async fn gsync(&self) {
+    ///
+    /// # Errors
+    /// If parts of the network have failed, and the group is lost.
+    pub async fn gsync(&self) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let sync = async {
             if self.leads() {
                 self.gather().await;
                 self.tree_barrier(self.inner.waits).await;
-                let _ = self.release(Ok(()));
+                self.release(Ok(()))
             } else {
-                let _ = self.join().await;
+                self.join().await
             }
         };
-        self.during("gsync", sync).await;
+        self.during("gsync", sync).await
     }
 
     /// What lets an event of the group's block occur in another process.
@@ -49,10 +52,10 @@ impl Group {
         let children = self.inner.spot.children.iter();
         let down = children.map(|&child| self.signal(leaders[TeamId::new(child)], Slot::Release));
         let down: Vec<Delivery> = down.collect();
-        let courier = self.inner.courier.clone();
         match up {
-            Some(up) if down.is_empty() => courier.post(up),
+            Some(up) if down.is_empty() => self.post(up),
             up => {
+                let group = self.clone();
                 let all = down.len() as u32 + 1;
                 let stack = &self.inner.threads.barrier;
                 self.thread(stack, "gsync", async move |thread| {
@@ -60,11 +63,11 @@ impl Group {
                         thread.wait(ready).await;
                         thread.prime(ready, all);
                         if let Some(up) = up {
-                            courier.hand(&thread, up).await;
+                            group.hand(&thread, up).await;
                             thread.wait(released).await;
                         }
                         for &down in &down {
-                            courier.hand(&thread, down).await;
+                            group.hand(&thread, down).await;
                         }
                         if up.is_none() {
                             thread.set(released).await;

@@ -52,6 +52,15 @@ impl Span {
     }
 }
 
+/// Who carries a call of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Way {
+    /// Messages to one process each.
+    Software,
+    /// Broadcasts of the network.
+    Hardware,
+}
+
 impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
@@ -65,19 +74,12 @@ impl Group {
     /// Broadcasts as [`bcast`](Self::bcast), from another place at the root.
     pub(crate) async fn bcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         let _turn = self.enter().await;
-        let spread = async |group: &Group, span, root| group.spread(span, root).await;
-        let call = self.broadcast(span, root, Group::prepare_spread, spread);
+        let call = self.broadcast(span, root, Way::Software);
         self.during("bcast", call).await
     }
 
     /// A broadcast: teams gather, leaders spread, teams copy.
-    pub(super) async fn broadcast(
-        &self,
-        span: Span,
-        root: u32,
-        prepare: impl Fn(&Group, Bytes, TeamId),
-        spread: impl AsyncFn(&Group, Span, TeamId) -> Result<(), DmaError>,
-    ) -> Result<(), DmaError> {
+    pub(super) async fn broadcast(&self, span: Span, root: u32, way: Way) -> Result<(), DmaError> {
         let (layout, rank) = (&self.inner.layout, self.inner.rank);
         let process = ProcessId::new(root);
         let root = Rank::new(root);
@@ -93,19 +95,28 @@ impl Group {
             self.come().await;
             return Ok(());
         }
-        prepare(self, span.size, team);
+        let software = || self.prepare_spread(span.size, team);
+        match way {
+            Way::Software => software(),
+            Way::Hardware => self.prepare_hardware(),
+        }
         self.gather().await;
-        let (mut outcome, mut sent) = (Ok(()), span);
+        let (mut outcome, mut sent) = (Ok(way), span);
         if team == self.inner.team && root != rank {
-            outcome = self.take_from(root, span.from, span).await;
+            let taken = self.take_from(root, span.from, span).await;
+            outcome = taken.map(|()| way);
             sent = Span::new(span.to, span.size);
         }
         if outcome.is_ok() {
-            outcome = self.barrier(self.inner.waits).await;
+            // Before a barrier by software ends, all members have prepared for a broadcast by software.
+            let barrier = self.barrier(self.inner.waits, software).await;
+            outcome = barrier.map(|by| way.min(by));
         }
-        if outcome.is_ok() {
-            outcome = spread(self, sent, team).await;
-        }
+        let outcome = match outcome {
+            Ok(Way::Software) => self.spread(sent, team).await,
+            Ok(Way::Hardware) => self.hardware_spread(sent, team).await,
+            Err(error) => Err(error),
+        };
         self.release(outcome)?;
         // The buffer belongs to the program again once all members have copied.
         self.gather().await;
@@ -263,7 +274,7 @@ impl Group {
             segments,
             children,
             stage,
-            courier: self.inner.courier.clone(),
+            group: self.clone(),
         };
         self.inner.work.borrow_mut().push_back(work);
         self.start_relay();

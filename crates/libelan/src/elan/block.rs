@@ -123,7 +123,17 @@ impl Block {
 
     /// Adapter memory of a block.
     pub fn elan_size(node: &Node) -> Bytes {
+        let parts = if node.lists_faults() { 3 } else { 0 };
+        Block::record_offset(node) + elan::memory::EVENT_BLOCK * parts
+    }
+
+    fn record_offset(node: &Node) -> Bytes {
         Block::events_size(node) + elan::memory::EVENT_BLOCK + segment(node) * SLOTS
+    }
+
+    /// The record of failures at the end of a block, where the machine lists faults: two events, and words.
+    pub fn record(self, node: &Node) -> ElanAddr {
+        self.elan.offset(Block::record_offset(node))
     }
 
     /// Adapter memory of a block's events.

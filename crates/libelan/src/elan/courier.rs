@@ -3,7 +3,7 @@
 
 use super::detour::Detours;
 use crate::elan3::Context;
-use elan::{Dma, DmaError, ElanAddr, Node, ProcessId, Thread, Transfer};
+use elan::{Dma, DmaError, ElanAddr, Node, ProcessId};
 use units::Bytes;
 
 /// Bytes for a process, and an event of the process that then occurs.
@@ -51,33 +51,11 @@ impl Courier {
         let known = "members are processes of the job";
         let dma = Dma::new(self.node().at(one.from), to.expect(known), one.length);
         let dma = dma.notify_at(event.expect(known));
-        if one.short { dma.short() } else { dma }
-    }
-
-    /// Sends a delivery whose end nobody awaits.
-    pub fn post(&self, one: Delivery) {
-        let dma = self.dma(one);
-        if self.detours.is_some() {
-            self.follow(self.node().dma(dma), one);
-        } else {
-            self.node().post(dma);
-        }
-    }
-
-    /// Has a thread send a delivery whose end nobody awaits.
-    pub async fn hand(&self, thread: &Thread, one: Delivery) {
-        let sent = thread.dma(self.dma(one)).await;
-        self.follow(sent, one);
-    }
-
-    /// Nobody awaits the end of a delivery, unless its rail fails.
-    fn follow(&self, sent: Transfer, one: Delivery) {
-        if self.detours.is_some() {
-            let courier = self.clone();
-            self.node().serve("signal", async move {
-                // An error is the receiver's: its memory is gone.
-                let _ = courier.end(sent, one).await;
-            });
+        match one.short {
+            true => dma.short(),
+            // What takes a detour comes after all that the DMA has brought.
+            false if self.detours.is_some() => dma.stored(),
+            false => dma,
         }
     }
 

@@ -18,6 +18,9 @@
 //! of them, the *leader*, acts for all. *Hardware* serves a group whose teams are on adjacent nodes, with the leaders in
 //! contexts of one number (petrini2001). For other groups the hardware calls act as the software calls.
 //!
+//! *Faults.* Where parts of the machine fail, hardware calls fall back to the software tree, and a group that has lost a member says so
+//! in all its calls (`recovery.rs`).
+//!
 //! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: events and the counter of
 //! the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
 
@@ -25,6 +28,7 @@ use super::block::{Block, Slot};
 use super::courier::{Courier, Delivery};
 use super::detour::Detours;
 use super::layout::{Layout, Rank, TeamId};
+use super::recovery::Recovery;
 use super::team::{Local, Locals};
 use super::tree::{Spot, balanced};
 use super::words;
@@ -86,6 +90,8 @@ pub(super) struct Inner {
     events: Vec<EventId>,
     /// The place of the team in the tree that has the first team as its root.
     pub spot: Spot,
+    /// What the process knows of failures, where the machine lists faults.
+    pub recovery: Option<Recovery>,
     /// Calls of this process to the group.
     calls: Cpu,
     /// The threads of the group that run.
@@ -165,7 +171,7 @@ impl Group {
             event.expect("the block lies in adapter memory of the process")
         };
         let events = Slot::events(ratio).map(make).collect();
-        Ok(Group {
+        let group = Group {
             inner: Rc::new(Inner {
                 events,
                 context: context.clone(),
@@ -188,8 +194,11 @@ impl Group {
                 work: Rc::default(),
                 spot,
                 layout,
+                recovery: Recovery::new(context, block),
             }),
-        })
+        };
+        group.start_watch();
+        Ok(group)
     }
 
     /// This process's rank (`self`).
@@ -261,13 +270,17 @@ impl Group {
         turn
     }
 
-    /// Names the call in reports of deadlocks.
-    pub(super) async fn during<T>(&self, call: &'static str, act: impl Future<Output = T>) -> T {
+    /// Names the call in reports of deadlocks. A call of a group that is lost fails.
+    pub(super) async fn during(
+        &self,
+        call: &'static str,
+        act: impl Future<Output = Result<(), DmaError>>,
+    ) -> Result<(), DmaError> {
         let (label, size) = (&self.inner.label, self.size());
         label.begin(words(move |f| write!(f, "{call} of {size} processes")));
-        let output = act.await;
+        let outcome = self.unless_lost(act).await;
         label.end();
-        output
+        outcome
     }
 
     /// The processor copies, or combines, so many bytes.

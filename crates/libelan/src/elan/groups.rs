@@ -50,7 +50,7 @@ impl Elan {
         let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec().into()));
         let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
         // No member uses the group before all members have it.
-        parent.gsync().await;
+        parent.gsync().await?;
         Ok(group.transpose()?)
     }
 

@@ -29,7 +29,7 @@
 //!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
-use super::bcast::Span;
+use super::bcast::{Span, Way};
 use super::block::Slot;
 use super::courier::Delivery;
 use super::detour::{Detours, any};
@@ -37,6 +37,7 @@ use super::group::Group;
 use super::layout::TeamId;
 use super::putget::SMALL;
 use super::rails::in_main;
+use super::recovery::either;
 use super::spread::{Part, Poster, carry};
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
@@ -84,8 +85,8 @@ impl Group {
         let sync = async {
             if self.leads() {
                 self.gather().await;
-                let outcome = self.barrier(how).await;
-                self.release(outcome)
+                let outcome = self.barrier(how, || {}).await;
+                self.release(outcome.map(drop))
             } else {
                 self.join().await
             }
@@ -93,21 +94,41 @@ impl Group {
         self.during(call, sync).await
     }
 
-    /// The barrier of the leaders, the best that the group has.
-    pub(super) async fn barrier(&self, how: Wait) -> Result<(), DmaError> {
+    /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the process
+    /// prepares for what comes next.
+    pub(super) async fn barrier(&self, how: Wait, prepare: impl FnOnce()) -> Result<Way, DmaError> {
         let layout = &self.inner.layout;
         if layout.leaders.len() == 1 {
-            return Ok(());
+            return Ok(Way::Hardware);
         }
         let Some(nodes) = &layout.contiguous else {
+            prepare();
             self.tree_barrier(how).await;
-            return Ok(());
+            return Ok(Way::Software);
         };
+        let epoch = self.inner.epoch.get() + 1;
+        self.inner.epoch.set(epoch);
+        let recovery = self.inner.recovery.as_ref();
+        if !recovery.is_some_and(|recovery| recovery.is_by_software(epoch))
+            && self.ask_hardware(nodes, epoch, how).await?
+        {
+            return Ok(Way::Hardware);
+        }
+        prepare();
+        self.tree_barrier(how).await;
+        Ok(Way::Software)
+    }
+
+    /// A barrier by hardware; returns whether it was one, or goes by software instead.
+    async fn ask_hardware(
+        &self,
+        nodes: &[ProcessId],
+        epoch: u64,
+        how: Wait,
+    ) -> Result<bool, DmaError> {
         let node = self.node();
         let go = self.event(Slot::Go);
         node.prime(go, 1);
-        let epoch = self.inner.epoch.get() + 1;
-        self.inner.epoch.set(epoch);
         let words = self.inner.block.words(node);
         node.cross_to_adapter(elan::transaction::WORD).await;
         let stored = node.store(node.at(words[0]), &epoch.to_le_bytes());
@@ -117,18 +138,31 @@ impl Group {
         } else {
             self.tell(words[1], epoch);
         }
-        match &self.inner.courier.detours {
-            None => {
-                node.wait_by(go, how).await;
-                self.inner.failed.take().map_or(Ok(()), Err)
+        let go_on = async {
+            match &self.inner.courier.detours {
+                None => {
+                    node.wait_by(go, how).await;
+                    self.inner.failed.take().map_or(Ok(()), Err)
+                }
+                Some(detours) if self.inner.team == TeamId::FIRST => {
+                    self.lead(detours, epoch, how).await
+                }
+                Some(detours) => {
+                    self.follow(detours, epoch, how).await;
+                    Ok(())
+                }
             }
-            Some(detours) if self.inner.team == TeamId::FIRST => {
-                self.lead(detours, epoch, how).await
+        };
+        let Some(recovery) = &self.inner.recovery else {
+            return go_on.await.map(|()| true);
+        };
+        match either(go_on, recovery.by_software(epoch)).await {
+            Some(Err(error)) if error.loss().is_some() => {
+                self.leave_hardware(recovery, epoch);
+                Ok(false)
             }
-            Some(detours) => {
-                self.follow(detours, epoch, how).await;
-                Ok(())
-            }
+            Some(result) => result.map(|()| true),
+            None => Ok(false),
         }
     }
 
@@ -217,12 +251,12 @@ impl Group {
             self.node().clone(),
             self.inner.layout.leaders[TeamId::FIRST],
         );
-        let (tell, courier) = (self.signal(root, Slot::Told), self.inner.courier.clone());
+        let (tell, group) = (self.signal(root, Slot::Told), self.clone());
         self.node().serve("hgsync", async move {
             node.cross_to_main(elan::transaction::WORD).await;
             let since = node.load(node.at(wish), elan::transaction::WORD);
             if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
-                courier.post(tell);
+                group.post(tell);
             }
         });
     }
@@ -267,18 +301,17 @@ impl Group {
             return self.bcast_from(span, root).await;
         }
         let _turn = self.enter().await;
-        let spread = async |group: &Group, span, root| group.hardware_spread(span, root).await;
-        let call = self.broadcast(span, root, Group::prepare_hardware, spread);
+        let call = self.broadcast(span, root, Way::Hardware);
         self.during("hbcast", call).await
     }
 
     /// Prepares a hardware broadcast, before its barrier.
-    fn prepare_hardware(&self, _size: Bytes, _root: TeamId) {
+    pub(super) fn prepare_hardware(&self) {
         self.event_with(Slot::Arrived(0), 1, Action::Copy);
     }
 
     /// The root team's leader sends to all others.
-    async fn hardware_spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
+    pub(super) async fn hardware_spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
         if self.inner.team != root {
             self.wait(Slot::Arrived(0)).await;
             return Ok(());
@@ -306,23 +339,25 @@ impl Group {
             self.spread_bytes(detours, &ranges, span).await?;
             span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO);
         }
-        let dma = |range: &[ProcessId]| {
+        let broadcast = |range: &[ProcessId]| {
             let (first, last) = (range[0], range[range.len() - 1]);
             let last = self.there(last, span.to).node;
             let (from, to) = (self.node().at(span.from), self.there(first, span.to));
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
-            Dma::broadcast(from, to, last, span.size).notify_at(arrived)
+            let dma = Dma::broadcast(from, to, last, span.size).notify_at(arrived);
+            self.node().dma(dma.once())
         };
-        let send = |&range: &&[ProcessId]| self.node().dma(dma(range));
+        let send = |&range: &&[ProcessId]| broadcast(range);
         let sent: Vec<_> = ranges.iter().map(send).collect();
         let mut outcome = Ok(());
         for (sent, range) in sent.into_iter().zip(ranges) {
-            let over = match (self.over(sent).await, detours) {
-                (Err(error), Some(detours)) if error.is_rail_down() => {
-                    self.send_to_each(detours, range, span).await
+            let mut over = self.over(sent).await;
+            if let Err(error) = over {
+                let detoured = detours.is_some() && error.is_rail_down();
+                if detoured || error.loss().is_some() {
+                    over = self.send_to_each(span, range).await;
                 }
-                (result, _) => result,
-            };
+            }
             outcome = outcome.and(over);
         }
         outcome
@@ -371,15 +406,11 @@ impl Group {
         detours.patiently(attempt).await
     }
 
-    /// Sends to each process of a range by a detour.
-    async fn send_to_each(
-        &self,
-        detours: &Detours,
-        range: &[ProcessId],
-        span: Span,
-    ) -> Result<(), DmaError> {
-        let (mut outcome, me) = (Ok(()), self.inner.context.process());
-        for &vp in range.iter().filter(|&&vp| vp != me) {
+    /// The root sends to some leaders one by one: the network has failed to broadcast to them, and they wait.
+    async fn send_to_each(&self, span: Span, range: &[ProcessId]) -> Result<(), DmaError> {
+        let (context, courier) = (&self.inner.context, &self.inner.courier);
+        let others = range.iter().filter(|&&vp| vp != context.process());
+        let put = |&vp| {
             let one = Delivery {
                 vp,
                 from: span.from,
@@ -388,7 +419,11 @@ impl Group {
                 event: self.inner.block.at(Slot::Arrived(0)),
                 short: false,
             };
-            let over = self.inner.courier.detour(detours, one).await;
+            (self.node().dma(courier.dma(one)), one)
+        };
+        let mut outcome = Ok(());
+        for (sent, one) in others.map(put).collect::<Vec<_>>() {
+            let over = courier.end(self.over(sent), one).await;
             outcome = outcome.and(over);
         }
         outcome
@@ -434,7 +469,7 @@ impl Question {
     ) -> Result<bool, DmaError> {
         let (first, last) = (self.first, self.last);
         let answer = thread
-            .broadcast(first, last, transactions, Priority::High)
+            .broadcast_once(first, last, transactions, Priority::High)
             .await?;
         Ok(answer.passed)
     }

@@ -37,6 +37,7 @@ mod pool;
 pub mod putget;
 pub mod queue;
 pub mod rails;
+mod recovery;
 pub mod reduce;
 mod relay;
 mod spread;

@@ -100,6 +100,15 @@ pub(super) enum Operation {
     Message(ProcessId),
 }
 
+impl Operation {
+    /// The process at the other end.
+    fn process(self) -> ProcessId {
+        match self {
+            Operation::Put(vp) | Operation::Get(vp) | Operation::Message(vp) => vp,
+        }
+    }
+}
+
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -264,6 +273,7 @@ impl Elan {
         let (elan, turn, over) = (self.clone(), self.cpu().turn(), Rc::clone(&end));
         self.node().serve("remote DMA", async move {
             let result = elan.carry_out(turn, motion).await;
+            let result = result.map_err(|error| error.of_process(what.process()));
             over.result.set(Some(result));
             over.done.fire();
             kind(elan.under_way()).end(result);
@@ -485,7 +495,8 @@ impl Elan {
             let get = node.dma(Dma::new(from, node.at(slot), WORD));
             drop(turn);
             let what = words(move |f| write!(f, "a word of process {vp}"));
-            self.see(what, get).await?;
+            let got = self.see(what, get).await;
+            got.map_err(|error| error.of_process(vp))?;
             node.cross_to_main(WORD).await;
             Ok(word_of(&self.elan3().load(slot, WORD)?))
         };

@@ -161,8 +161,7 @@ impl Group {
             self.wait(Slot::Partial(index)).await;
             node.prime(self.event(Slot::Partial(index)), 1);
             let mut next = context.load(block.partial(index), length)?.into_vec();
-            let credit = self.signal(vps[child as usize], Slot::Credit);
-            self.inner.courier.post(credit);
+            self.post(self.signal(vps[child as usize], Slot::Credit));
             self.combine(operation, &own, &mut next).await;
             own = next;
         }

@@ -3,6 +3,7 @@
 
 use super::block::SLOTS;
 use super::courier::{Courier, Delivery};
+use super::group::Group;
 use elan::{Address, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 
@@ -14,7 +15,8 @@ pub(super) struct Work {
     pub children: Vec<Child>,
     /// The stage; none if the segments come straight to their place.
     pub stage: Option<Stage>,
-    pub courier: Courier,
+    /// The group, which hears how the signals of the stage end.
+    pub group: Group,
 }
 
 /// A process that gets the segments from here.
@@ -85,9 +87,9 @@ impl Stage {
     }
 
     /// The slot of a segment is empty: the sender is told if it waits for this.
-    async fn emptied(&self, thread: &Thread, courier: &Courier, index: u64) {
+    async fn emptied(&self, thread: &Thread, group: &Group, index: u64) {
         if index + SLOTS < self.segments.len() as u64 {
-            courier.hand(thread, self.room).await;
+            group.hand(thread, self.room).await;
         }
     }
 }
@@ -95,7 +97,7 @@ impl Stage {
 impl Work {
     /// Sends all segments on. A failure at one child, or in this process, does not keep the others from their segments.
     pub async fn relay(mut self, thread: &Thread) -> Result<(), DmaError> {
-        let (mut copied, courier) = (Ok(()), &self.courier);
+        let (mut copied, courier) = (Ok(()), &self.group.inner.courier.clone());
         for index in 0..self.segments {
             if let Some(arrived) = self.arrived {
                 thread.consume(arrived[(index % 2) as usize]).await;
@@ -106,7 +108,7 @@ impl Work {
             if let Some(stage) = &self.stage
                 && index >= 2
             {
-                stage.emptied(thread, courier, index - 2).await;
+                stage.emptied(thread, &self.group, index - 2).await;
             }
             for child in &mut self.children {
                 child.send(thread, courier, index).await;

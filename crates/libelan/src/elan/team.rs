@@ -16,6 +16,9 @@ pub(crate) struct Local {
     released: Signal,
     /// The error of the leader's act, for all members of the team.
     pub failed: Cell<Option<DmaError>>,
+    /// Why the group is lost, if it is, and the signal that says so ([`super::recovery`]).
+    pub lost: Cell<Option<DmaError>>,
+    pub gone: Signal,
     /// What members pass to the leader, and the leader to them, by rank.
     pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
@@ -35,6 +38,8 @@ impl Local {
             gathered: Signal::counted(others),
             released: Signal::new(),
             failed: Cell::new(None),
+            lost: Cell::new(None),
+            gone: Signal::new(),
             passed: RefCell::default(),
             result: RefCell::default(),
             came: RefCell::default(),

@@ -73,6 +73,14 @@ pub enum Request {
 /// The result of a call, or why it failed.
 pub type Result<T> = std::result::Result<T, TportError>;
 
+/// The messages of a rank, which sends under its own number.
+fn selects(source: Option<u32>, tag: Option<u32>) -> Select {
+    Select {
+        process: source.map(ProcessId::new),
+        ..Select::exactly(source, tag.map(u64::from))
+    }
+}
+
 impl Request {
     /// Whether the request has ended. Looking takes no time, and makes no progress.
     pub fn is_done(&self) -> bool {
@@ -119,7 +127,7 @@ impl Mpi {
         to: ElanAddr,
         room: Bytes,
     ) -> Request {
-        let select = Select::exactly(source, tag.map(u64::from));
+        let select = selects(source, tag);
         Request::Receive(self.tport.rx_start(select, Room::Buffer(to, room)))
     }
 
@@ -240,7 +248,7 @@ impl Mpi {
         source: impl Into<Option<u32>>,
         tag: impl Into<Option<u32>>,
     ) -> Result<Status> {
-        let select = Select::exactly(source.into(), tag.into().map(u64::from));
+        let select = selects(source.into(), tag.into());
         let probe = self.tport.rx_start(select, Room::Probe);
         self.tport.rx_wait(probe).await.map(Status::from)
     }

@@ -277,13 +277,14 @@ impl Shmem {
         }
         elan.port().free_event(event);
         started?;
+        let process = ProcessId::new(pe);
         match (answer.get().expect("the event says so"), elan.detours()) {
             (Err(error), Some(detours)) if error.is_rail_down() => {
-                let executed = detours.execute(ProcessId::new(pe), transactions.to_vec());
+                let executed = detours.execute(process, transactions.to_vec());
                 let what = words(move |f| write!(f, "an atomic of process {pe}"));
                 Ok(elan.see(what, executed).await?)
             }
-            (answer, _) => Ok(answer?),
+            (answer, _) => Ok(answer.map_err(|error| error.of_process(process))?),
         }
     }
 }

@@ -121,7 +121,7 @@ impl Collective {
         if let Kind::Barrier(barrier) = self.kind {
             let came = pe.now();
             match barrier {
-                Barrier::Software => group.gsync().await,
+                Barrier::Software => group.gsync().await.unwrap(),
                 Barrier::Hardware => group.hgsync().await.unwrap(),
                 Barrier::HardwareEvent => group.hgsyncevent().await.unwrap(),
                 Barrier::Shmem => pe.shmem().barrier(group).await.unwrap(),

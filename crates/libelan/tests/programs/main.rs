@@ -20,8 +20,9 @@ mod draw;
 mod oracle;
 mod play;
 
+use elan::faults::{Fault, Links, Part, When};
 use elan::rails::Kind;
-use elan::{Config, Matching, Part};
+use elan::{Config, Matching};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use units::Time;
 
@@ -80,11 +81,11 @@ fn ten_thousand_programs_are_right() {
 /// With adapters of the second generation.
 fn elan4(config: &mut Config) {
     config.parts = vec![
-        Part::Sten {
+        elan::Part::Sten {
             start: Time::from_ns(50),
         },
-        Part::DmaEngines { count: 2 },
-        Part::SplitReads {
+        elan::Part::DmaEngines { count: 2 },
+        elan::Part::SplitReads {
             latency: Time::from_ns(250),
         },
     ];
@@ -140,12 +141,64 @@ fn programs_are_right_on_rails_that_fail() {
     });
 }
 
+/// Where the machine lists the home rail among its faults.
+#[test]
+fn programs_are_right_where_a_rail_is_a_listed_fault() {
+    run_many(30, |config| {
+        let fault = Fault {
+            part: Part::Rail(elan::Rail::new(0)),
+            when: When::Random {
+                mtbf: Time::from_us(70),
+                mttr: Time::from_us(20),
+            },
+        };
+        *config = common::with_rails(config, 2, Kind::LocalDynamic, 1.0);
+        *config = common::failing(config.clone(), vec![fault]);
+    });
+}
+
 #[test]
 #[ignore = "minutes"]
 fn thousands_of_programs_are_right_on_rails_that_fail() {
     run_failing(4_000, |config| {
         *config = common::with_rails(config, 2, Kind::LocalDynamic, 1.0);
     });
+}
+
+/// Bits flip, and cables die and come back, all the time: the programs do not notice.
+fn failing(config: &mut Config) {
+    let every = Part::Links(Links {
+        level: None,
+        rail: None,
+        some: None,
+    });
+    let when = When::Random {
+        mtbf: Time::from_ms(2),
+        mttr: Time::from_us(15),
+    };
+    let list = vec![Fault { part: every, when }, common::bit_errors(1e-5)];
+    *config = common::failing(config.clone(), list);
+    let faults = config.faults.as_mut().expect("just listed");
+    faults.give_up = Time::from_ms(100);
+}
+
+#[test]
+fn programs_are_right_where_parts_fail() {
+    run_many(60, failing);
+    run_many(20, |config| {
+        elan4(config);
+        failing(config);
+    });
+    run_many(20, |config| {
+        config.tport.matching = Matching::Host;
+        failing(config);
+    });
+}
+
+#[test]
+#[ignore = "minutes"]
+fn thousands_of_programs_are_right_where_parts_fail() {
+    run_many(3000, failing);
 }
 
 /// The same program finds the same, in the same packets at the same times.

@@ -55,7 +55,7 @@ async fn all_kinds(pe: Pe) {
     let (counter, rung) = (near(8), near(64));
     let event = pe.node().event_at(rung, 1, Action::Copy).unwrap();
     let queue = elan.queue_rx(2, b(100)).unwrap();
-    group.gsync().await;
+    group.gsync().await.unwrap();
     for round in 0..2_u64 {
         // Puts and gets, of all lengths, in both memories, under way at the same time.
         let seed = 10 * round + u64::from(me);
@@ -94,7 +94,7 @@ async fn all_kinds(pe: Pe) {
             assert_eq!(message[..], pattern(theirs, 500)[place..place + 100]);
             elan.wait(tx).await.unwrap();
         }
-        group.gsync().await;
+        group.gsync().await.unwrap();
         // Messages of all lengths, received in the order of their sending.
         let tport = elan.tport();
         let lengths = [0, 100, 700, 200, 9_000, 0, 20_000, 50];
@@ -153,7 +153,7 @@ async fn together(pe: &Pe, group: &Group, round: u64) {
                 sent.unwrap();
                 assert_holds(pe, at, seed + length, length);
                 // The buffers are free again.
-                group.gsync().await;
+                group.gsync().await.unwrap();
             }
         }
         let vector: Vec<u8> = (0..700_u64)

@@ -234,7 +234,7 @@ fn broadcasts_take_the_rails_of_the_policy() {
                                     load(&pe, at, b(40_000))[..],
                                     crate::common::pattern(seed, 40_000)
                                 );
-                                group.gsync().await;
+                                group.gsync().await.unwrap();
                             }
                         });
                         let wanted = match policy {

@@ -156,9 +156,12 @@ impl Agent {
             ..Report::new(ReportKind::Write, Status::Done, 0, 0)
         };
         // The other rank's memory has them as soon as the adapter there does.
-        let (agent, ended) = (Rc::clone(self), self.operation(key).ended());
+        let (agent, operation) = (Rc::clone(self), self.operation(key));
         self.node.serve("put", async move {
-            ended.await;
+            operation.ended().await;
+            if operation.is_lost() {
+                return;
+            }
             let time = agent.node.now().as_ps();
             let other = Rc::clone(&agent.shared.agents.borrow()[to as usize]);
             let writes = &mut other.state.borrow_mut().writes;

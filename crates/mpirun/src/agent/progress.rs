@@ -231,6 +231,10 @@ impl Agent {
             let about = format!("rank {} {}", self.rank, entry.about);
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
+        if let Some(loss) = incoming.loss.take() {
+            let about = format!("rank {} {}: {loss}", self.rank, entry.about);
+            self.shared.lost.borrow_mut().get_or_insert(about);
+        }
         let (_, data, checksum) = sent.unwrap_or_default();
         // Receives that only look leave the message where it is.
         if !matches!(entry.role, Role::Peek(_) | Role::Probe) {

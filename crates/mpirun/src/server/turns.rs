@@ -194,6 +194,11 @@ impl Turns {
         }
     }
 
+    /// The simulation has taken a rank out: nothing is told or asked of it any more.
+    pub fn give_up(&self, rank: u32) {
+        self.dead.borrow_mut().insert(rank);
+    }
+
     /// Looks for ranks that have died without having left MPI, where that is no trouble.
     pub fn look_for_dead(&self) {
         let link = self.link.lock();

@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, Number};
 use crate::memory::{Buffer, Buffers};
-use elan::EventId;
+use elan::{DmaError, EventId};
 use libelan::Pe;
 use libelan::elan::putget::Remote;
 use libelan::elan::tport::{Received, Rx, TportError, Tx};
@@ -14,6 +14,19 @@ use units::{Bytes, Time};
 /// Something that the machine has no room for.
 pub fn refused(at: Time) -> Rc<dyn NetworkOp> {
     Rc::new(Refused(at))
+}
+
+/// Whether parts of the machine that have failed are the cause of an error.
+fn is_loss(error: &TportError) -> bool {
+    match error {
+        TportError::Dma(error) => is_loss_of(error),
+        TportError::RailDown { .. } => true,
+        _ => false,
+    }
+}
+
+fn is_loss_of(error: &DmaError) -> bool {
+    error.loss().is_some() || error.is_rail_down()
 }
 
 struct Refused(Time);
@@ -48,12 +61,12 @@ impl NetworkOp for Send {
         let (pe, tport) = (self.pe.clone(), self.pe.elan().tport());
         let (buffer, buffers) = (self.buffer, Rc::clone(&self.buffers));
         Box::pin(async move {
-            let status = match pe.given(at, || tport.tx_wait(tx)).await {
-                Ok(()) => Status::Done,
-                Err(_) => Status::Refused,
+            let incoming = match pe.given(at, || tport.tx_wait(tx)).await {
+                Ok(()) => Incoming::of(Status::Done),
+                Err(error) => Incoming::failed(&error, is_loss(&error)),
             };
             buffers.give_back(buffer);
-            Incoming::of(status)
+            incoming
         })
     }
 }
@@ -91,7 +104,7 @@ impl NetworkOp for Receive {
                     ..Incoming::of(Status::Truncated)
                 },
                 Err(TportError::Cancelled) => Incoming::of(Status::Cancelled),
-                Err(_) => Incoming::of(Status::Refused),
+                Err(error) => Incoming::failed(&error, is_loss(&error)),
             };
             if let Some(buffer) = buffer {
                 buffers.give_back(buffer);
@@ -118,6 +131,7 @@ fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> In
         number: Some(Number(received.sender)),
         size: received.size,
         bytes: bytes.unwrap_or_default(),
+        loss: None,
     }
 }
 
@@ -178,11 +192,16 @@ impl NetworkOp for Copy {
         })
     }
 
+    fn is_lost(&self) -> bool {
+        matches!(self.remote.result(), Some(Err(_)))
+    }
+
     fn finish(&self, _at: Time) -> Finish {
-        let mut incoming = Incoming::of(match self.remote.result() {
-            Some(Ok(())) => Status::Done,
-            _ => Status::Refused,
-        });
+        let mut incoming = match self.remote.result() {
+            Some(Ok(())) => Incoming::of(Status::Done),
+            Some(Err(error)) => Incoming::failed(&error, is_loss_of(&error)),
+            None => Incoming::of(Status::Refused),
+        };
         if let (Some(size), Status::Done) = (self.brings, incoming.status) {
             (incoming.bytes, incoming.size) = (self.buffers.load(self.here, size), size);
         }

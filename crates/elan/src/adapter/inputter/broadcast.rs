@@ -19,11 +19,12 @@
 //! token to the event.
 
 use super::Inputter;
+use crate::Place;
 use crate::adapter::event_unit::Occurrence;
 use crate::adapter::mmu::{Access, Fault};
 use crate::adapter::{Due, Wires};
 use crate::dma::Notify;
-use crate::in_flight::{DmaId, PacketNumber, ThreadPacketNumber, Token};
+use crate::in_flight::{DmaId, Landed, PacketNumber, ThreadPacketNumber, Token};
 use crate::memory::{Address, Placement};
 use crate::transaction::Answer;
 use fabric::{Ack, PacketId};
@@ -36,6 +37,12 @@ impl Inputter {
         packet: PacketId,
         token: PacketNumber,
     ) {
+        let place = wires.flight.dma_of(token).dma.index(wires.node);
+        let sent = wires.flight.packet(token);
+        if sent.trouble.is_some() && sent.landed[place] != Landed::No {
+            wires.recoveries().repeated += 1;
+            return wires.answer(packet, Ack::Accepted);
+        }
         match admit(wires, token) {
             Err(fault) => {
                 let first = &mut wires.flight.packet_mut(token).fault;
@@ -43,9 +50,13 @@ impl Inputter {
                 wires.answer(packet, Ack::Error);
             }
             Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
-            Ok(place) => {
-                wires.flight.packet_mut(token).pending += 1;
-                if place == Placement::Main {
+            Ok(placement) => {
+                let taken = wires.flight.packet_mut(token);
+                taken.pending += 1;
+                if taken.landed[place] == Landed::No {
+                    taken.landed[place] = Landed::Taken;
+                }
+                if placement == Placement::Main {
                     self.write_soon(wires, packet, token);
                 } else {
                     wires.answer(packet, Ack::Accepted);
@@ -67,7 +78,7 @@ impl Inputter {
         let to = Address { node, ..dma.to }.offset(offset);
         let place = dma.index(node);
         let landed = &mut wires.flight.packet_mut(token).landed[place];
-        let again = std::mem::replace(landed, true);
+        let again = std::mem::replace(landed, Landed::Stored) == Landed::Stored;
         wires.flight.dma_mut(id).landings[place].packets += u64::from(!again);
         if let Some(bytes) = payload {
             let access = Access::RemoteWrite;
@@ -81,8 +92,8 @@ impl Inputter {
             self.bytes += length;
             wires.flight.count(&dma, length);
         }
-        land(wires, id);
-        wires.forget_packet(token);
+        land(wires, id, node);
+        wires.drop_packet(token);
     }
 
     /// The end of a packet has reached one of its destinations.
@@ -98,9 +109,9 @@ impl Inputter {
             let progress = wires.flight.dma_mut(id);
             let place = progress.dma.index(wires.node);
             progress.landings[place].ended = true;
-            land(wires, id);
+            land(wires, id, wires.node);
         }
-        wires.forget_packet(token);
+        wires.drop_packet(token);
     }
 
     /// A packet of a thread to a range has arrived at one of its nodes.
@@ -179,26 +190,40 @@ fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
         .translate(to, packet.length, Access::RemoteWrite, capability)
 }
 
+impl Wires<'_> {
+    /// A broadcast DMA has succeeded at its source: the events of all destinations occur that were waiting for this.
+    pub fn land_all(&mut self, id: DmaId) {
+        let destination = self.flight.dma(id).dma.destination();
+        for node in destination.places() {
+            land(self, id, node);
+        }
+    }
+}
+
 /// Lets the event of a broadcast DMA occur at one destination, if the packet has ended well and all payload is stored there.
-fn land(wires: &mut Wires, id: DmaId) {
-    let node = wires.node;
-    let progress = wires.flight.dma(id);
-    let (dma, capability) = (&progress.dma, progress.capability);
-    let landing = progress.landings[dma.index(node)];
+/// Where parts of the network fail, all packets must have succeeded: see [`crate::adapter::recovery`].
+fn land(wires: &mut Wires, id: DmaId, node: Place) {
+    let progress = wires.flight.dma_mut(id);
+    let (dma, capability) = (progress.dma, progress.capability);
+    let succeeded = wires.config.faults.is_none() || progress.acknowledged_all();
+    let landing = &mut progress.landings[dma.index(node)];
     let all = wires.config.packet.packets(dma.length);
-    if !landing.ended || landing.packets < all || progress.failed.is_some() {
+    let here = landing.ended && landing.packets >= all && !landing.notified;
+    if !here || !succeeded || progress.failed.is_some() {
         return;
     }
     let Some(Notify::At(at)) = dma.notify else {
         return;
     };
+    landing.notified = true;
     let (at, access) = (Address { node, ..at }, Access::RemoteEvent);
     match wires.memory.event_at(at, access, capability) {
         Ok(event) => {
             let adapter = &wires.config.adapter;
             let time = wires.now + adapter.input + adapter.event;
-            wires.schedule(time, Due::Occurred(Occurrence::Event(event)));
+            let occurred = Due::Occurred(Occurrence::Event(event));
+            wires.agenda.schedule(time, node.get().into(), occurred);
         }
-        Err(fault) => wires.trap(at, fault),
+        Err(fault) => wires.memory.trap(node, at.context, fault.into()),
     }
 }

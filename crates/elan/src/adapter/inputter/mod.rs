@@ -29,7 +29,7 @@ use super::mmu::{Access, Fault, Reason};
 use super::queue::Queue;
 use super::{Due, Wires};
 use crate::dma::Notify;
-use crate::in_flight::{Get, Kind, PacketNumber, Stage, Token};
+use crate::in_flight::{Get, Kind, PacketNumber, Token};
 use crate::memory::{Address, EVENT_BLOCK, EventId, Placement, QueueNumber};
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
@@ -99,6 +99,9 @@ impl Inputter {
 
     /// Payload has arrived.
     fn data_arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
+        if wires.repeats(packet, token) {
+            return;
+        }
         let id = wires.flight.packet(token).dma;
         wires.flight.landing(wires.now, id);
         match self.admit(wires, token) {
@@ -106,7 +109,7 @@ impl Inputter {
             Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
             Ok(Room::Full) => wires.answer(packet, Ack::Discarded),
             Ok(Room::Slot(queue)) => {
-                wires.answer(packet, Ack::Accepted);
+                wires.answer_for_good(packet, token, Ack::Accepted);
                 let arrival = wires.flight.packet_mut(token);
                 let length = arrival.length.as_u64() as usize;
                 let zeros = || vec![0; length].into_boxed_slice();
@@ -115,10 +118,13 @@ impl Inputter {
                 self.store(wires, token);
             }
             Ok(Room::Place(Placement::Adapter)) => {
-                wires.answer(packet, Ack::Accepted);
+                wires.answer_for_good(packet, token, Ack::Accepted);
                 self.store(wires, token);
             }
-            Ok(Room::Place(Placement::Main)) => self.write_soon(wires, packet, token),
+            Ok(Room::Place(Placement::Main)) => {
+                wires.flight.packet_mut(token).answered = Some(Ack::Accepted);
+                self.write_soon(wires, packet, token);
+            }
         }
     }
 
@@ -129,10 +135,16 @@ impl Inputter {
             Token::Dma(token) => token,
             Token::Thread(token) => {
                 let lost = wires.flight.thread_packet(token);
+                if let Some(ack) = lost.answered {
+                    return wires.answer(packet, ack);
+                }
                 lost.result = Some(Err(fault(lost.to, Bytes::ZERO).into()));
                 return wires.answer(packet, Ack::Error);
             }
         };
+        if wires.repeats(packet, token) {
+            return;
+        }
         let to = wires.flight.dma_of(token).dma.to;
         let lost = wires.flight.packet_mut(token);
         let fault = fault(to.offset(lost.offset), lost.length);
@@ -231,7 +243,7 @@ impl Inputter {
         packet.pending -= 1;
         let (id, offset, length) = (packet.dma, packet.offset, packet.length);
         let payload = packet.payload.take();
-        wires.forget_packet(token);
+        wires.flight.drop_packet_if_done(wires.now, token);
         self.bytes += length;
         let progress = wires.flight.dma_mut(id);
         progress.unstored -= 1;
@@ -261,21 +273,18 @@ impl Inputter {
                 wires.got(get, at);
             }
         }
-        let progress = wires.flight.dma(id);
-        if progress.failed.is_some() && progress.stage < Stage::Completed {
-            // What has failed with its rail waits for its last byte on the bus. Messages to queues do not wait.
-            wires.complete(id);
-        } else {
-            wires.forget_dma(id);
-        }
+        wires.drop_dma(id);
     }
 }
 
 /// Answers a packet that is refused for good.
 fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
-    wires.answer(packet, Ack::Error);
-    if let Some(Get::Serving(get)) = wires.flight.dma_of(token).get {
+    wires.answer_for_good(packet, token, Ack::Error);
+    // A get whose rail has failed waits until nothing more of it can be stored.
+    if fault.reason != Reason::Down
+        && let Some(Get::Serving(get)) = wires.flight.dma_of(token).get
+    {
         wires.fail_get(get, fault);
     }
 }

@@ -20,6 +20,11 @@ impl Inputter {
         packet: PacketId,
         token: ThreadPacketNumber,
     ) {
+        let sent = wires.flight.thread_packet(token);
+        if let Some(ack) = sent.answered {
+            wires.recoveries().repeated += 1;
+            return wires.answer(packet, ack);
+        }
         if self.refusing {
             return wires.answer(packet, Ack::Discarded);
         }
@@ -38,7 +43,9 @@ impl Inputter {
             Ok(Answer { passed: true, .. }) => Ack::Accepted,
             Ok(Answer { passed: false, .. }) => Ack::TestFailed,
         };
-        wires.flight.thread_packet(token).result = Some(result.map_err(DmaError::from));
+        let sent = wires.flight.thread_packet(token);
+        sent.result = Some(result.map_err(DmaError::from));
+        sent.answered = Some(ack);
         wires.answer(packet, ack);
     }
 

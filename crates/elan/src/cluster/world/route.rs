@@ -29,6 +29,8 @@ pub(crate) struct Adapter {
     pub processor: ThreadProcessor,
     pub events: EventUnit,
     pub rail: RailState,
+    /// Whether the adapter itself has died, and executes nothing.
+    pub is_dead: bool,
 }
 
 /// What an adapter knows of its rail.
@@ -53,7 +55,7 @@ impl RailState {
     }
 
     /// The rail fails.
-    fn fail(&mut self) {
+    pub fn fail(&mut self) {
         self.is_down = true;
         self.failures += 1;
         // A signal that has been set once is set by one firing.
@@ -62,7 +64,7 @@ impl RailState {
     }
 
     /// The rail works again.
-    fn repair(&mut self) {
+    pub fn repair(&mut self) {
         self.is_down = false;
         self.down.reset();
         self.up.fire();
@@ -79,6 +81,7 @@ impl Adapter {
             processor: ThreadProcessor::default(),
             events: EventUnit::default(),
             rail: RailState::new(),
+            is_dead: false,
         }
     }
 }
@@ -92,7 +95,16 @@ impl World {
             match *notice {
                 Notice::Injected(spec) => self.run_engine(spec.source),
                 Notice::Delivered(packet, node, spec) => {
+                    if spec.awaits_end {
+                        self.flight.expect_end(spec.token.into());
+                    }
                     self.arrived(node, packet, spec.token.into());
+                }
+                Notice::Damaged(packet, node, spec) => {
+                    if spec.awaits_end {
+                        self.flight.expect_end(spec.token.into());
+                    }
+                    self.wires(node).damaged(packet);
                 }
                 Notice::Ended {
                     node, good, spec, ..
@@ -169,9 +181,14 @@ impl World {
             }
             Due::Executed(node, command) => self.execute(node, command),
             Due::Announced(node, dma) => {
+                let dead = self.is_dead(node);
                 let (adapter, mut wires) = self.at(node);
                 if adapter.engine.announced(&mut wires, dma) {
-                    self.line_up(node, dma);
+                    if dead {
+                        wires.end_by_death(dma);
+                    } else {
+                        self.line_up(node, dma);
+                    }
                 }
             }
             Due::Started(node, number) => {
@@ -190,7 +207,8 @@ impl World {
             Due::Read(node, token) => {
                 let mut wires = self.wires(node);
                 wires.end_read();
-                wires.send(token);
+                let over = wires.send_read(token);
+                self.release(node, over);
                 self.run_engine(node);
             }
             Due::Written(node, token) => {
@@ -202,7 +220,8 @@ impl World {
                 match token {
                     Token::Thread(token) => wires.offer_thread_packet(token),
                     Token::Dma(token) => {
-                        wires.send_again(token);
+                        let over = wires.send_again(token);
+                        self.release(node, over);
                         self.run_engine(node);
                     }
                 }
@@ -217,12 +236,13 @@ impl World {
             Due::Seen(occurrence) => self.seen(occurrence),
             Due::Fails(rail) => self.fail(rail),
             Due::Returns(rail) => self.repair(rail),
+            Due::Fault(event) => self.fault(event),
             Due::Wake(signal) => self.wake(signal),
         }
     }
 
     /// A rail fails, unless it is down: its packets under way get lost.
-    fn fail(&mut self, rail: Rail) {
+    pub(super) fn fail(&mut self, rail: Rail) {
         let topology = self.fabric.topology();
         let places = NodeId::all(topology.nodes()).map(|node| topology.place(rail, node));
         let (first, last) = (places.clone().next(), places.clone().next_back());
@@ -237,7 +257,7 @@ impl World {
     }
 
     /// A rail works again, unless it does.
-    fn repair(&mut self, rail: Rail) {
+    pub(super) fn repair(&mut self, rail: Rail) {
         let topology = self.fabric.topology();
         for node in NodeId::all(topology.nodes()) {
             let state = &mut self.adapters[topology.place(rail, node)].rail;
@@ -421,8 +441,7 @@ impl World {
             Occurrence::Block(id, round) => self.adapters[id.node].events.seen(id.index, round),
             Occurrence::Completed(_, id) => {
                 self.flight.dma_mut(id).tell();
-                let mut wires = self.wires(occurrence.node());
-                wires.forget_dma(id);
+                self.flight.drop_dma_if_over(self.now, id);
             }
         }
     }

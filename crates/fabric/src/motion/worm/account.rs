@@ -52,6 +52,7 @@ impl WormMover {
     pub(super) fn count(&self, now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
             copied: self.copies,
+            discarded: self.discarded,
             ..FlitCensus::default()
         };
         for link in self.links.keys() {
@@ -71,7 +72,17 @@ impl WormMover {
                 census.copied -= self.uncopied(channel, now);
             }
         }
+        for &channel in &self.sunk {
+            census.discarded += self.arrived(channel, now);
+        }
         census
+    }
+
+    /// Flits that have arrived at the end of a channel before cycle `now`.
+    fn arrived(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.channels[channel];
+        let arrived = this.arrived.after(self.last, now - 1 - self.last);
+        arrived.min(this.flits.into())
     }
 
     /// Flits of a channel's worm that have been sent over its link before cycle `now`.
@@ -90,7 +101,12 @@ impl WormMover {
         if this.flits == 0 {
             return 0;
         }
-        let held = self.sent(channel, now) - self.taken(channel, now).0;
+        let sent = self.sent(channel, now);
+        if this.down == self.specials.sink {
+            // The worm is sunk, or has passed on.
+            return u64::from(sent) - self.arrived(channel, now);
+        }
+        let held = sent - self.taken(channel, now).0;
         assert!(held <= self.buffer, "a buffer overflows");
         held.into()
     }

@@ -128,6 +128,9 @@ pub struct WormMover {
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
     copies: u64,
+    /// Channels whose worm is sunk, and the flits of such worms that have passed.
+    sunk: Vec<ChannelId>,
+    discarded: u64,
     events: u64,
     reversed: bool,
 }
@@ -161,6 +164,8 @@ impl WormMover {
             swept: 0,
             unlinks: wiring.reports_tails,
             copies: 0,
+            sunk: Vec::new(),
+            discarded: 0,
             events: 0,
             reversed: false,
         };
@@ -211,6 +216,15 @@ impl WormMover {
         drop(others);
         if let Some(before) = before {
             self.channels[before].sibling = behind;
+        }
+    }
+
+    /// A channel is closed: its worm may have been sunk.
+    #[cold]
+    fn forget_sunk(&mut self, channel: ChannelId, flits: u32) {
+        if let Some(place) = self.sunk.iter().position(|&sunk| sunk == channel) {
+            self.sunk.swap_remove(place);
+            self.discarded += u64::from(flits);
         }
     }
 
@@ -374,7 +388,11 @@ impl Motion for WormMover {
             "a channel is closed before its worm has passed"
         );
         let up = state.up;
+        let flits = state.flits;
         state.close(specials);
+        if !self.sunk.is_empty() {
+            self.forget_sunk(channel, flits);
+        }
         if self.unlinks {
             self.unlink(channel, up);
         }
@@ -411,6 +429,43 @@ impl Motion for WormMover {
             self.foresee(number, next, witness);
         }
         self.consider(channel, now, witness);
+    }
+
+    /// The sink is what a channel into a node has behind it. The link reports ends of worms from here on, for good: that does no
+    /// harm, and sinks are rare.
+    #[cold]
+    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
+        self.look(channel, now, witness);
+        let number = self.link_of(channel);
+        let state = &mut self.channels[channel];
+        assert!(
+            state.down == self.specials.nowhere,
+            "a worm that goes on is sunk"
+        );
+        state.down = self.specials.sink;
+        self.sunk.push(channel);
+        let link = &mut self.links[number];
+        link.quiet = false;
+        if link.mover != NONE && link.next > now {
+            let next = link.next.min(now + HORIZON);
+            self.foresee(number, next, witness);
+        }
+        if self.links[number].unsent >> self.lanes.lane(channel) & 1 == 1 {
+            self.consider(channel, now, witness);
+        }
+    }
+
+    #[cold]
+    fn detach(&mut self, channel: ChannelId) {
+        self.channels[channel].down = self.specials.sink;
+    }
+
+    #[cold]
+    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
+        let link = self.link_of(channel);
+        if self.links[link].mover == channel {
+            self.look_for_the_end(link, now, witness);
+        }
     }
 
     fn step(&mut self, now: Cycle, witness: &mut impl Witness) {

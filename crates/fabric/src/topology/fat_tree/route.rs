@@ -157,6 +157,29 @@ impl Routing for Climb {
         Step { group, class: None }
     }
 
+    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
+        self.tree.may_cross(source, node, link)
+    }
+
+    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {
+        let turn = self.tree.common_level(source, node);
+        let lives = self
+            .tree
+            .leads(self.tree.injection(source), turn, node, dead);
+        lives.then_some(turn as u8)
+    }
+
+    fn living_ascents(
+        &self,
+        switch: SwitchId,
+        header: &Header,
+        dead: &dyn Fn(LinkId) -> bool,
+    ) -> Option<Vec<LinkId>> {
+        let (turn, level) = (usize::from(header.plan), header.hops + 1);
+        let lives = |&link: &LinkId| self.tree.leads(link, turn, header.destination, dead);
+        (level < turn).then(|| self.tree.ascents(switch).filter(lives).collect())
+    }
+
     fn broadcast_ascent(&self, switch: SwitchId, source: Place) -> LinkId {
         self.tree.broadcast_ascent(switch, source, self.broadcast)
     }

@@ -1,15 +1,20 @@
 //! The host's part of a Tport: it starts sends and receives, and ends both.
 
 use super::message::{Mode, Received, Room, Select, TportError};
-use super::port::{Order, Outcome, Peers, Port, Receive, Sending};
+use super::port::{Order, Outcome, Port, Receive, Sending};
 use super::wire::{Envelope, Wire};
 use super::{local, thread};
 use crate::cpu::Turn;
 use crate::elan::Elan;
-use elan::{Dma, DmaError, ElanAddr, Matching, MemoryError, Placement, ProcessId};
+use elan::{
+    Access, Dma, DmaError, ElanAddr, EventId, Fault, Matching, MemoryError, Placement, ProcessId,
+    Reason,
+};
+use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use units::{Bytes, Time};
 
 /// The length of a posted receive's descriptor: an envelope's, and as much again for event and buffer; assumed.
@@ -19,9 +24,17 @@ const POST: Bytes = Bytes::new(64);
 pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
     let (port, elan3) = (Rc::clone(elan.port()), elan.elan3().clone());
     let label = format!("Tports of {}", elan.label().text());
-    let peers = elan.peers();
-    let run = async move |thread| thread::serve(port, peers, elan3, thread).await;
-    elan.node().run_resident(label, run)
+    let (peers, node) = (elan.peers(), elan.node().clone());
+    let by_host = port.config.matching == Matching::Host;
+    elan.node().run_resident(label, async move |thread| {
+        let serve = thread::serve(port, peers, elan3, thread);
+        if by_host {
+            // What the host does ends with the host.
+            node.while_host_runs(serve).await;
+        } else {
+            serve.await;
+        }
+    })
 }
 
 /// Starts a send.
@@ -78,10 +91,10 @@ pub(super) fn send(
 pub(super) fn receive(elan: &Elan, select: Select, room: Room) -> Rc<Receive> {
     let receive = Rc::new(Receive::new(select, room));
     let (port, turn) = (Rc::clone(elan.port()), elan.cpu().turn());
-    let (posted, peers) = (Rc::clone(&receive), elan.peers());
+    let (posted, own) = (Rc::clone(&receive), elan.clone());
     elan.node().serve("receive", async move {
         turn.work(&port.node, port.node.config().host.call).await;
-        port.post(peers, &posted, turn).await;
+        port.post(&own, &posted, turn).await;
         posted.end(port.node.now());
     });
     receive
@@ -116,7 +129,12 @@ pub(super) async fn finish(
     let outcome = receive.outcome.take().expect("it has ended");
     let (received, buffer) = match outcome {
         Outcome::Here(received) => return Ok(received),
-        Outcome::Failed(error) => return Err(error),
+        Outcome::Failed(error) => {
+            let cut_off = receive.cut_off.get().map(TportError::from);
+            return Err(cut_off
+                .filter(|_| error == TportError::Cancelled)
+                .unwrap_or(error));
+        }
         Outcome::Buffered(received, buffer) => (received, buffer),
     };
     match receive.room {
@@ -203,22 +221,63 @@ impl Port {
                 elan.peer(to).give_up(self.vp, envelope.order);
             }
         }
+        let loss = sent.err().and_then(|error| error.loss());
+        let mut lost = loss.is_some_and(|loss| loss.unsure);
+        if small && loss.is_some_and(|loss| !loss.unsure) {
+            self.returned(to, 1);
+        }
         if let Some(event) = event {
             if sent.is_ok() {
-                self.node.wait(event.0).await;
+                sent = self.told(event.0, elan, to).await;
+                lost |= sent.is_err();
             }
             self.state.borrow_mut().waiting.remove(&event.1);
-            self.free_event(event);
+            // The notice to the event of a lost send may still come.
+            if !lost {
+                self.free_event(event);
+            }
         }
         match sending.refused.get() {
             Some(by) => Err(TportError::Refused { by }),
-            None => Ok(sent?),
+            None => Ok(sent.map_err(|error| error.of_process(to))?),
         }
     }
 
+    /// Waits until an event is set by which another process ends a send.
+    ///
+    /// # Errors
+    /// If the adapter has failed, and there is no other rail; or if the network has, and the other process is out of reach.
+    async fn told(&self, event: EventId, elan: &Elan, by: ProcessId) -> Result<(), DmaError> {
+        let mut set = pin!(self.node.wait(event));
+        let fails = self.rails.is_none() && self.node.lists_faults();
+        let down = fails.then(|| self.node.down());
+        let mut down = down.as_ref().map(Signal::wait);
+        let mut cut_off = pin!(elan.cut_off_from(by));
+        poll_fn(|context| {
+            let mut end = set.as_mut().poll(context).map(Ok);
+            if let Some(down) = &mut down
+                && end.is_pending()
+            {
+                let down = Pin::new(down).poll(context);
+                end = down.map(|()| Err(self.own_rail_down()));
+            }
+            if end.is_pending() {
+                end = cut_off.as_mut().poll(context).map(Err);
+            }
+            end
+        })
+        .await
+    }
+
+    /// The error of a process whose adapter is down.
+    fn own_rail_down(&self) -> DmaError {
+        let nowhere = self.node.at(ElanAddr::NOWHERE);
+        Fault::new(nowhere, Bytes::ZERO, Access::RemoteEvent, Reason::Down).into()
+    }
+
     /// Posts a receive and waits until the host knows its outcome.
-    async fn post(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>, turn: Turn) {
-        if self.take_shared(peers, receive) {
+    async fn post(self: &Rc<Self>, elan: &Elan, receive: &Rc<Receive>, turn: Turn) {
+        if self.take_shared(elan.peers(), receive) {
             drop(turn);
             return receive.by_host.wait().await;
         }
@@ -237,15 +296,29 @@ impl Port {
         }
         let mut by_thread = pin!(self.node.wait(event.0));
         let mut by_host = receive.by_host.wait();
+        let mut cut_off = pin!(elan.cut_off_from_all(receive.select));
+        let mut is_cut_off = false;
         poll_fn(|context| {
             let host = Pin::new(&mut by_host).poll(context);
             if host.is_ready() {
                 return host;
             }
+            if !is_cut_off && let Poll::Ready(error) = cut_off.as_mut().poll(context) {
+                is_cut_off = true;
+                receive.cut_off.set(Some(error));
+                self.order(Order::Cancel(Rc::clone(receive)));
+            }
             by_thread.as_mut().poll(context)
         })
         .await;
         self.free_event(event);
+    }
+
+    /// Small messages that a process was sent are received, or lost.
+    pub(super) fn returned(&self, to: ProcessId, count: u32) {
+        if let Some(lent) = self.state.borrow_mut().lent.get_mut(&to) {
+            *lent -= count;
+        }
     }
 
     /// Wakes the thread by a command, with so many bytes for it; the processor is free at once.

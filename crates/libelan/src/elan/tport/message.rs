@@ -63,7 +63,10 @@ impl fmt::Display for Select {
             }
         };
         f.write_str("a message of ")?;
-        if let Some(process) = self.process {
+        let called = self.sender_mask == u32::MAX;
+        if let Some(process) = self.process
+            && !(called && self.sender == process.get())
+        {
             write!(f, "process {process}, ")?;
         }
         let (mask, sender) = (self.sender_mask.into(), self.sender.into());

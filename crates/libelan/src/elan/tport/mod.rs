@@ -51,6 +51,13 @@
 //! messages are buffered while `tport.system` has room. A full queue discards messages, and the sender's adapter tries
 //! again. Nothing is lost, and no message keeps another one from being matched.
 //!
+//! ## Where parts of the machine fail
+//!
+//! Packets take effect once, or their senders get an error ([`elan::adapter::recovery`]); an error of a send or a receive names the
+//! process at the other end. When the routing tables learn that no way is left between two processes, sends that wait for
+//! the other process fail, and so do receives that want messages of that process only. A receive from any process fails when no
+//! other process is in reach.
+//!
 //! ## On one node
 //!
 //! Processes of one node exchange messages through shared memory (petrini2003 s3.2): the sender copies bytes up to
@@ -59,6 +66,7 @@
 //! matched and the process does not compute. A receive takes the first matching message that comes, through the network or
 //! through shared memory; the thread and the host agree about this at no cost, which is a simplification.
 
+mod cut_off;
 mod hands;
 pub(super) mod host;
 mod local;

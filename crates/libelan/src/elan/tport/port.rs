@@ -8,7 +8,7 @@ use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
+use elan::{DmaError, ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -57,6 +57,8 @@ pub(crate) struct Receive {
     pub(super) outcome: RefCell<Option<Outcome>>,
     /// When the receive ended.
     pub(super) ended: Cell<Option<Time>>,
+    /// Why no message that the receive wants can come any more.
+    pub(super) cut_off: Cell<Option<DmaError>>,
 }
 
 impl Receive {
@@ -83,6 +85,7 @@ impl Receive {
             matched: Cell::new(false),
             outcome: RefCell::new(None),
             ended: Cell::new(None),
+            cut_off: Cell::new(None),
         }
     }
 
@@ -269,9 +272,24 @@ impl Port {
 
     /// A message of a process that has failed will not come; the next message of the process says so at no cost.
     pub(super) fn give_up(&self, source: ProcessId, order: u32) {
-        let before = self.state.borrow_mut().early.insert((source, order), None);
-        assert!(before.is_none(), "a message that has come has not failed");
-        self.came_by_detour(Box::default());
+        if !self.has_come(source, order) {
+            self.state.borrow_mut().early.insert((source, order), None);
+            self.came_by_detour(Box::default());
+        }
+    }
+
+    /// Whether the message of a process with this place in the order has come. A message comes twice, or comes and fails, only
+    /// where parts of the network fail besides whole rails: a sender whose adapter has died may not know what has arrived.
+    pub(super) fn has_come(&self, source: ProcessId, order: u32) -> bool {
+        let mut state = self.state.borrow_mut();
+        let next = *state.next_from.entry(source).or_default();
+        let past = (order + ORDERS - next) % ORDERS >= ORDERS / 2;
+        let come = past || state.early.contains_key(&(source, order));
+        assert!(
+            !come || self.node.lists_faults(),
+            "a message has come twice"
+        );
+        come
     }
 
     /// A buffer of the system for so many bytes.

@@ -224,15 +224,14 @@ impl Server {
                     return self.envelope(envelope, body).await;
                 }
                 let place = (envelope.source, envelope.order);
-                let message = Some((envelope, body));
-                let before = self.port.state.borrow_mut().early.insert(place, message);
-                assert!(before.is_none(), "a message has come twice");
-                self.take_up().await;
+                if !self.port.has_come(place.0, place.1) {
+                    let message = Some((envelope, body));
+                    self.port.state.borrow_mut().early.insert(place, message);
+                    self.take_up().await;
+                }
             }
             Wire::Credit { from, count } => {
-                if let Some(lent) = self.port.state.borrow_mut().lent.get_mut(&from) {
-                    *lent -= count;
-                }
+                self.port.returned(from, count);
                 self.step(0).await;
             }
             Wire::Refused { by, event } => {
@@ -387,7 +386,10 @@ impl Server {
                 let outcome = Outcome::Buffered(envelope.received(None), fetch.buffer);
                 self.end(receive, outcome).await;
             }
-            Err(error) => self.fail(receive, error.into()).await,
+            Err(error) => {
+                let error = error.of_process(envelope.source);
+                self.fail(receive, error.into()).await;
+            }
         }
     }
 
@@ -505,6 +507,7 @@ impl Server {
                         freed.expect("the process does not know of it");
                     }
                 }
+                let error = error.of_process(envelope.source);
                 self.fail(&receive, error.into()).await;
                 self.refuse(&envelope);
             }

@@ -1,0 +1,315 @@
+//! # Recovery: packets that the network damages or loses
+//!
+//! The fabric says what becomes of a packet where cables fail or bits flip. An adapter makes sure that a packet takes effect
+//! exactly once, or that its process gets an error.
+//!
+//! **The source** keeps a packet until its answer has come. Besides the answers of a destination there are three of the network:
+//!
+//! | answer | what is known | the packet goes again after |
+//! |---|---|---|
+//! | *corrupted* | a CRC was wrong: nothing has been stored | `retry_delay` |
+//! | *unreachable* | no living link leads on: nothing has been stored | as a discarded packet |
+//! | *timed out* | nothing: no answer came | `faults.backoff`, a broadcast `faults.broadcast-backoff` |
+//!
+//! The packet goes again with the same number. If it has not got through `faults.give-up` after the first of these answers, the
+//! source gives up, and the DMA or message ends with [`DmaError::Network`]. An answer of the destination, even *discarded*, begins
+//! the time anew. A broadcast whose sender has another way ([`Dma::once`](crate::Dma::once)) ends at the first answer that it is
+//! lost.
+//!
+//! **The destination** remembers the packets that it has answered for good until their sources have heard the answer. It knows
+//! a repetition by the packet's number, gives the same answer, and executes nothing again: it stores no payload and no message, adds
+//! to no word (the word that was found the first time is returned), serves no get twice. A packet that waits for an input
+//! buffer counts as taken. A packet that arrives damaged is answered *corrupted* after `turnaround`.
+//!
+//! **Broadcasts.** The end of a packet commits what it asked for only if all destinations have accepted it, so a message of
+//! transactions takes effect at all destinations or at none. Of a DMA each destination keeps what it has stored; its event occurs
+//! once the *whole* DMA has succeeded at the source. So either all destinations are notified, and the source succeeds, or none
+//! is, and the source fails. That the end of the last packet waits for the answers to the packets before it is assumed; nothing
+//! is published.
+//!
+//! **Errors** are told late: when no packet of the DMA is under way any more, and what was taken is stored. What the process learns
+//! of an error, it can rely on: nothing is delivered afterwards. An error says whether the message may have been delivered,
+//! which nobody can know if an answer got lost. A get has two ends. If its request is lost for good, it fails, unless the owner
+//! serves it, then the end of this decides. If the owner cannot send the bytes, the asker fails at the same moment, although nothing
+//! can tell its adapter: it would notice by a timeout of its own. This is a simplification.
+//!
+//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`](super::mmu::Reason::Down), and new ones are
+//! refused so until it is repaired. Its cable is dead, so nothing comes in or goes out; what its threads send comes back
+//! unreachable. What a process or a thread does in the adapter's memory goes on: a simplification.
+
+use super::mmu::{Access, Fault, Reason};
+use super::{Due, Wires};
+use crate::Place;
+use crate::dma::DmaError;
+use crate::faults::{Cut, Loss, Obstacle, Part};
+use crate::in_flight::{DmaId, Get, Kind, PacketNumber, Stage, ThreadPacketNumber, Token};
+use crate::memory::Address;
+use fabric::{Ack, Destination, PacketId};
+use units::Time;
+
+/// What an adapter has done so far about faults of the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recoveries {
+    /// Packets that it sent, and that a CRC refused: by a switch or by the destination.
+    pub corrupted: u64,
+    /// Packets that it sent, and that found no living link.
+    pub unreachable: u64,
+    /// Packets that it sent, and that were not answered in time.
+    pub timed_out: u64,
+    /// Packets that it sent again for one of these reasons.
+    pub resent: u64,
+    /// DMAs and messages that it gave up.
+    pub given_up: u64,
+    /// Packets that came in damaged.
+    pub damaged: u64,
+    /// Packets that came in again after they had been answered for good.
+    pub repeated: u64,
+}
+
+/// What faults have done to a packet that has not got through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Trouble {
+    /// When the network first refused the packet, since its destination last answered.
+    since: Option<Time>,
+    /// Whether an answer has got lost.
+    unsure: bool,
+}
+
+impl Trouble {
+    /// The destination has answered, if only that it is not ready.
+    pub fn pass(&mut self) {
+        self.since = None;
+    }
+}
+
+/// What becomes of a packet of a DMA that the network has refused.
+pub(crate) enum Next {
+    /// It goes again.
+    Again,
+    /// It never goes again, and its DMA was over before.
+    Over,
+    /// It never goes again, and its DMA has failed by this.
+    Lost(DmaId),
+}
+
+/// A packet that the network has refused, as the rules see it.
+struct Refused {
+    ack: Ack,
+    destination: Destination,
+    once: bool,
+    refusals: u32,
+    trouble: Trouble,
+}
+
+impl Wires<'_> {
+    /// What this adapter has done about faults.
+    pub fn recoveries(&mut self) -> &mut Recoveries {
+        self.flight.recoveries(self.node)
+    }
+
+    /// When a packet goes again that the network has refused; a loss if its source gives up.
+    fn try_again(&mut self, refused: &mut Refused) -> Result<Time, Loss> {
+        let (now, ack) = (self.now, refused.ack);
+        let recoveries = self.recoveries();
+        *match ack {
+            Ack::Corrupted => &mut recoveries.corrupted,
+            Ack::Unreachable => &mut recoveries.unreachable,
+            _ => &mut recoveries.timed_out,
+        } += 1;
+        let faults = self.config.faults.as_ref();
+        let faults = faults.expect("the network fails only where faults are listed");
+        let broadcast = refused.destination.is_broadcast();
+        let trouble = &mut refused.trouble;
+        trouble.unsure |= ack == Ack::TimedOut;
+        let since = *trouble.since.get_or_insert(now);
+        let other_way = refused.once && ack != Ack::Corrupted;
+        if other_way || now - since >= faults.give_up {
+            self.recoveries().given_up += 1;
+            return Err(self.loss(ack, refused.destination, refused.trouble.unsure));
+        }
+        let delay = match ack {
+            Ack::TimedOut if broadcast => faults.broadcast_backoff,
+            Ack::TimedOut => faults.backoff,
+            Ack::Unreachable => self.config.adapter.retry_after(refused.refusals),
+            _ => self.config.adapter.retry_delay,
+        };
+        self.recoveries().resent += 1;
+        Ok(now + delay)
+    }
+
+    /// The loss of a packet to a destination, after an answer of the network.
+    fn loss(&self, ack: Ack, destination: Destination, unsure: bool) -> Loss {
+        let mut to = destination.first();
+        let reason = match ack {
+            Ack::Corrupted => Obstacle::Damage,
+            Ack::TimedOut => Obstacle::Silence,
+            _ => {
+                let mut places = destination.places();
+                let no_way = places.find_map(|to| Some((to, cut(self.fabric, self.node, to)?)));
+                to = no_way.map_or(to, |(to, _)| to);
+                Obstacle::NoWay(no_way.map(|(_, cut)| cut))
+            }
+        };
+        Loss {
+            from: self.node,
+            to,
+            process: None,
+            reason,
+            // All or nothing: a broadcast that was not accepted by all was executed nowhere.
+            unsure: unsure && !destination.is_broadcast(),
+        }
+    }
+
+    /// The network has refused a packet of a DMA.
+    pub fn refused(&mut self, token: PacketNumber, ack: Ack) -> Next {
+        let packet = self.flight.packet(token);
+        let id = packet.dma;
+        let progress = self.flight.dma(id);
+        let mut refused = Refused {
+            ack,
+            destination: progress.destination_of(packet.kind),
+            once: progress.dma.once,
+            refusals: packet.refusals,
+            trouble: packet.trouble.as_deref().copied().unwrap_or_default(),
+        };
+        let outcome = if progress.lost {
+            None
+        } else {
+            Some(self.try_again(&mut refused))
+        };
+        let packet = self.flight.packet_mut(token);
+        packet.trouble = Some(Box::new(refused.trouble));
+        packet.refusals = packet.refusals.saturating_add(1);
+        match outcome {
+            Some(Ok(at)) => {
+                self.flight.dma_mut(id).refused += 1;
+                self.schedule(at, Due::Retried(self.node, Token::Dma(token)));
+                Next::Again
+            }
+            // The bytes themselves, or the end of their sending, tell the asker of a get.
+            Some(Err(_)) if packet.kind == Kind::Request && packet.is_accepted() => Next::Over,
+            Some(Err(loss)) => {
+                self.flight.dma_mut(id).lose(loss.into());
+                Next::Lost(id)
+            }
+            None => Next::Over,
+        }
+    }
+
+    /// The source never sends a packet of a DMA again; returns as [`Wires::complete`] does.
+    pub fn abandon(&mut self, token: PacketNumber) -> Option<Address> {
+        let packet = self.flight.packet_mut(token);
+        if packet.kind != Kind::Broadcast && !packet.is_accepted() {
+            packet.pending -= 1;
+            let id = packet.dma;
+            self.flight.dma_mut(id).unstored -= 1;
+        }
+        self.settle(token)
+    }
+
+    /// The network has refused a packet of a thread. Returns whether its source gives up, and the packet has its result.
+    pub fn refused_by_thread(&mut self, token: ThreadPacketNumber, ack: Ack) -> bool {
+        let packet = self.flight.thread_packet(token);
+        let mut refused = Refused {
+            ack,
+            destination: packet.destination(),
+            once: packet.once,
+            refusals: packet.refusals,
+            trouble: packet.trouble.as_deref().copied().unwrap_or_default(),
+        };
+        let outcome = self.try_again(&mut refused);
+        let packet = self.flight.thread_packet(token);
+        packet.trouble = Some(Box::new(refused.trouble));
+        packet.refusals = packet.refusals.saturating_add(1);
+        match outcome {
+            Ok(at) => self.schedule(at, Due::Retried(self.node, Token::Thread(token))),
+            Err(loss) => packet.result = Some(Err(loss.into())),
+        }
+        outcome.is_err()
+    }
+
+    /// Answers a packet of a DMA for good: if the packet comes again, it gets this answer, and nothing else happens.
+    pub fn answer_for_good(&mut self, packet: PacketId, token: PacketNumber, ack: Ack) {
+        self.flight.packet_mut(token).answered = Some(ack);
+        self.answer(packet, ack);
+    }
+
+    /// Whether a packet of a DMA has come before and been answered for good; if so, it gets the same answer.
+    pub fn repeats(&mut self, packet: PacketId, token: PacketNumber) -> bool {
+        let Some(ack) = self.flight.packet(token).answered else {
+            return false;
+        };
+        self.recoveries().repeated += 1;
+        self.answer(packet, ack);
+        true
+    }
+
+    /// A packet has come in damaged: nothing of it is stored.
+    pub fn damaged(&mut self, packet: PacketId) {
+        self.recoveries().damaged += 1;
+        self.answer(packet, Ack::Corrupted);
+    }
+
+    /// Forgets a packet of a DMA that neither end needs. A DMA that is lost may be over by this.
+    pub fn drop_packet(&mut self, token: PacketNumber) {
+        let id = self.flight.packet(token).dma;
+        let waits = self.flight.dma(id).waits_for_its_end();
+        self.flight.drop_packet_if_done(self.now, token);
+        if waits {
+            self.complete(id);
+        }
+    }
+
+    /// Something of a DMA has been stored: the DMA may be over at both ends. What is lost may be told then.
+    pub fn drop_dma(&mut self, id: DmaId) {
+        let progress = self.flight.dma(id);
+        if progress.waits_for_its_end() {
+            self.complete(id);
+            return;
+        }
+        let get = match progress.get {
+            Some(Get::Serving(get)) if self.flight.dma(get).waits_for_its_end() => Some(get),
+            _ => None,
+        };
+        self.flight.drop_dma_if_over(self.now, id);
+        if let Some(get) = get {
+            self.complete(get);
+        }
+    }
+
+    /// The owner of a get's bytes has given up sending them: the get fails, unless all bytes are there.
+    pub fn lose_get(&mut self, get: DmaId, error: DmaError) {
+        let progress = self.flight.dma_mut(get);
+        if progress.get == (Some(Get::Asking { stored: false }))
+            && progress.stage < Stage::Completed
+        {
+            progress.lose(error);
+        }
+    }
+
+    /// The adapter has died: a DMA of its engines ends; returns as [`Wires::complete`] does.
+    pub fn end_by_death(&mut self, id: DmaId) -> Option<Address> {
+        let progress = self.flight.dma_mut(id);
+        let dma = &progress.dma;
+        let error = match progress.get {
+            Some(Get::Serving(_)) => Loss {
+                from: dma.to.node,
+                to: dma.from.node,
+                process: None,
+                reason: Obstacle::Dead,
+                unsure: false,
+            }
+            .into(),
+            _ => Fault::new(dma.to, dma.length, Access::RemoteWrite, Reason::Down).into(),
+        };
+        progress.lose(error);
+        self.complete(id)
+    }
+}
+
+/// A dead cable that leaves no way between two adapters, as far as the routing tables know.
+pub(crate) fn cut(fabric: &fabric::Fabric, from: Place, to: Place) -> Option<Cut> {
+    let cut = fabric.way(from, to).err()?.cut;
+    let first = Part::Link(*cut.first()?).name(&**fabric.topology());
+    Some(Cut::from(first))
+}

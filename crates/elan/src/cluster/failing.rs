@@ -1,0 +1,88 @@
+//! What processes see of parts that fail, and of hosts that stop.
+//!
+//! A host stops with all its processes, and the tasks that serve them: none of them runs again. The run does not wait for
+//! them. The adapter goes on, threads included: it stores what comes in, answers, serves gets, and finishes its DMAs.
+
+use super::Node;
+use crate::Place;
+use crate::adapter::recovery::{Recoveries, cut};
+use crate::dma::DmaError;
+use crate::faults::{Loss, Obstacle};
+use kernel::Signal;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+/// Runs a task until the host stops.
+pub(super) async fn until_stopped(stopped: Signal, task: impl Future<Output = ()>) {
+    let (mut task, mut stops) = (pin!(task), stopped.wait());
+    poll_fn(|context| match Pin::new(&mut stops).poll(context) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => task.as_mut().poll(context),
+    })
+    .await;
+}
+
+impl Node {
+    /// The signal that stops the processes of the host, if faults are listed.
+    pub(super) fn host_stops(&self) -> Option<Signal> {
+        let (_, node) = self.rail_and_node();
+        self.world.borrow().stopped(node).cloned()
+    }
+
+    /// Stops the host of this node, now and for ever; its processes run no more. Processes that were started with
+    /// [`Cluster::spawn`](super::Cluster::spawn) belong to no host.
+    ///
+    /// # Panics
+    /// If the machine lists no faults: its processes are not prepared to be stopped.
+    pub fn stop(&self) {
+        let (_, node) = self.rail_and_node();
+        self.world.borrow_mut().stop_host(node);
+    }
+
+    /// Runs something of the host's until it ends or the host stops.
+    pub async fn while_host_runs(&self, task: impl Future<Output = ()>) {
+        match self.host_stops() {
+            None => task.await,
+            Some(stopped) => until_stopped(stopped, task).await,
+        }
+    }
+
+    /// Whether the host of this node has stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.host_stops().is_some_and(|stopped| stopped.is_set())
+    }
+
+    /// What this adapter has done so far about faults of the network.
+    pub fn recoveries(&self) -> Recoveries {
+        *self.world.borrow_mut().flight().recoveries(self.place())
+    }
+
+    /// Whether the machine lists faults.
+    pub fn lists_faults(&self) -> bool {
+        self.world.borrow().config().faults.is_some()
+    }
+
+    /// Fired, and reset, whenever the routing tables of the sources learn which cables are dead.
+    pub fn tables(&self) -> Signal {
+        self.world.borrow().tables().clone()
+    }
+
+    /// Whether the routing tables know a way from one adapter to another.
+    ///
+    /// # Errors
+    /// The loss of a message that would be sent.
+    pub fn way(&self, from: Place, to: Place) -> Result<(), DmaError> {
+        let world = self.world.borrow();
+        match cut(world.fabric(), from, to) {
+            None => Ok(()),
+            cut => Err(DmaError::Network(Loss {
+                from,
+                to,
+                process: None,
+                reason: Obstacle::NoWay(cut),
+                unsure: false,
+            })),
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! # Faults: what fails, and when
+//!
+//! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and says what happens to the part:
+//! its cables flip bits at a rate, or the part is *down* from one moment to another ([`When`]). The list is data. The effect of a
+//! fault is the work of others: the fabric cuts and repairs cables and lets packets get lost, adapters send packets again, nodes
+//! stop.
+//!
+//! Each fault has random streams of its own, named by the number of the fault in the list: the times of a fault, and the cables
+//! that it picks, depend on the seed alone, not on other faults nor on what the machine does. Where a fault is of several cables,
+//! each cable fails by itself and has its own stream. A list of which no fault occurs before a run ends changes nothing in the run.
+//!
+//! The times in which the machine notices faults and recovers are parameters of the machine, [`Config::timeout`] and so on.
+//!
+//! What is simplified: cables die and come back as a whole, both directions in the same cycle. The routing tables of all sources
+//! change in the same cycle, [`Config::detect`] after a fault or a repair; how real tables are distributed is not published.
+
+mod loss;
+mod schedule;
+
+pub use loss::{Cut, Loss, Obstacle};
+pub(crate) use schedule::{Event, Schedule};
+
+use crate::packet::PacketFormat;
+use crate::{NodeId, Place, Rail};
+use fabric::topology::End;
+use fabric::{LinkId, SwitchId, Topology, Wiring};
+use kernel::random::Stream;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// The faults of a machine, and the times of its recovery.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The output timeout of the sender: a packet that has not been answered this long after its injection, and never can be, is
+    /// given up and sent again.
+    pub timeout: Time,
+    /// From a timeout of a packet with one destination to sending the packet again.
+    pub backoff: Time,
+    /// From a timeout of a broadcast to sending the broadcast again.
+    pub broadcast_backoff: Time,
+    /// From a fault or its repair to the moment when the routing tables of all sources know of it.
+    pub detect: Time,
+    /// A packet that has not succeeded this long after its first refusal by a fault ends its message with an error.
+    pub give_up: Time,
+    /// Seed of the random streams of the faults.
+    pub seed: u64,
+    /// What fails.
+    pub list: Vec<Fault>,
+}
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// What fails.
+    pub part: Part,
+    /// How it fails, and when.
+    pub when: When,
+}
+
+/// A part of the machine that can fail. Links stand for their cables: both directions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The cable of a link.
+    Link(LinkId),
+    /// Several cables: each fails by itself.
+    Links(Links),
+    /// A switch: all its cables.
+    Switch(SwitchId),
+    /// An adapter: its cable, and the adapter executes nothing.
+    Adapter(Place),
+    /// The host of a node: no process of the node runs any more. Its adapters still answer the network.
+    Node(NodeId),
+    /// All adapters and switches of a rail.
+    Rail(Rail),
+}
+
+/// Cables that are picked by their place in the machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Links {
+    /// The level of links, from 0 at the nodes; none for all levels.
+    pub level: Option<usize>,
+    /// The rail; none for all rails.
+    pub rail: Option<Rail>,
+    /// How many of these cables, and which; none for all.
+    pub some: Option<(u32, Pick)>,
+}
+
+/// How some cables are picked of many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// Any, all equally likely; drawn from the stream of the fault.
+    Random,
+    /// Those of one switch after another, upwards: the cables whose loss together takes most from some nodes.
+    Worst,
+}
+
+/// How a part fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum When {
+    /// Cables flip bits: the probability that a bit is wrong, 0 to 1e-3.
+    BitErrors(f64),
+    /// The part is down from a moment on: for a time, or for ever.
+    At {
+        /// The moment, from the start of the run.
+        at: Time,
+        /// How long; none for ever.
+        lasts: Option<Time>,
+    },
+    /// The part fails at random and is repaired at random: both times have exponential distributions.
+    Random {
+        /// Mean time from a repair, or the start of the run, to the next failure.
+        mtbf: Time,
+        /// Mean time from a failure to its repair.
+        mttr: Time,
+    },
+}
+
+/// What one fault did: a time in which a part was down, or the bit errors of cables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Episode {
+    /// The number of the fault in the list.
+    pub fault: u32,
+    /// What failed.
+    pub part: Part,
+    /// The bit error rate, if the cables have one; the part is not down then.
+    pub bit_error_rate: Option<f64>,
+    /// When the part went down.
+    pub down: Option<Time>,
+    /// When it was repaired, if it was.
+    pub up: Option<Time>,
+    /// When the routing tables of the sources learned of it; none if the part was repaired before, or is a host.
+    pub known: Option<Time>,
+}
+
+impl Part {
+    /// The name of the part for people.
+    pub fn name(&self, wiring: &dyn Wiring) -> String {
+        match self {
+            Part::Link(link) => {
+                let (from, to) = wiring.ends(cable(wiring, *link));
+                let (from, to) = (wiring.end_name(from), wiring.end_name(to));
+                format!("cable from {from} to {to}")
+            }
+            Part::Links(links) => {
+                let rail = links.rail.map(|rail| format!(" of rail {rail}"));
+                let level = links.level.map(|level| format!(" of level {level}"));
+                let (level, rail) = (level.unwrap_or_default(), rail.unwrap_or_default());
+                format!("all cables{level}{rail}")
+            }
+            Part::Switch(switch) => wiring.switch_name(*switch),
+            Part::Adapter(place) => format!("adapter of {}", wiring.end_name(End::Node(*place))),
+            Part::Node(node) => format!("host of node {node}"),
+            Part::Rail(rail) => format!("rail {rail}"),
+        }
+    }
+
+    /// The node whose host stops, if the part is a host.
+    pub fn host(&self) -> Option<NodeId> {
+        match self {
+            Part::Node(node) => Some(*node),
+            _ => None,
+        }
+    }
+
+    /// The cables that die with the part, each by its upward link; none for a host.
+    pub(crate) fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
+        match self {
+            Part::Link(link) => vec![cable(wiring, *link)],
+            Part::Links(links) => links.all(wiring),
+            Part::Switch(switch) => {
+                let ports = 0..wiring.ports(*switch);
+                let links = ports.map(|port| cable(wiring, wiring.output(*switch, port)));
+                links.collect()
+            }
+            Part::Adapter(place) => vec![wiring.injection(*place)],
+            Part::Node(_) => Vec::new(),
+            Part::Rail(rail) => {
+                let of_rail = Links {
+                    level: None,
+                    rail: Some(*rail),
+                    some: None,
+                };
+                of_rail.all(wiring)
+            }
+        }
+    }
+
+    /// The adapters that die with the part.
+    pub(crate) fn adapters(&self, wiring: &dyn Wiring) -> Vec<Place> {
+        match self {
+            Part::Adapter(place) => vec![*place],
+            Part::Rail(rail) => {
+                let nodes = NodeId::all(wiring.nodes());
+                nodes.map(|node| wiring.place(*rail, node)).collect()
+            }
+            Part::Link(_) | Part::Links(_) | Part::Switch(_) | Part::Node(_) => Vec::new(),
+        }
+    }
+}
+
+/// The upward link of a link's cable, which stands for the cable.
+fn cable(wiring: &dyn Wiring, link: LinkId) -> LinkId {
+    if wiring.is_up(link) {
+        link
+    } else {
+        wiring.reverse(link)
+    }
+}
+
+impl Links {
+    /// All cables of the level and the rail, in the order of their lower ends. Cables of empty positions do not count.
+    pub fn all(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
+        let lower = |link: LinkId| wiring.ends(link).0;
+        let is_here = |&link: &LinkId| {
+            let (attached, rail) = match lower(link) {
+                End::Node(place) => {
+                    let (rail, node) = wiring.rail_and_node(place);
+                    (node.get() < wiring.nodes(), rail)
+                }
+                End::Switch { switch, .. } => (true, wiring.rail_of(switch)),
+            };
+            attached
+                && wiring.is_up(link)
+                && self
+                    .level
+                    .is_none_or(|level| level == wiring.link_level(link))
+                && self.rail.is_none_or(|own| own == rail)
+        };
+        let mut links: Vec<LinkId> = LinkId::all(wiring.links()).filter(is_here).collect();
+        links.sort_by_key(|&link| match lower(link) {
+            End::Node(place) => (0, place.get()),
+            End::Switch { switch, .. } => (1, switch.get()),
+        });
+        links
+    }
+
+    /// The cables that are meant, of which some may be drawn from a stream.
+    fn picked(&self, wiring: &dyn Wiring, stream: &mut Stream) -> Vec<LinkId> {
+        let mut links = self.all(wiring);
+        let Some((count, pick)) = self.some else {
+            return links;
+        };
+        let count = links.len().min(count as usize);
+        if pick == Pick::Random {
+            for index in 0..count {
+                let other = stream.uniform_u64(index as u64..links.len() as u64);
+                links.swap(index, other as usize);
+            }
+        }
+        links.truncate(count);
+        links
+    }
+}
+
+impl Config {
+    /// The stream of a fault, or of one of its cables.
+    fn stream(&self, name: &str) -> Stream {
+        Stream::new(self.seed, &format!("faults/{name}"))
+    }
+
+    /// The list with each of several cables by itself, with the number of the fault and the name of its stream. Bit errors of
+    /// all cables of a kind stay one entry.
+    fn elements(&self, wiring: &dyn Wiring) -> Vec<(u32, Fault, String)> {
+        let mut elements = Vec::new();
+        for (number, fault) in (0_u32..).zip(&self.list) {
+            let name = number.to_string();
+            let at_once = matches!(fault.when, When::BitErrors(_));
+            match &fault.part {
+                Part::Links(links) if links.some.is_some() || !at_once => {
+                    let picked = links.picked(wiring, &mut self.stream(&name));
+                    elements.extend(picked.into_iter().map(|link| {
+                        let part = Part::Link(link);
+                        let when = fault.when;
+                        (number, Fault { part, when }, format!("{name}/{link}"))
+                    }));
+                }
+                _ => elements.push((number, fault.clone(), name)),
+            }
+        }
+        elements
+    }
+
+    /// What the fabric must know. `cycle` is its cycle.
+    pub(crate) fn of_fabric(
+        &self,
+        topology: &Topology,
+        packet: &PacketFormat,
+        cycle: Time,
+    ) -> fabric::Faults {
+        let wiring = &**topology;
+        // The probability that a bit is right on a link that several faults name.
+        let mut right: BTreeMap<LinkId, f64> = BTreeMap::new();
+        for (_, fault, _) in self.elements(wiring) {
+            if let When::BitErrors(rate) = fault.when {
+                for link in fault.part.cables(wiring) {
+                    for link in [link, wiring.reverse(link)] {
+                        *right.entry(link).or_insert(1.0) *= 1.0 - rate;
+                    }
+                }
+            }
+        }
+        let rates = right.into_iter().map(|(link, right)| {
+            let rate = (1.0 - right).min(fabric::config::MAX_BIT_ERROR_RATE);
+            (link, rate)
+        });
+        let bits = |bytes: units::Bytes| 8 * bytes.as_u64() as u32;
+        fabric::Faults {
+            timeout: self.timeout.div_ceil(cycle).max(1),
+            header_bits: bits(packet.header),
+            flit_bits: bits(packet.flit),
+            // An acknowledgement takes a flit slot of each link.
+            token_bits: bits(packet.flit),
+            bit_error_rates: rates.filter(|&(_, rate)| rate > 0.0).collect(),
+            seed: self.seed,
+        }
+    }
+}

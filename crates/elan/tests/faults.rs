@@ -1,0 +1,573 @@
+//! Packets that the network damages or loses: each takes effect once, or its process gets an error that holds.
+
+mod common;
+
+use common::{
+    PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, log, logs, pattern, run_to,
+    sixteen_nodes, write,
+};
+use elan::faults::{Fault, Links, Part};
+use elan::{
+    Access, Action, Address, Comparison, Config, Dma, DmaError, NodeId, Obstacle, Place, Placement,
+    Priority, Reason, Recoveries, Thread, Transaction,
+};
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// Who sends, who receives, and the nodes of broadcasts.
+const FROM: u32 = 1;
+const TO: u32 = 14;
+const RANGE: (u32, u32) = (3, 14);
+
+/// What a test does over and over.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Act {
+    /// A put that notifies.
+    Put((Placement, Placement), u64),
+    /// A get that notifies the asker.
+    Get((Placement, Placement), u64),
+    /// Messages into a queue of few slots.
+    Queue(u32),
+    /// Additions to a word, by a thread.
+    Add(u32),
+    /// A broadcast DMA that notifies.
+    Broadcast(Placement, u64),
+    /// A broadcast of transactions with a condition.
+    Conditional,
+}
+
+fn acts() -> Vec<Act> {
+    let mut acts = Vec::new();
+    for placements in PLACEMENTS {
+        acts.extend([Act::Put(placements, 3000), Act::Get(placements, 2100)]);
+    }
+    acts.extend([Act::Put(PLACEMENTS[0], 0), Act::Put(PLACEMENTS[3], 64)]);
+    acts.extend([Act::Queue(6), Act::Add(4), Act::Conditional]);
+    for placement in [Placement::Adapter, Placement::Main] {
+        acts.extend([0, 200, 1900].map(|length| Act::Broadcast(placement, length)));
+    }
+    acts
+}
+
+/// What can be seen of an act at the places where it has its effect.
+#[derive(Clone, PartialEq)]
+struct Effects {
+    /// The bytes, by node.
+    bytes: Vec<Vec<u8>>,
+    /// How often the event has occurred, by node.
+    events: Vec<u32>,
+    words: Vec<u64>,
+    /// The messages that have been taken from the queue.
+    messages: Vec<u64>,
+}
+
+impl fmt::Debug for Effects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (events, words, messages) = (&self.events, &self.words, &self.messages);
+        let right = |bytes: &Vec<u8>| *bytes == pattern(3, bytes.len() as u64);
+        let whole: Vec<bool> = self.bytes.iter().map(right).collect();
+        write!(
+            f,
+            "whole {whole:?}, events {events:?}, words {words:?}, messages {messages:?}"
+        )
+    }
+}
+
+/// What came of an act.
+#[derive(Debug)]
+struct Report {
+    /// The result of each part of the act; additions return the word that they have found.
+    results: Vec<Result<Option<u64>, DmaError>>,
+    /// The effects when the act was over, and much later.
+    then: Effects,
+    later: Effects,
+    sender: Recoveries,
+    receivers: Vec<Recoveries>,
+    digest: String,
+}
+
+/// Performs an act on a machine.
+fn perform(config: &Config, act: Act) -> Report {
+    let mut cluster = cluster(config);
+    let sender = cluster.node(NodeId::new(FROM));
+    let (first, last) = match act {
+        Act::Broadcast(..) | Act::Conditional => RANGE,
+        Act::Get(..) => (FROM, FROM),
+        _ => (TO, TO),
+    };
+    let (length, here, there) = match act {
+        Act::Put((here, there), length) => (length, here, there),
+        Act::Get((there, here), length) => (length, there, here),
+        Act::Broadcast(there, length) => (length, Placement::Adapter, there),
+        _ => (8, Placement::Adapter, Placement::Adapter),
+    };
+    let length = Bytes::new(length);
+    // All nodes have the same at the same addresses; of a get, the owner of the bytes is at the other end.
+    let own = sender.allocate(here, length.max(Bytes::new(64)));
+    let owner = match act {
+        Act::Get(..) => cluster.node(NodeId::new(TO)),
+        _ => sender.clone(),
+    };
+    let source = match act {
+        Act::Get(..) => owner.allocate(here, length),
+        _ => own,
+    };
+    let sent = pattern(3, length.as_u64());
+    owner.write(
+        source,
+        &[
+            &sent[..],
+            &vec![0; source.len().as_u64() as usize - sent.len()],
+        ]
+        .concat(),
+    );
+    let mut spots = Vec::new();
+    for number in first..=last {
+        let node = cluster.node(NodeId::new(number));
+        let buffer = node.allocate(there, length.max(Bytes::new(1)));
+        let word = node.allocate(Placement::Adapter, Bytes::new(8)).start();
+        let event = node.event_with(1, Action::None);
+        let queue = node.queue(2, Bytes::new(8), None).expect("there is room");
+        let (occurred, messages) = (Rc::new(Cell::new(0)), log());
+        let (count, taken) = (Rc::clone(&occurred), messages.clone());
+        let counts = async move |thread: Thread| {
+            loop {
+                thread.consume(event).await;
+                count.set(count.get() + 1);
+            }
+        };
+        node.run("counts", counts).expect("there is a stack");
+        let takes = async move |thread: Thread| {
+            loop {
+                let message = thread.receive(queue).await;
+                thread.step(150).await;
+                let bytes = message[..].try_into().expect("8 bytes");
+                taken.note(u64::from_le_bytes(bytes));
+            }
+        };
+        node.run("takes", takes).expect("there is a stack");
+        let at = node.event_address(event).expect("just made");
+        spots.push((node, buffer, word, at, queue, occurred, messages));
+    }
+    let effects = {
+        let spots: Vec<_> = spots
+            .iter()
+            .map(|(node, buffer, word, _, _, occurred, messages)| {
+                let (node, buffer, word) = (node.clone(), *buffer, *word);
+                let (occurred, messages) = (Rc::clone(occurred), messages.clone());
+                move || {
+                    let bytes = node.read(buffer).expect("it holds bytes");
+                    let word = node.load(word, Bytes::new(8)).expect("a word");
+                    let word = u64::from_le_bytes(word[..].try_into().expect("8 bytes"));
+                    let messages = messages.borrow().clone();
+                    (
+                        bytes[..length.as_u64() as usize].to_vec(),
+                        occurred.get(),
+                        word,
+                        messages,
+                    )
+                }
+            })
+            .collect();
+        move || {
+            let seen: Vec<_> = spots.iter().map(|spot| spot()).collect();
+            Effects {
+                bytes: seen.iter().map(|one| one.0.clone()).collect(),
+                events: seen.iter().map(|one| one.1).collect(),
+                words: seen.iter().map(|one| one.2).collect(),
+                messages: seen.iter().flat_map(|one| one.3.clone()).collect(),
+            }
+        }
+    };
+    let effects = Rc::new(effects);
+    let (_, buffer, word, at, queue, ..) = spots[0].clone();
+    let [results, noted] = logs();
+    let [over, told] = logs();
+    let look = Rc::clone(&effects);
+    let end = Place::new(last);
+    match act {
+        Act::Put(..) | Act::Get(..) | Act::Broadcast(..) => {
+            let dma = match act {
+                Act::Broadcast(..) => Dma::broadcast(source.start(), buffer.start(), end, length),
+                _ => Dma::new(source.start(), buffer.start(), length),
+            };
+            cluster.spawn("sends", async move {
+                let result = sender.dma(dma.notify_at(at)).await;
+                noted.note(result.map(|()| None));
+                told.note(look());
+            });
+        }
+        Act::Queue(count) => {
+            let words = sender.allocate(Placement::Adapter, Bytes::new(8 * u64::from(count)));
+            let bytes = (1..=u64::from(count)).flat_map(u64::to_le_bytes);
+            sender.write(words, &bytes.collect::<Vec<_>>());
+            cluster.spawn("sends", async move {
+                let message = |number: u32| {
+                    let from = words.start().offset(Bytes::new(8 * u64::from(number)));
+                    sender.dma(Dma::queue(from, queue.start(), Bytes::new(8)))
+                };
+                for sent in (0..count).map(message).collect::<Vec<_>>() {
+                    noted.note(sent.await.map(|()| None));
+                }
+                told.note(look());
+            });
+        }
+        Act::Add(count) => {
+            let adds = async move |thread: Thread| {
+                for _ in 0..count {
+                    let sent = thread.send(word, &[add_one(word)], Priority::Low).await;
+                    noted.note(sent.map(|answer| answer.found));
+                }
+                told.note(look());
+            };
+            sender.run("adds", adds).expect("there is a stack");
+        }
+        Act::Conditional => {
+            let transactions = [
+                Transaction::Test {
+                    at: word.elan,
+                    comparison: Comparison::Equal,
+                    word: 0,
+                },
+                write(word, 100),
+                Transaction::SetEvent { at: at.elan },
+            ];
+            let asks = async move |thread: Thread| {
+                let sent = thread.broadcast(word, end, &transactions, Priority::High);
+                let answer = sent.await;
+                noted.note(answer.map(|answer| answer.found));
+                told.note(look());
+            };
+            sender.run("asks", asks).expect("there is a stack");
+        }
+    }
+    run_to(&mut cluster, Time::from_ms(20));
+    cluster.check_conservation();
+    let node = |number: u32| cluster.node(NodeId::new(number)).recoveries();
+    let results = results.borrow().clone();
+    Report {
+        results,
+        then: over.take(),
+        later: effects(),
+        sender: node(FROM),
+        receivers: NodeId::all(16).map(|number| node(number.get())).collect(),
+        digest: cluster.digest(),
+    }
+}
+
+/// Performs an act and checks that its effects are what its results say.
+fn check(config: &Config, act: Act) -> Report {
+    let report = perform(config, act);
+    let what = format!("{act:?}: {report:?}");
+    let (then, later) = (&report.then, &report.later);
+    let length = later.bytes[0].len() as u64;
+    let sent = pattern(3, length);
+    let done = |result: &Result<Option<u64>, DmaError>| match result {
+        Ok(_) => (1, 1),
+        Err(error) => (0, u64::from(error.loss().is_none_or(|loss| loss.unsure))),
+    };
+    let (least, most) = report
+        .results
+        .iter()
+        .map(done)
+        .fold((0, 0), |one, other| (one.0 + other.0, one.1 + other.1));
+    if least == 0 {
+        assert_eq!(then, later, "an effect comes after the error: {what}");
+    }
+    match act {
+        Act::Put(..) | Act::Get(..) | Act::Broadcast(..) => {
+            let count = u64::from(later.events[0]);
+            assert!((least..=most).contains(&count), "{what}");
+            for (bytes, &events) in later.bytes.iter().zip(&later.events) {
+                assert_eq!(u64::from(events), count, "half of them: {what}");
+                assert!(events == 0 || *bytes == sent, "{what}");
+            }
+        }
+        Act::Conditional => {
+            for (&word, &events) in later.words.iter().zip(&later.events) {
+                assert_eq!(word, 100 * least, "{what}");
+                assert_eq!(u64::from(events), least, "{what}");
+            }
+        }
+        Act::Queue(_) => {
+            assert!(
+                later.messages.is_sorted_by(|one, next| one < next),
+                "{what}"
+            );
+            for (number, result) in (1..).zip(&report.results) {
+                let came = u64::from(later.messages.contains(&number));
+                let (least, most) = done(result);
+                assert!((least..=most).contains(&came), "{what}");
+                let same = then.messages.contains(&number) == (came == 1);
+                assert!(same || result.is_ok(), "it comes after the error: {what}");
+            }
+        }
+        Act::Add(_) => {
+            assert!((least..=most).contains(&later.words[0]), "{what}");
+            let found: Vec<u64> = report.results.iter().flatten().flatten().copied().collect();
+            assert!(found.is_sorted_by(|one, next| one < next), "{what}");
+            assert!(found.iter().all(|&word| word < later.words[0]), "{what}");
+        }
+    }
+    let all = &report.sender;
+    let refused = all.corrupted + all.unreachable + all.timed_out;
+    assert_eq!(refused, all.resent + all.given_up, "{what}");
+    report
+}
+
+fn all_ok(report: &Report) -> bool {
+    report.results.iter().all(Result::is_ok)
+}
+
+/// Where bits flip so often that most packets are hit, everything arrives once and whole.
+#[test]
+fn bit_errors_change_no_byte() {
+    let (mut hit, mut repeated, mut damaged) = (0, 0, 0);
+    for rate in [1e-5, 1e-4, 3e-4] {
+        for act in acts() {
+            // All of the many copies of a broadcast must be right at once.
+            let rate: f64 = match act {
+                Act::Broadcast(..) | Act::Conditional => rate / 5.0,
+                _ => rate,
+            };
+            let mut config = failing(sixteen_nodes(), vec![bit_errors(rate)]);
+            if let Some(faults) = &mut config.faults {
+                faults.give_up = Time::from_ms(10);
+            }
+            let report = check(&config, act);
+            assert!(all_ok(&report), "{act:?}: {report:?}");
+            hit += report.sender.corrupted + report.sender.timed_out;
+            repeated += report.receivers.iter().map(|one| one.repeated).sum::<u64>();
+            damaged += report.receivers.iter().map(|one| one.damaged).sum::<u64>();
+        }
+    }
+    assert!(
+        hit > 300 && damaged > 100 && repeated > 10,
+        "{hit}, {damaged}, {repeated}"
+    );
+}
+
+/// What can be cut: at the sender, at a receiver, between the switches.
+fn parts(config: &Config) -> [Part; 3] {
+    let between = Part::Links(Links {
+        level: Some(1),
+        rail: None,
+        some: None,
+    });
+    [cable_of(config, FROM), cable_of(config, TO), between]
+}
+
+/// Moments from the begin of an act to its end without faults, and a little more.
+fn moments() -> impl Iterator<Item = Time> {
+    (0..44).map(|step| Time::from_ns(450 * step + 13 * (step % 7)))
+}
+
+/// Cables die at any time, and come back soon.
+#[test]
+fn outages_lose_nothing_and_double_nothing() {
+    let (mut hit, mut repeated) = (0, 0);
+    for act in acts() {
+        for part in parts(&sixteen_nodes()) {
+            for at in moments() {
+                let lasts = Some(Time::from_us(90));
+                let config = failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]);
+                let report = check(&config, act);
+                assert!(all_ok(&report), "{act:?}, {part:?} at {at}: {report:?}");
+                hit += report.sender.timed_out + report.sender.unreachable;
+                repeated += report.receivers.iter().map(|one| one.repeated).sum::<u64>();
+            }
+        }
+    }
+    assert!(hit > 1000 && repeated > 50, "{hit}, {repeated}");
+}
+
+/// Cables die at any time, for longer than senders try. Who gets an error can rely on it, also when the cable is back.
+#[test]
+fn an_error_is_the_end() {
+    let (mut failed, mut unsure) = (0, 0);
+    for act in acts() {
+        for part in parts(&sixteen_nodes()) {
+            for at in moments() {
+                let lasts = Some(Time::from_ms(3));
+                let config = failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]);
+                let report = check(&config, act);
+                for error in report.results.iter().filter_map(|result| result.err()) {
+                    let loss = error.loss().expect("the network has failed");
+                    failed += 1;
+                    unsure += u32::from(loss.unsure);
+                }
+            }
+        }
+    }
+    assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
+}
+
+/// Cables die and come back all the time, and bits flip.
+#[test]
+fn random_outages_lose_nothing() {
+    for seed in 0..12 {
+        for act in acts() {
+            let every = Part::Links(Links {
+                level: None,
+                rail: None,
+                some: None,
+            });
+            let when = elan::faults::When::Random {
+                mtbf: Time::from_us(400),
+                mttr: Time::from_us(10),
+            };
+            let list = vec![Fault { part: every, when }, bit_errors(2e-5)];
+            let mut config = failing(sixteen_nodes(), list);
+            if let Some(faults) = &mut config.faults {
+                (faults.seed, faults.give_up) = (seed, Time::from_ms(10));
+            }
+            let report = check(&config, act);
+            assert!(all_ok(&report), "seed {seed}, {act:?}: {report:?}");
+        }
+    }
+}
+
+/// An error names both ends, and the cut once the routing tables know it.
+#[test]
+fn an_error_names_the_cut() {
+    let part = cable_of(&sixteen_nodes(), TO);
+    let config = failing(sixteen_nodes(), vec![down(part, Time::ZERO, None)]);
+    let report = check(&config, Act::Put(PLACEMENTS[0], 64));
+    let error = report.results[0].expect_err("there is no way");
+    let loss = error.loss().expect("the network has failed");
+    assert_eq!((loss.from, loss.to), (Place::new(FROM), Place::new(TO)));
+    assert!(matches!(loss.reason, Obstacle::NoWay(Some(_))) && !loss.unsure);
+    let text = error.to_string();
+    assert!(
+        text.starts_with("the network between node 1 and node 14 has failed: no way is left, since the cable from node 14 to ")
+            && text.ends_with(" is dead; the message has not been delivered"),
+        "{text}"
+    );
+}
+
+/// Listed faults that do not occur change nothing.
+#[test]
+fn faults_that_do_not_occur_change_nothing() {
+    for act in acts() {
+        let never = down(cable_of(&sixteen_nodes(), 0), Time::from_secs(9), None);
+        let quiet = perform(&failing(sixteen_nodes(), vec![never]), act);
+        let without = perform(&sixteen_nodes(), act);
+        assert_eq!(quiet.digest, without.digest, "{act:?}");
+        assert_eq!((quiet.then, quiet.results), (without.then, without.results));
+    }
+}
+
+/// The DMAs of an adapter that dies end with an error, new ones are refused, and after the repair all goes on.
+#[test]
+fn a_dead_adapter_ends_its_dmas() {
+    let part = Part::Adapter(Place::new(FROM));
+    for at in moments() {
+        let lasts = Some(Time::from_us(600));
+        let mut cluster = cluster(&failing(
+            sixteen_nodes(),
+            vec![down(part.clone(), at, lasts)],
+        ));
+        let (sender, receiver) = (
+            cluster.node(NodeId::new(FROM)),
+            cluster.node(NodeId::new(TO)),
+        );
+        let size = Bytes::new(2000);
+        let from = sender.allocate(Placement::Main, size);
+        sender.write(from, &pattern(9, 2000));
+        let to = receiver.allocate(Placement::Main, size);
+        let queue = receiver.queue(8, Bytes::new(8), None).unwrap();
+        let [ends, noted] = logs();
+        cluster.spawn("sends", async move {
+            let mut sent: Vec<_> = (0..6)
+                .map(|_| sender.dma(Dma::new(from.start(), to.start(), size)))
+                .collect();
+            let message = Dma::queue(from.start(), queue.start(), Bytes::new(8));
+            sent.extend((0..2).map(|_| sender.dma(message)));
+            let mut failed = 0;
+            for sent in sent {
+                failed += u32::from(sent.await.is_err_and(|error| error.is_rail_down()));
+            }
+            let refused = sender.dma(message).await;
+            sender.sleep(Time::from_ms(2)).await;
+            let again = sender.dma(Dma::new(from.start(), to.start(), size)).await;
+            noted.note((failed, refused, again, sender.dma(message).await));
+        });
+        cluster.run().unwrap();
+        let (failed, refused, again, message) = ends.take();
+        // The first of the DMAs take less time than the last moments.
+        assert!(failed > 0 || at > Time::from_us(15), "at {at}");
+        let reason = refused.map_err(|error| match error {
+            DmaError::Fault(fault) => (fault.access, fault.reason),
+            other => panic!("{other}"),
+        });
+        assert_eq!(reason, Err((Access::RemoteWrite, Reason::Down)), "at {at}");
+        assert_eq!((again, message), (Ok(()), Ok(())), "at {at}");
+        let held = receiver.read(to).unwrap();
+        assert_eq!(held[..], pattern(9, 2000));
+        let count = receiver.queue_len(queue);
+        assert!(
+            count >= 1 && count <= 3 - failed.min(2) as usize,
+            "{count} messages"
+        );
+    }
+}
+
+/// When the adapter that serves a get dies, the asker gets an error.
+#[test]
+fn a_get_from_a_dead_adapter_fails() {
+    let part = Part::Adapter(Place::new(TO));
+    let mut failed = 0;
+    for at in moments() {
+        let config = failing(sixteen_nodes(), vec![down(part.clone(), at, None)]);
+        let report = check(&config, Act::Get(PLACEMENTS[3], 2100));
+        failed += u32::from(!all_ok(&report));
+    }
+    assert!(failed > 20, "{failed}");
+}
+
+/// The processes of a host that has stopped run no more, but its adapter goes on: it stores, serves gets, and runs threads.
+#[test]
+fn a_stopped_host_does_nothing_more() {
+    let stop = down(Part::Node(NodeId::new(TO)), Time::from_us(50), None);
+    let mut cluster = cluster(&failing(sixteen_nodes(), vec![stop]));
+    let (near, far) = (
+        cluster.node(NodeId::new(FROM)),
+        cluster.node(NodeId::new(TO)),
+    );
+    let at = |node: &elan::Node| node.allocate(Placement::Main, Bytes::new(64)).start();
+    let (here, there): (Address, Address) = (at(&near), at(&far));
+    let word = far.allocate(Placement::Adapter, Bytes::new(8)).start();
+    let [ticks, tick] = logs();
+    let clock = far.clone();
+    far.spawn("ticks", async move {
+        loop {
+            clock.sleep(Time::from_us(10)).await;
+            tick.note(clock.now());
+        }
+    });
+    let [ends, noted] = logs();
+    let (process, stopped) = (near.clone(), far.clone());
+    near.spawn("goes on", async move {
+        process.sleep(Time::from_us(100)).await;
+        assert!(stopped.is_stopped() && !process.is_stopped());
+        let put = process.dma(Dma::new(here, there, Bytes::new(64))).await;
+        let get = process.dma(Dma::new(there, here, Bytes::new(64))).await;
+        noted.note((put, get));
+    });
+    let threads = far.clone();
+    threads
+        .run("thread", async move |thread: Thread| {
+            thread.until(thread.node().sleep(Time::from_us(120))).await;
+            let store = thread.store(word, &7_u64.to_le_bytes());
+            store.expect("it is the thread's");
+        })
+        .unwrap();
+    // The process of the stopped host never ends, and keeps nobody waiting.
+    cluster.run().unwrap();
+    run_to(&mut cluster, Time::from_us(300));
+    assert_eq!(ends.take(), (Ok(()), Ok(())));
+    assert_eq!(ticks.borrow().len(), 4);
+    assert_eq!(far.load(word, Bytes::new(8)).unwrap()[0], 7);
+}

@@ -1,0 +1,255 @@
+//! Faults in experiment files: the points that their lists make, the names of these points, and their keys.
+
+mod common;
+
+use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
+use elan::faults::{Part, Pick, When};
+use experiment::{MachineFile, simulate};
+use serde_json::json;
+use std::collections::BTreeSet;
+use units::Time;
+
+const FAULTS: &str = include_str!("faults.toml");
+
+/// The lists of faults multiply, the faults of all series first, and every combination has its own key and its own name.
+#[test]
+fn lists_of_faults_multiply() {
+    let points = series("links", "faults.toml", FAULTS, &[]);
+    assert_eq!(points.len(), 2 * 2 * 2);
+    let named = |index: usize| {
+        let all = points[index].parameters();
+        let of_faults = all.into_iter().filter(|(key, _)| key.starts_with("fault."));
+        of_faults.collect::<serde_json::Map<_, _>>()
+    };
+    let expected = json!({
+        "fault.0.links": "all", "fault.0.bit_error_rate": 0.0, "fault.1.links": "level 1",
+        "fault.1.count": 1, "fault.1.pick": "worst", "fault.1.at": "50 us", "fault.1.for": "50 us",
+    });
+    assert_eq!(json!(named(1)), expected);
+    assert_eq!(named(7)["fault.1.count"], 3);
+    let distinct: BTreeSet<_> = keys(&points).into_iter().collect();
+    assert_eq!(distinct.len(), points.len());
+    // One fault alone has no number.
+    let alone = FAULTS.replacen(
+        "[[fault]]\nlinks = \"all\"\nbit_error_rate = [0, 1e-6]\n",
+        "",
+        1,
+    );
+    let points = series("ping", "faults.toml", &alone, &[]);
+    assert_eq!(points[0].parameters()["fault.mtbf"], "20 us");
+}
+
+/// The words of files become the faults of the simulator.
+#[test]
+fn words_become_faults() {
+    let points = series("links", "faults.toml", FAULTS, &[]);
+    let config = points[7].machine.failing_config(&points[7].faults, 5);
+    let faults = config.faults.expect("two are listed");
+    assert_eq!((faults.seed, faults.list.len()), (5, 2));
+    assert_eq!(
+        (faults.timeout, faults.detect),
+        (Time::from_ms(8), Time::from_ms(100))
+    );
+    assert_eq!(faults.list[0].when, When::BitErrors(1e-6));
+    let Part::Links(links) = &faults.list[1].part else {
+        panic!("{:?}", faults.list[1]);
+    };
+    assert_eq!((links.level, links.some), (Some(1), Some((3, Pick::Worst))));
+    let (at, lasts) = (Time::from_us(50), Some(Time::from_us(50)));
+    assert_eq!(faults.list[1].when, When::At { at, lasts });
+}
+
+/// A command line changes faults, and the times of recovery.
+#[test]
+fn a_command_line_changes_faults() {
+    let overrides = [
+        "fault.0.bit_error_rate=1e-7",
+        "series.links.fault.0.count=2",
+        "faults.timeout=20 us",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &overrides);
+    assert_eq!(points.len(), 2);
+    let config = points[0].machine.failing_config(&points[0].faults, 1);
+    let faults = config.faults.expect("two are listed");
+    assert_eq!(faults.timeout, Time::from_us(20));
+    assert_eq!(faults.list[0].when, When::BitErrors(1e-7));
+}
+
+/// Where nothing may fail, keys are as they were before machines had faults; the times of recovery decide nothing then.
+#[test]
+fn without_faults_keys_do_not_know_of_them() {
+    let before = keys(&points(&[]));
+    assert!(before.iter().all(|key| !key.contains("fault")));
+    assert_eq!(keys(&points(&["faults.timeout=20 us"])), before);
+    let key = |overrides: &[&str]| keys(&planned("faults.toml", FAULTS, overrides));
+    assert_ne!(key(&["faults.timeout=20 us"]), key(&[]));
+}
+
+/// A fault of the machine file is one of every point.
+#[test]
+fn machines_have_faults() {
+    let text = MACHINE.replacen(
+        "[tport]",
+        "[[fault]]\nadapter = 3\nat = \"1 ms\"\n\n[tport]",
+        1,
+    );
+    let machine = MachineFile {
+        text: &text,
+        ..GOOD_MACHINE
+    };
+    let points = plan_on(
+        machine,
+        ("faults.toml", FAULTS),
+        &["fault.0.bit_error_rate=1e-7"],
+    );
+    let points = points.unwrap_or_else(|problems| panic!("{problems}"));
+    for point in &points {
+        let config = point.machine.failing_config(&point.faults, 1);
+        let list = config.faults.expect("three are listed").list;
+        assert!(matches!(list[0].part, Part::Adapter(_)));
+        assert_eq!(list.len(), 3);
+    }
+}
+
+/// Faults that are listed and do not occur change nothing: neither bit errors at rate 0, nor a part that fails after the run.
+#[test]
+fn faults_that_do_not_occur_change_nothing() {
+    let none = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let none = none.replacen("at = \"50 us\"", "at = \"900 s\"", 1);
+    let none = none.replacen("mtbf = \"20 us\"", "mtbf = \"86400 s\"", 1);
+    let listed = planned("faults.toml", &none, &["series.links.fault.0.count=3"]);
+    for point in &listed {
+        assert!(!point.faults.is_empty());
+        let mut bare = point.clone();
+        bare.faults.clear();
+        let [with, without] = [point, &bare].map(|point| simulate(point, None).unwrap());
+        assert!(with.tables.faults.is_empty());
+        assert_eq!(with, without, "{:?}", point.parameters());
+    }
+}
+
+/// Bit errors damage packets, which are sent again; cables go down and come back. All of it is in the records, and is the same
+/// every time.
+#[test]
+fn what_fails_is_recorded() {
+    let short = [
+        "faults.timeout=20 us",
+        "faults.backoff=5 us",
+        "faults.detect=20 us",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &short);
+    let point = points.last().expect("there are points");
+    let records = simulate(point, None).unwrap();
+    let faults = &records.tables.faults;
+    assert_eq!(faults.len(), 4, "{faults:?}");
+    assert_eq!(
+        (faults[0].part, faults[0].bit_error_rate),
+        ("links", Some(1e-6))
+    );
+    for (index, fault) in faults[1..].iter().enumerate() {
+        // The worst three cables of level 1 are those of one switch.
+        assert_eq!(fault.from.as_deref(), Some("switch 1.0"));
+        assert_eq!(fault.to, Some(format!("switch 2.{index}")));
+        let times = [fault.down, fault.known, fault.up].map(Option::unwrap);
+        assert_eq!(times, [50, 70, 100].map(Time::from_us));
+    }
+    assert!(records.value("packets_corrupted") > 0.0);
+    assert!(records.value("packets_resent") >= records.value("packets_corrupted"));
+    assert!(records.value("failed") == 0.0);
+    assert_eq!(simulate(point, None).unwrap(), records);
+}
+
+/// The times of a fault, and the cables that it picks, come from the stream of the fault: they do not depend on what else fails.
+#[test]
+fn streams_belong_to_faults() {
+    let overrides = [
+        "series.links.fault.0.pick=random",
+        "series.links.fault.0.count=3",
+    ];
+    let points = series("links", "faults.toml", FAULTS, &overrides);
+    let cables = |point: &experiment::Point| {
+        let rows = simulate(point, None).unwrap().tables.faults;
+        let cables = rows.into_iter().filter(|row| row.part == "link");
+        cables.map(|row| row.name).collect::<Vec<_>>()
+    };
+    let [without, with] = [&points[0], &points[1]].map(cables);
+    assert_eq!(without, with);
+    let distinct: BTreeSet<_> = without.iter().collect();
+    assert_eq!(distinct.len(), 3);
+    let mut other = points[0].clone();
+    other.seed += 1;
+    assert_ne!(cables(&other), without);
+}
+
+/// Parts fail and are repaired at random, again and again: times follow each other, and their means are about those that are given.
+#[test]
+fn parts_fail_at_random() {
+    let often = [
+        "faults.timeout=20 us",
+        "faults.backoff=5 us",
+        "faults.detect=5 us",
+    ];
+    let many = FAULTS.replacen("repeats = 10", "repeats = 500", 1);
+    let many = many.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let points = series("ping", "faults.toml", &many, &often);
+    let records = simulate(&points[0], None).unwrap();
+    let faults = &records.tables.faults;
+    assert!(faults.len() > 100, "{}", faults.len());
+    let us = |time: Option<Time>| time.map(Time::as_us_f64);
+    let (mut before, mut up, mut down) = (0.0, 0.0, 0.0);
+    for fault in faults {
+        assert_eq!(fault.name, "cable from switch 1.0 to switch 2.1");
+        let (Some(fell), Some(rose)) = (us(fault.down), us(fault.up)) else {
+            continue;
+        };
+        assert!(before < fell && fell < rose);
+        assert!(us(fault.known).is_none_or(|known| (known - fell - 5.0).abs() < 1e-9));
+        (up, down, before) = (up + fell - before, down + rose - fell, rose);
+    }
+    let count = faults.len() as f64;
+    assert!((15.0..25.0).contains(&(up / count)), "{}", up / count);
+    assert!((7.0..13.0).contains(&(down / count)), "{}", down / count);
+}
+
+/// A message that cannot be carried ends a ping, with the reason; the jobs of steady traffic count such messages and go on. A job
+/// on a host that has stopped sends nothing more.
+#[test]
+fn messages_end_with_errors() {
+    let soon = [
+        "faults.timeout=10 us",
+        "faults.backoff=5 us",
+        "faults.give_up=50 us",
+        "faults.detect=10 us",
+    ];
+    let cut = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
+    let ping = cut.replacen(
+        "link = \"switch 1.0, port 5\"\nmtbf = \"20 us\"\nmttr = \"10 us\"",
+        "link = \"node 5\"\nat = \"1 us\"",
+        1,
+    );
+    let points = series("ping", "faults.toml", &ping, &soon);
+    let error = simulate(&points[0], None).unwrap_err().to_string();
+    assert!(
+        error.contains("node 0") && error.contains("node 5") && error.contains("has failed"),
+        "{error}"
+    );
+
+    let old = "links = \"level 1\"\ncount = [1, 3]\npick = [\"random\", \"worst\"]\nat = \"50 us\"\nfor = \"50 us\"";
+    for (part, failed) in [("link = \"node 3\"", true), ("node = 3", false)] {
+        let jobs = cut.replacen(old, &format!("{part}\nat = \"20 us\""), 1);
+        let points = series("links", "faults.toml", &jobs, &soon);
+        let records = simulate(&points[0], None).unwrap();
+        assert_eq!(records.value("failed") > 0.0, failed, "{part}");
+        let sent = records
+            .tables
+            .nodes
+            .iter()
+            .map(|row| (row.node, row.accepted));
+        let (of_node, of_others): (Vec<_>, Vec<_>) = sent.partition(|&(node, _)| node == 3);
+        let least = of_others
+            .iter()
+            .map(|&(_, load)| load)
+            .fold(f64::MAX, f64::min);
+        assert!(of_node[0].1 < least, "{part}: {} {least}", of_node[0].1);
+    }
+}

@@ -1,0 +1,223 @@
+//! The routing tables of the sources, where they know of dead cables.
+//!
+//! If all ways of a pair of nodes are alive by the tables, its packets are routed as always. Else the source fixes the way: in a
+//! tree, at each switch of the ascent it names one of the up-links from which, by the tables, a living way leads down to the
+//! destination; which one, a hash of source, number of the packet and switch says, as in arbitration. In a torus the packet goes
+//! the other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A packet
+//! without a way is refused by its adapter, as over a dead cable of its own, and so is a broadcast whose tree is not alive.
+//!
+//! *Simplified:* a header reads the tables where it is; if they change while it is under way, it goes on by the new ones, and may
+//! find that no way leads on from there.
+//!
+//! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument for adaptive ascents holds. In a
+//! torus the order of dimensions stays, and a packet that goes round a ring the longer way crosses the dateline at most once, too.
+
+use super::{Control, Faults};
+use crate::control::arbitration;
+use crate::control::packet::Flight;
+use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
+use crate::topology::{Destination, End, Header, Routing};
+use crate::{ChannelId, LinkId, Place};
+use std::collections::{BTreeSet, VecDeque};
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
+/// Why no packet can go from one place to another: the cables that the tables know to be dead leave no way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoWay {
+    /// The dead cables on the ways between the two places, each by one of its links, in the order of their numbers.
+    pub cut: Vec<LinkId>,
+    message: String,
+}
+
+impl Display for NoWay {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        self.message.fmt(f)
+    }
+}
+
+impl Error for NoWay {}
+
+/// Cables that a message names; of others it gives the number.
+const NAMED: usize = 4;
+
+impl Faults {
+    fn is_known(&self, link: LinkId) -> bool {
+        self.cables[link].known
+    }
+}
+
+impl<R: Routing> Control<R> {
+    /// From here on the sources know which cables are dead now.
+    pub fn learn(&mut self) {
+        let faults = self.failing();
+        let cables = faults.cables.iter_mut_enumerated();
+        let known = cables.filter_map(|(link, cable)| {
+            cable.known = cable.cuts > 0;
+            cable.known.then_some(link)
+        });
+        faults.known = known.collect();
+        // A packet that was refused may have a way now, but it asks for it by itself.
+    }
+
+    /// Whether the tables know a way.
+    ///
+    /// # Errors
+    /// Which cables leave none.
+    pub fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
+        let Some(faults) = &self.faults else {
+            return Ok(());
+        };
+        let dead = |link| faults.is_known(link);
+        if self.routing.plan_around(from, to, &dead).is_some() {
+            return Ok(());
+        }
+        let wiring = self.wiring();
+        let on_a_way = faults
+            .known
+            .iter()
+            .filter(|&&link| self.routing.may_cross(from, to, link));
+        let cables: BTreeSet<LinkId> = on_a_way
+            .map(|&link| link.min(wiring.reverse(link)))
+            .collect();
+        let cut: Vec<LinkId> = cables.into_iter().collect();
+        let name = |link: &LinkId| {
+            let (a, b) = wiring.ends(*link);
+            format!("{} - {}", wiring.end_name(a), wiring.end_name(b))
+        };
+        let names: Vec<String> = cut.iter().take(NAMED).map(name).collect();
+        let more = match cut.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let [from, to] = [from, to].map(|place| wiring.end_name(End::Node(place)));
+        let message = format!(
+            "no way leads from {from} to {to}: dead are the cables {}{more}",
+            names.join(", ")
+        );
+        Err(NoWay { cut, message })
+    }
+
+    /// The plan of a packet by the tables; none if they know no way.
+    #[cold]
+    pub(in crate::control) fn known_plan(&self, spec: &PacketSpec) -> Option<u8> {
+        let faults = self.faults.as_ref().expect("something may fail");
+        let usual = self.routing.plan(spec.source, spec.destination);
+        if faults.known.is_empty() {
+            return Some(usual);
+        }
+        let dead = |link| faults.is_known(link);
+        match spec.destination {
+            Destination::Node(node) => {
+                if self.is_affected(spec.source, node) {
+                    self.routing.plan_around(spec.source, node, &dead)
+                } else {
+                    Some(usual)
+                }
+            }
+            Destination::Range { .. } => {
+                let injection = self.wiring().injection(spec.source);
+                let mut links = VecDeque::from([injection]);
+                let mut hops = 0;
+                while let Some(link) = links.pop_front() {
+                    if dead(link) {
+                        return None;
+                    }
+                    hops += 1;
+                    if let End::Switch { switch, .. } = self.wiring().ends(link).1 {
+                        if hops < u32::from(usual) {
+                            links.push_back(self.routing.broadcast_ascent(switch, spec.source));
+                        } else {
+                            links.extend(self.routing.broadcast_descent(switch, spec.destination));
+                        }
+                    }
+                }
+                Some(usual)
+            }
+        }
+    }
+
+    /// Whether a known dead cable is on any way between two nodes.
+    fn is_affected(&self, source: Place, node: Place) -> bool {
+        let faults = self.faults.as_ref().expect("something may fail");
+        let mut known = faults.known.iter();
+        known.any(|&link| self.routing.may_cross(source, node, link))
+    }
+
+    /// Answers the next packet of an adapter at once if it has no way. Returns whether it does.
+    #[cold]
+    pub(in crate::control) fn refuses_next(
+        &mut self,
+        node: Place,
+        notices: &mut Vec<Notice>,
+    ) -> bool {
+        let mut classes = self.ports[node].waiting.iter();
+        let Some(&(spec, offered)) = classes.find_map(|class| class.front()) else {
+            return false;
+        };
+        let own = self.wiring().injection(node);
+        if !self.is_cut(own) && self.known_plan(&spec).is_some() {
+            return false;
+        }
+        let port = &mut self.ports[node];
+        let class = port.waiting.iter_mut().find(|class| !class.is_empty());
+        class.expect("just seen").pop_front();
+        port.outstanding += 1;
+        let sequence = port.sequence;
+        port.sequence = sequence.wrapping_add(1);
+        let mut flight = Flight::new(spec, 0, sequence, offered, self.now);
+        flight.fate = Fate::Refused(Ack::Unreachable);
+        flight.ack = Some(Ack::Unreachable);
+        let packet = self.flights.insert(flight);
+        self.schedule(self.now + 1, Event::Acknowledged(packet));
+        notices.push(Notice::Injected(spec));
+        true
+    }
+
+    /// A header of a packet whose way the source fixes joins the group of the link that is fixed. Returns whether the header is
+    /// to be routed in the usual way instead.
+    #[cold]
+    pub(super) fn takes_no_detour(&mut self, channel: ChannelId, packet: PacketId) -> bool {
+        let flight = self.flights.get(packet);
+        let (spec, sequence) = (flight.spec, flight.sequence);
+        let header = |destination| Header {
+            source: spec.source,
+            destination,
+            plan: flight.plan,
+            hops: flight.path().len() - 1,
+        };
+        let Destination::Node(node) = spec.destination else {
+            return true;
+        };
+        let header = header(node);
+        if !self.is_affected(spec.source, node) {
+            return true;
+        }
+        let End::Switch { switch, .. } = self.wiring().ends(self.lanes.link(channel)).1 else {
+            unreachable!("a header comes to a switch");
+        };
+        let faults = self.faults.as_mut().expect("something may fail");
+        let dead = |link| faults.is_known(link);
+        let Some(ways) = self.routing.living_ascents(switch, &header, &dead) else {
+            return true;
+        };
+        let Some(count) = std::num::NonZeroU64::new(ways.len() as u64) else {
+            faults.sinking.push(channel);
+            self.doom(packet, Ack::Unreachable);
+            return false;
+        };
+        let drawn = arbitration::spread(spec.source, sequence, switch) % count;
+        let link = ways[drawn as usize];
+        let hop = &self.links[self.lanes.link(channel)].hop;
+        let flight = self.flights.get_mut(packet);
+        flight.come_to(self.now, hop, self.lanes.lane(channel));
+        flight.only = link;
+        let group = self.links[link].hop.group();
+        if self.is_far {
+            self.arrived.push((group, packet));
+        } else {
+            self.join(group, packet);
+        }
+        false
+    }
+}

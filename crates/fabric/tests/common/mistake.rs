@@ -1,0 +1,205 @@
+//! The machinery of the tests of deliberate mistakes, for several crates: diffs are made in a copy of the workspace, and
+//! tests there must fail.
+//!
+//! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once; where
+//! they do not, because the source has changed, the diff must be made anew.
+
+#![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Time for a fuzzing test to find a mistake, in seconds; the best hidden mistake takes thousands of cases.
+const PATIENCE: u32 = 300;
+
+/// A test that takes longer than this hangs.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// Lines of a source that are replaced.
+struct Hunk {
+    /// Relative to the crate.
+    source: String,
+    old: String,
+    new: String,
+}
+
+/// The lines of a hunk that are kept, and the lines that have this sign.
+fn side(hunk: &str, sign: char) -> String {
+    let lines = hunk.lines().filter_map(|line| {
+        let kept = line.strip_prefix([' ', sign]);
+        kept.or(line.is_empty().then_some(""))
+    });
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// A small, plausible mistake: words, and a diff.
+pub struct Mistake {
+    /// Relative to the crate.
+    pub file: String,
+    hunks: Vec<Hunk>,
+}
+
+impl Mistake {
+    fn read(path: &Path) -> Self {
+        let file = path.strip_prefix(package()).expect("it is ours");
+        let file = file.display().to_string();
+        let text = fs::read_to_string(path).expect("it can be read");
+        let (essay, diff) = text.split_once("\n--- ").unwrap_or_default();
+        assert!(
+            !essay.trim().is_empty(),
+            "{file} does not say what is wrong and why somebody might write it, and then --- the source"
+        );
+        let mut hunks = Vec::new();
+        for part in format!("\n{diff}").split("\n--- ") {
+            let mut parts = part.trim_start().split("\n@@\n");
+            let source = parts.next().expect("a split has a part").to_string();
+            hunks.extend(parts.map(|lines| Hunk {
+                source: source.clone(),
+                old: side(lines, '-'),
+                new: side(lines, '+'),
+            }));
+        }
+        Mistake { file, hunks }
+    }
+
+    /// The sources that the mistake changes in the crate at a path, each with its new text; or why the mistake cannot be made.
+    pub fn changed(&self, package: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+        let mut changed: Vec<(PathBuf, String)> = Vec::new();
+        for Hunk { source, old, new } in &self.hunks {
+            let path = package.join(source);
+            let before = match changed.iter().position(|(other, _)| *other == path) {
+                Some(place) => changed.swap_remove(place).1,
+                None => fs::read_to_string(&path).unwrap_or_default(),
+            };
+            let found = before.matches(old.as_str()).count();
+            if found != 1 || old == new {
+                return Err(format!(
+                    "{} no longer fits; make the mistake anew. In {source} these lines occur {found} times, not once:\n{old}",
+                    self.file
+                ));
+            }
+            changed.push((path, before.replacen(old, new, 1)));
+        }
+        Ok(changed)
+    }
+}
+
+/// The crate whose tests these are.
+pub fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The mistakes in a folder.
+pub fn mistakes(folder: &str) -> Vec<Mistake> {
+    let folder = package().join("tests/mistakes").join(folder);
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
+    paths.sort();
+    paths.iter().map(|path| Mistake::read(path)).collect()
+}
+
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        fs::copy(from, to).expect("a file is copied");
+        return;
+    }
+    fs::create_dir_all(to).expect("a folder is made");
+    for entry in fs::read_dir(from).expect("a folder is read") {
+        let entry = entry.expect("a folder is read");
+        copy(&entry.path(), &to.join(entry.file_name()));
+    }
+}
+
+/// A copy of the workspace.
+pub struct Copy {
+    root: PathBuf,
+    /// Whether the tests run as in a release.
+    optimized: bool,
+}
+
+impl Copy {
+    pub fn new(optimized: bool) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mistakes");
+        let workspace = package().join("../..");
+        // An earlier build there is used again.
+        let _ = fs::remove_dir_all(root.join("crates"));
+        fs::create_dir_all(&root).expect("the target directory can be written");
+        for part in ["Cargo.toml", "Cargo.lock", "crates", "examples", "machines"] {
+            copy(&workspace.join(part), &root.join(part));
+        }
+        Copy { root, optimized }
+    }
+
+    fn package(&self) -> PathBuf {
+        let name = package().file_name().expect("a crate has a folder");
+        self.root.join("crates").join(name)
+    }
+
+    /// Whether the command succeeds, and its output. After [`LONGEST`] it has failed: a mistake may loop for ever.
+    fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> (bool, String) {
+        let path = self.root.join("said");
+        let said = fs::File::create(&path).expect("a file is made");
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .args("test --offline --locked --no-fail-fast --package".split(' '))
+            .arg(env!("CARGO_PKG_NAME"))
+            .args(self.optimized.then_some("--release"))
+            .args(tests.iter().flat_map(|test| ["--test", test]))
+            .args(more)
+            .current_dir(&self.root)
+            .env("CARGO_TARGET_DIR", self.root.join("target"))
+            .env("ELANITE_FUZZ_SECONDS", seconds.to_string())
+            .env("ELANITE_FUZZ_SHRINK", "2")
+            .env_remove("ELANITE_FUZZ_SEED")
+            .env_remove("ELANITE_FUZZ_CASES")
+            .stderr(said.try_clone().expect("a file has two handles"))
+            .stdout(said)
+            .process_group(0);
+        let mut child = cargo.spawn().expect("cargo can be run");
+        let begin = Instant::now();
+        let success = loop {
+            if let Some(status) = child.try_wait().expect("it is ours") {
+                break status.success();
+            }
+            if begin.elapsed() > LONGEST {
+                // This ends the tests that the command has started, too.
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", &group]).status();
+                let _ = child.wait();
+                break false;
+            }
+            sleep(Duration::from_millis(50));
+        };
+        let said = fs::read(&path).expect("it was written");
+        (success, String::from_utf8_lossy(&said).into_owned())
+    }
+
+    /// Runs some tests. Returns whether they pass, and what they print.
+    pub fn run(&self, tests: &[&str], seconds: u32) -> (bool, String) {
+        let (built, said) = self.cargo(tests, seconds, &["--no-run"]);
+        assert!(built, "the copy does not compile:\n{said}");
+        self.cargo(tests, seconds, &[])
+    }
+
+    /// Runs the tests with a mistake.
+    pub fn run_with(&self, mistake: &Mistake, tests: &[&str]) -> (bool, String) {
+        let changed = mistake
+            .changed(&self.package())
+            .unwrap_or_else(|misfit| panic!("{misfit}"));
+        for (path, wrong) in &changed {
+            fs::write(path, wrong).expect("the copy can be written");
+        }
+        let result = self.run(tests, PATIENCE);
+        for (path, _) in &changed {
+            let source = path.strip_prefix(self.package()).expect("it is there");
+            copy(&package().join(source), path);
+        }
+        result
+    }
+}

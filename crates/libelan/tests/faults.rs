@@ -1,0 +1,570 @@
+//! The libraries in a machine whose parts fail: calls end, with the right bytes or with an error that says who is out of reach.
+
+mod common;
+
+use common::{
+    alloc, assert_holds, b, bit_errors, cable_of, compose, down, failing, filled, four_nodes, job,
+    job_of, load, log, logs, me, pattern, pid, play, run_on, sixteen_nodes, store,
+};
+use elan::faults::{Fault, Links, Part};
+use elan::{Config, DmaError, NodeId, Place, Stop};
+use libelan::Pe;
+use libelan::elan::group::Group;
+use libelan::elan::reduce::{Reduction, To};
+use libelan::elan::tport::{Mode, Room, Select, TportError};
+use libelan::mpi::ANY_SOURCE;
+use libelan::shmem::ShmemError;
+use units::Time;
+
+/// The members of groups: on adjacent nodes of two switches.
+const MEMBERS: [u32; 8] = [2, 3, 4, 5, 6, 7, 8, 9];
+
+fn between() -> Part {
+    Part::Links(Links {
+        level: Some(1),
+        rail: None,
+        some: None,
+    })
+}
+
+fn moments(steps: u64, ns: u64) -> impl Iterator<Item = Time> {
+    (0..steps).map(move |step| Time::from_ns(ns * step + 31 * (step % 5)))
+}
+
+/// A machine of which a part is down once, for so many microseconds.
+fn outage(part: &Part, at: Time, us: u64) -> Config {
+    let lasts = Some(Time::from_us(us));
+    failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)])
+}
+
+fn adding() -> Reduction<'static> {
+    Reduction {
+        size: b(8),
+        combine: &compose,
+    }
+}
+
+/// The calls of groups.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    Hgsync,
+    HgsyncEvent,
+    Gsync,
+    Hbcast(u64),
+    Bcast(u64),
+    Reduce,
+    MpiBarrier,
+    MpiBcast,
+    MpiAllreduce,
+    ShmemBarrier,
+    ShmemCollect,
+}
+
+const CALLS: [Call; 13] = [
+    Call::Hgsync,
+    Call::HgsyncEvent,
+    Call::Gsync,
+    Call::Hbcast(0),
+    Call::Hbcast(900),
+    Call::Hbcast(6000),
+    Call::Bcast(6000),
+    Call::Reduce,
+    Call::MpiBarrier,
+    Call::MpiBcast,
+    Call::MpiAllreduce,
+    Call::ShmemBarrier,
+    Call::ShmemCollect,
+];
+
+fn dma(error: TportError) -> DmaError {
+    match error {
+        TportError::Dma(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+fn shmem(error: ShmemError) -> DmaError {
+    match error {
+        ShmemError::Dma(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+/// Makes a call in all members, with bytes of the round; checks what comes of it if it succeeds.
+async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaError> {
+    let (elan, rank, size) = (pe.elan(), group.rank(), group.size());
+    let root = (round % u64::from(size)) as u32;
+    let [one, other] = [(); 2].map(|()| elan.galloc_main(64, b(8192)).expect("there is room"));
+    let before = |rank: u32| pattern(round * 64 + u64::from(rank), 640);
+    store(pe, one, &before(rank));
+    let [length, words] = [640, 80];
+    let bytes = |length: u64| pattern(round + 7, length);
+    let outcome = match call {
+        Call::Hgsync => group.hgsync().await,
+        Call::HgsyncEvent => group.hgsyncevent().await,
+        Call::Gsync => group.gsync().await,
+        Call::Hbcast(length) | Call::Bcast(length) => {
+            if rank == root {
+                store(pe, one, &bytes(length));
+            }
+            let sent = match call {
+                Call::Hbcast(_) => group.hbcast(one, b(length), root).await,
+                _ => group.bcast(one, b(length), root).await,
+            };
+            if sent.is_ok() {
+                assert_eq!(load(pe, one, b(length))[..], bytes(length), "{call:?}");
+            }
+            sent
+        }
+        Call::Reduce => group.reduce(one, other, words, &adding(), To::All).await,
+        Call::MpiBarrier => pe.mpi().barrier().await.map_err(dma),
+        Call::MpiBcast => {
+            if rank == root {
+                store(pe, one, &bytes(2000));
+            }
+            let sent = pe.mpi().bcast(one, b(2000), root).await.map_err(dma);
+            if sent.is_ok() {
+                assert_eq!(load(pe, one, b(2000))[..], bytes(2000));
+            }
+            sent
+        }
+        Call::MpiAllreduce => {
+            let sum = adding();
+            let sent = pe.mpi().allreduce(one, other, words, &sum).await;
+            sent.map_err(dma)
+        }
+        Call::ShmemBarrier => pe.shmem().barrier(group).await.map_err(shmem),
+        Call::ShmemCollect => {
+            let sent = pe.shmem().fcollect(other, one, b(length / 8), group).await;
+            sent.map_err(shmem)
+        }
+    };
+    if outcome.is_ok() {
+        let vectors = (0..size).map(before);
+        let wanted = match call {
+            Call::Reduce | Call::MpiAllreduce => vectors.reduce(|one, mut next| {
+                compose(&one, &mut next);
+                next
+            }),
+            Call::ShmemCollect => Some(
+                vectors
+                    .flat_map(|one| one[..length as usize / 8].to_vec())
+                    .collect(),
+            ),
+            _ => None,
+        };
+        if let Some(wanted) = wanted {
+            let found = load(pe, other, b(wanted.len() as u64));
+            assert_eq!(found[..], wanted, "{call:?} in round {round}");
+        }
+    }
+    elan.galloc_free(one).expect("it was allocated");
+    elan.galloc_free(other).expect("it was allocated");
+    outcome
+}
+
+/// Whatever dies for a while, at whatever moment of whatever calls: all end, all bytes are right, and nobody leaves a barrier early.
+#[test]
+fn calls_survive_outages() {
+    let config = sixteen_nodes();
+    let parts = [
+        cable_of(&config, MEMBERS[0]),
+        cable_of(&config, MEMBERS[3]),
+        cable_of(&config, MEMBERS[7]),
+        between(),
+    ];
+    for part in parts {
+        for (step, at) in moments(90, 1_300).enumerate() {
+            let [left, noted] = logs();
+            let program = async move |pe: Pe| {
+                let group = pe.elan().all_group().clone();
+                for round in 0..3 {
+                    let which = (step * 5 + round as usize * 4) % CALLS.len();
+                    pe.compute(Time::from_ns(700 * u64::from(me(&pe) % 3)))
+                        .await;
+                    let came = pe.now();
+                    let outcome = call(&pe, &group, CALLS[which], round).await;
+                    outcome.unwrap_or_else(|error| panic!("{:?}: {error}", CALLS[which]));
+                    noted.note((round, came, pe.now(), CALLS[which]));
+                }
+            };
+            let config = outage(&part, at, 70);
+            run_on(&config, &job_of(&MEMBERS, 1 + (step % 2) as u32), program);
+            for &(round, came, _, kind) in left.borrow().iter() {
+                let reduces = matches!(kind, Call::Reduce | Call::MpiAllreduce);
+                let early = |other: &&(u64, Time, Time, Call)| other.0 == round && other.2 < came;
+                let early = left.borrow().iter().find(early).copied();
+                assert!(
+                    reduces || early.is_none(),
+                    "{part:?} at {at}, {kind:?}: {early:?}"
+                );
+            }
+        }
+    }
+}
+
+/// After an outage barriers go by software; then the hardware is used again.
+#[test]
+fn the_hardware_is_used_again() {
+    let [took, noted] = logs();
+    let config = outage(&cable_of(&sixteen_nodes(), 9), Time::from_us(20), 60);
+    run_on(&config, &job(&MEMBERS), async move |pe| {
+        let group = pe.elan().all_group();
+        for _ in 0..150 {
+            let start = pe.now();
+            group.hgsync().await.unwrap();
+            if me(&pe) == 0 {
+                noted.note(pe.now() - start);
+            }
+        }
+    });
+    let took = took.borrow();
+    let slowest = (0..took.len()).max_by_key(|&index| took[index]).unwrap();
+    assert!(slowest < 8 && took[slowest] > Time::from_us(40), "{took:?}");
+    let hardware = took[0];
+    let by_hardware = |range: std::ops::Range<usize>| {
+        let range = took[range].iter();
+        range.filter(|&&time| time < hardware * 11 / 10).count()
+    };
+    assert_eq!(by_hardware(slowest..slowest + 64), 0, "{took:?}");
+    assert!(by_hardware(slowest + 65..150) > 70, "{took:?}");
+}
+
+/// When an adapter dies for good, all members of its groups learn of it, in whatever call they are; later calls fail at once.
+#[test]
+fn a_lost_member_is_known_to_all() {
+    let lost = Part::Adapter(Place::new(5));
+    for (number, kind) in CALLS.into_iter().enumerate() {
+        for (step, at) in moments(9, 4_900 + 97 * number as u64).enumerate() {
+            let [ends, noted] = logs();
+            let program = async move |pe: Pe| {
+                let group = pe.elan().all_group().clone();
+                for round in 0..10_000 {
+                    if let Err(error) = call(&pe, &group, kind, round).await {
+                        let now = pe.now();
+                        let again = call(&pe, &group, kind, 0).await;
+                        noted.note((me(&pe), error, again, pe.now() - now));
+                        return;
+                    }
+                }
+            };
+            let config = failing(sixteen_nodes(), vec![down(lost.clone(), at, None)]);
+            let pes = 1 + (step % 2) as u32;
+            let (_, end) = play(&config, &job_of(&MEMBERS, pes), program);
+            end.unwrap_or_else(|stop| panic!("{kind:?} at {at}: {stop}"));
+            let ends = ends.borrow();
+            assert_eq!(ends.len(), MEMBERS.len() * pes as usize, "{kind:?} at {at}");
+            for &(process, error, again, _) in ends.iter() {
+                let known = error.is_rail_down() || error.loss().is_some();
+                assert!(
+                    known && again.is_err(),
+                    "{kind:?} at {at}: {process}: {error}"
+                );
+                if process / pes != 3 {
+                    let text = error.to_string();
+                    assert!(
+                        text.contains("node 5"),
+                        "{kind:?} at {at}: {process}: {text}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Other groups than that of the lost member go on.
+#[test]
+fn other_groups_go_on() {
+    let lost = down(cable_of(&sixteen_nodes(), 9), Time::from_us(300), None);
+    let config = failing(sixteen_nodes(), vec![lost]);
+    run_on(&config, &job(&MEMBERS), async |pe| {
+        let elan = pe.elan();
+        let half: Vec<_> = (0..8)
+            .filter(|one| one / 4 == me(&pe) / 4)
+            .map(pid)
+            .collect();
+        let group = elan.group(elan.all_group(), &half).await.unwrap().unwrap();
+        pe.compute(Time::from_ms(3)).await;
+        let all = elan.all_group().hgsync().await;
+        assert!(all.is_err_and(|error| error.to_string().contains("node 9")));
+        for round in 0..20 {
+            let kind = CALLS[round % 8];
+            let outcome = call(&pe, &group, kind, round as u64).await;
+            assert_eq!(outcome.is_ok(), me(&pe) < 4, "{kind:?}");
+        }
+    });
+}
+
+/// A stopped host is silence, which a report names.
+#[test]
+fn a_stopped_host_is_silence() {
+    let stop = down(Part::Node(NodeId::new(4)), Time::from_us(20), None);
+    let config = failing(sixteen_nodes(), vec![stop]);
+    let (cluster, end) = play(&config, &job(&MEMBERS), async |pe| {
+        pe.compute(Time::from_us(100)).await;
+        pe.elan().all_group().hgsync().await.unwrap();
+    });
+    let Err(Stop::Deadlock { waiting, .. }) = end else {
+        panic!("{end:?}");
+    };
+    assert_eq!(waiting.len(), 7, "{waiting:?}");
+    assert!(waiting[0].contains("hgsync of 8 processes"), "{waiting:?}");
+    assert!(cluster.now() < Time::from_ms(2));
+}
+
+/// How messages are sent.
+const MESSAGES: [(Mode, u64); 7] = [
+    (Mode::Standard, 0),
+    (Mode::Standard, 200),
+    (Mode::Synchronous, 100),
+    (Mode::Standard, 1000),
+    (Mode::Standard, 20_000),
+    (Mode::Synchronous, 5000),
+    (Mode::Standard, 90_000),
+];
+
+/// Sends a message of each kind there and back, unexpected or not; returns how the ends of the first process ended.
+fn exchange(
+    config: &Config,
+    late: bool,
+    message: (Mode, u64),
+) -> Vec<(u32, Result<(), TportError>)> {
+    let [ends, noted] = logs();
+    let program = async move |pe: Pe| {
+        let (mode, size) = message;
+        let (tport, other) = (pe.elan().tport(), 1 - me(&pe));
+        for round in 0..2 {
+            let seed = 10 * round + 3;
+            let label = (me(&pe), round);
+            let outcome = if u64::from(me(&pe)) == round {
+                let from = filled(&pe, seed, size);
+                let tx = tport.tx_start(mode, pid(other), label, from, b(size));
+                tport.tx_wait(tx).await
+            } else {
+                let to = alloc(&pe, false, b(size.max(1)));
+                if late {
+                    pe.compute(Time::from_us(40)).await;
+                }
+                let source = (!late).then_some(other);
+                let select = Select {
+                    process: source.map(pid),
+                    ..Select::exactly(source, Some(round))
+                };
+                let rx = tport.rx_start(select, Room::Buffer(to, b(size)));
+                let received = tport.rx_wait(rx).await;
+                if let Ok(received) = received {
+                    assert_eq!((received.size, received.tag), (b(size), round));
+                    assert_holds(&pe, to, seed, size);
+                }
+                received.map(drop)
+            };
+            noted.note((me(&pe), outcome));
+        }
+        // Nothing more comes.
+        let more = tport.peek(Select::ANY).await;
+        assert!(more.is_err() || more == Ok(None), "{more:?}");
+    };
+    let (_, end) = play(config, &job(&[1, 14]), program);
+    end.unwrap_or_else(|stop| panic!("{message:?}, late {late}: {stop}"));
+    let ends = ends.borrow().clone();
+    assert_eq!(ends.len(), 4);
+    ends
+}
+
+/// Messages of all lengths survive outages at all moments.
+#[test]
+fn messages_survive_outages() {
+    let config = sixteen_nodes();
+    for part in [cable_of(&config, 1), cable_of(&config, 14), between()] {
+        for late in [false, true] {
+            for message in MESSAGES {
+                for at in moments(40, 2_700) {
+                    let ends = exchange(&outage(&part, at, 70), late, message);
+                    let fine = ends.iter().all(|(_, end)| end.is_ok());
+                    assert!(fine, "{message:?}, late {late}, {part:?} at {at}: {ends:?}");
+                }
+            }
+        }
+    }
+}
+
+/// Without a way between two processes, both get an error that names the other; nobody waits for ever.
+#[test]
+fn messages_without_a_way_fail_at_both_ends() {
+    let config = sixteen_nodes();
+    let mut failed = 0;
+    for part in [
+        cable_of(&config, 1),
+        Part::Adapter(Place::new(14)),
+        between(),
+    ] {
+        for late in [false, true] {
+            for message in MESSAGES {
+                for at in moments(12, 8_300) {
+                    let config = failing(sixteen_nodes(), vec![down(part.clone(), at, None)]);
+                    for (process, end) in exchange(&config, late, message) {
+                        let Err(error) = end else { continue };
+                        failed += 1;
+                        let text = error.to_string();
+                        let named = text.contains(&format!("process {}", 1 - process));
+                        let own = text.contains("the rail is down");
+                        let refused = matches!(error, TportError::Refused { .. });
+                        assert!(
+                            named || own || refused,
+                            "{message:?}, {part:?} at {at}: {text}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+    assert!(failed > 500, "{failed}");
+}
+
+/// A receive from any process fails only when no process is in reach.
+#[test]
+fn a_receive_from_anybody_waits_for_those_in_reach() {
+    let lost = down(cable_of(&sixteen_nodes(), 3), Time::from_us(10), None);
+    let config = failing(sixteen_nodes(), vec![lost]);
+    run_on(&config, &job(&[1, 2, 3]), async |pe| {
+        let (mpi, buffer) = (pe.mpi(), alloc(&pe, false, b(64)));
+        match me(&pe) {
+            0 => {
+                let text = |error: TportError| error.to_string();
+                let from_lost = mpi.recv(2, 7, buffer, b(64)).await.map_err(text);
+                assert!(from_lost.is_err_and(|text| text.contains("node 3 (process 2)")));
+                let received = mpi.recv(ANY_SOURCE, 7, buffer, b(64)).await;
+                assert_eq!(received.unwrap().source, 1);
+                assert!(pe.now() > Time::from_ms(5));
+            }
+            1 => {
+                pe.compute(Time::from_ms(5)).await;
+                mpi.send(0, 7, buffer, b(64)).await.unwrap();
+            }
+            _ => {
+                let received = mpi.recv(ANY_SOURCE, 7, buffer, b(64)).await;
+                assert!(received.is_err_and(|error| error.to_string().contains("node 3")));
+            }
+        }
+    });
+}
+
+/// One-sided calls survive outages: each word counts once.
+#[test]
+fn one_sided_calls_survive_outages() {
+    let config = sixteen_nodes();
+    for part in [cable_of(&config, 1), cable_of(&config, 14), between()] {
+        for at in moments(60, 1_700) {
+            run_on(&outage(&part, at, 70), &job(&[1, 14]), async |pe| {
+                one_sided(&pe).await.unwrap();
+            });
+        }
+    }
+}
+
+/// Puts, gets, adds and swaps by both of two processes, checked.
+async fn one_sided(pe: &Pe) -> Result<(), ShmemError> {
+    let (shmem, elan) = (pe.shmem(), pe.elan());
+    let (mine, other) = (u64::from(me(pe)), 1 - me(pe));
+    let words = shmem.malloc_elan(b(64)).unwrap();
+    let word = |index: u64| words.offset(b(8 * index));
+    let [sent, got] = [(); 2].map(|()| shmem.malloc(b(4096)).unwrap());
+    store(pe, got, &pattern(mine + 5, 4096));
+    let queue = elan.queue_rx(4, b(8)).unwrap();
+    for round in 0..4_u64 {
+        assert_eq!(shmem.fadd(word(0), 3, other).await?, 3 * round);
+        assert_eq!(shmem.swap(word(1), round + 1, other).await?, round);
+        assert_eq!(shmem.cswap(word(2), round, round + 1, other).await?, round);
+        shmem.p(word(3), round + 9, other);
+        let from = filled(pe, mine + round, 700);
+        let message = alloc(pe, true, b(8));
+        store(pe, message, &round.to_le_bytes());
+        let sends = elan.queue_tx(pid(other), queue.at(), message, b(8));
+        shmem
+            .put(sent.offset(b(700 * round)), from, b(700), other)
+            .await?;
+        let to = alloc(pe, false, b(4096));
+        shmem.get(to, got, b(4096), other).await?;
+        assert_holds(pe, to, 6 - mine, 4096);
+        shmem.quiet().await?;
+        elan.wait(sends).await?;
+        assert_eq!(shmem.g(word(3), other).await?, round + 9);
+        assert_eq!(queue.wait().await[..], round.to_le_bytes());
+    }
+    shmem.barrier(elan.all_group()).await?;
+    for round in 0..4 {
+        assert_holds(pe, sent.offset(b(700 * round)), 1 - mine + round, 700);
+    }
+    assert_eq!(shmem.word(word(0)).unwrap(), 12);
+    Ok(())
+}
+
+/// One-sided calls to a process that is out of reach return an error that names the process.
+#[test]
+fn one_sided_calls_without_a_way_fail() {
+    for at in moments(30, 3_100) {
+        let lost = down(cable_of(&sixteen_nodes(), 14), at, None);
+        let config = failing(sixteen_nodes(), vec![lost]);
+        let texts = log();
+        let noted = texts.clone();
+        let (_, end) = play(&config, &job(&[1, 14]), async move |pe| {
+            let process = format!("process {}", 1 - me(&pe));
+            if let Err(error) = one_sided(&pe).await {
+                assert!(error.to_string().contains(&process), "{error}");
+                noted.note(me(&pe));
+            }
+        });
+        // A process that waits for a message of the other in its own queue waits on.
+        if let Err(stop) = end {
+            assert!(stop.to_string().contains("a message in a queue"), "{stop}");
+        }
+        assert!(!texts.borrow().is_empty(), "at {at}");
+    }
+}
+
+/// Where bits flip all the time, all calls do what they should.
+#[test]
+fn calls_survive_bit_errors() {
+    for (seed, rate) in [1e-5, 5e-5, 2e-4].into_iter().enumerate() {
+        let mut config = failing(sixteen_nodes(), vec![bit_errors(rate)]);
+        if let Some(faults) = &mut config.faults {
+            (faults.seed, faults.give_up) = (seed as u64, Time::from_ms(20));
+        }
+        let program = async |pe: Pe| {
+            let group = pe.elan().all_group().clone();
+            for (round, kind) in (0..).zip(CALLS) {
+                call(&pe, &group, kind, round).await.unwrap();
+            }
+        };
+        run_on(&config, &job_of(&MEMBERS, 2), program);
+        for message in MESSAGES {
+            for (_, end) in exchange(&config, false, message) {
+                end.unwrap();
+            }
+        }
+        run_on(&config, &job(&[1, 14]), async |pe| {
+            one_sided(&pe).await.unwrap();
+        });
+    }
+}
+
+/// Listed faults that do not occur change nothing.
+#[test]
+fn faults_that_do_not_occur_change_nothing() {
+    let never: Fault = down(cable_of(&four_nodes(), 0), Time::from_secs(9), None);
+    let digests = [four_nodes(), failing(four_nodes(), vec![never])].map(|config| {
+        let cluster = run_on(&config, &job_of(&[0, 1, 2, 3], 2), async |pe| {
+            let group = pe.elan().all_group().clone();
+            for (round, kind) in (0..).zip(CALLS) {
+                call(&pe, &group, kind, round).await.unwrap();
+                let (mpi, size) = (pe.mpi(), b(1 << round));
+                let [from, to] = [(); 2].map(|()| alloc(&pe, false, size));
+                let (right, left) = ((me(&pe) + 1) % 8, (me(&pe) + 7) % 8);
+                let sent = mpi.sendrecv((right, 3, from, size), (Some(left), Some(3), to, size));
+                sent.await.unwrap();
+            }
+        });
+        (cluster.digest(), cluster.now())
+    });
+    assert_eq!(digests[0], digests[1]);
+}

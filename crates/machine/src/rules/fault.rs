@@ -1,0 +1,13 @@
+//! What a machine file may say about faults.
+
+use crate::check::Check;
+use crate::file::Machine;
+
+/// Reports faults that are none, or that the machine cannot have.
+pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
+    for (index, fault) in machine.fault.iter().enumerate() {
+        if let Err(wrong) = machine.admits(fault) {
+            check.wrong(&format!("fault.{index}"), wrong);
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! What a run keeps of faults: what failed and when, and what the adapters did about it in the measured window.
+//!
+//! A run in which no fault occurs keeps nothing of faults: its records are those of a machine without faults. The payload that
+//! arrives once and whole is what `accepted` and `bandwidth` say in any case; a packet that is sent again counts once.
+
+use crate::records::Row;
+use crate::{Failure, table};
+use elan::adapter::recovery::Recoveries;
+use elan::faults::{Episode, Part};
+use elan::{Cluster, DmaError, Node, NodeId, Rail, Stop};
+use fabric::{LinkId, Wiring};
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::rc::Rc;
+use units::Time;
+
+table! {
+    /// A time in which a part was down, or the bit errors of cables, in the whole run.
+    FaultRow {
+        /// Number of the fault in the list: those of the machine first, then those of the experiment.
+        fault: u32,
+        /// What failed: "link", "links", "switch", "adapter", "node" or "rail".
+        part: &'static str,
+        /// Its name.
+        name: String,
+        /// Lower end of the cable, where the part has one cable: "node 3" or "switch 1.0".
+        from: Option<String>,
+        /// Upper end of the cable.
+        to: Option<String>,
+        /// Probability that a bit is wrong, where the part has bit errors and is not down.
+        bit_error_rate: Option<f64>,
+        /// When the part went down.
+        down: Option<Time>,
+        /// When it was repaired, if it was.
+        up: Option<Time>,
+        /// When the sources learned that it was down, if they did.
+        known: Option<Time>,
+    }
+    digest |row| [row.fault, row.part, row.name, row.bit_error_rate, row.down, row.up, row.known]
+}
+
+/// What has failed so far.
+pub fn rows(cluster: &Cluster) -> Vec<FaultRow> {
+    let episodes = cluster.faults();
+    if episodes.is_empty() {
+        return Vec::new();
+    }
+    let topology = cluster.config().fabric.topology;
+    let episodes = episodes.into_iter();
+    episodes.map(|episode| row(episode, &*topology)).collect()
+}
+
+fn row(episode: Episode, wiring: &dyn Wiring) -> FaultRow {
+    let (part, cable): (_, Option<LinkId>) = match &episode.part {
+        Part::Link(link) => ("link", Some(*link)),
+        Part::Links(_) => ("links", None),
+        Part::Switch(_) => ("switch", None),
+        Part::Adapter(place) => ("adapter", Some(wiring.injection(*place))),
+        Part::Node(_) => ("node", None),
+        Part::Rail(_) => ("rail", None),
+    };
+    let cable = cable.map(|link| {
+        let up = if wiring.is_up(link) {
+            link
+        } else {
+            wiring.reverse(link)
+        };
+        let (from, to) = wiring.ends(up);
+        (wiring.end_name(from), wiring.end_name(to))
+    });
+    let (from, to) = cable.unzip();
+    FaultRow {
+        fault: episode.fault,
+        part,
+        name: episode.part.name(wiring),
+        from,
+        to,
+        bit_error_rate: episode.bit_error_rate,
+        down: episode.down,
+        up: episode.up,
+        known: episode.known,
+    }
+}
+
+/// What all adapters together have done about faults so far; nothing where no faults are listed.
+pub fn recoveries(cluster: &Cluster) -> Recoveries {
+    let mut sum = Recoveries::default();
+    if cluster.config().faults.is_none() {
+        return sum;
+    }
+    for rail in Rail::all(cluster.rails()) {
+        for node in NodeId::all(cluster.nodes()) {
+            let one = cluster.adapter(rail, node).recoveries();
+            sum.corrupted += one.corrupted;
+            sum.unreachable += one.unreachable;
+            sum.timed_out += one.timed_out;
+            sum.resent += one.resent;
+            sum.given_up += one.given_up;
+            sum.damaged += one.damaged;
+            sum.repeated += one.repeated;
+        }
+    }
+    sum
+}
+
+/// What the adapters did about faults between two moments; nothing if no fault has occurred.
+pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<Row> {
+    if cluster.faults().is_empty() {
+        return Vec::new();
+    }
+    let after = recoveries(cluster);
+    let rows = [
+        ("packets_corrupted", after.corrupted - before.corrupted),
+        (
+            "packets_unreachable",
+            after.unreachable - before.unreachable,
+        ),
+        ("packets_timed_out", after.timed_out - before.timed_out),
+        ("packets_resent", after.resent - before.resent),
+        ("packets_repeated", after.repeated - before.repeated),
+        ("given_up", after.given_up - before.given_up),
+    ];
+    let rows = rows.into_iter();
+    rows.map(|(metric, count)| Row::new(metric, "", count as f64))
+        .collect()
+}
+
+/// Whether parts of the machine that have failed are the cause of an error.
+pub(crate) fn caused(error: &DmaError) -> bool {
+    error.loss().is_some() || error.is_rail_down() || matches!(error, DmaError::NoRail { .. })
+}
+
+/// The first error by which faults have ended a program.
+#[derive(Clone, Default)]
+pub(crate) struct Lost(Rc<RefCell<Option<String>>>);
+
+impl Lost {
+    /// The value of a result of a program on a node; nothing if faults have caused an error, which is kept.
+    ///
+    /// # Panics
+    /// If there is an error, and no faults are listed.
+    pub fn value<T>(&self, node: &Node, result: Result<T, impl Display>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                assert!(
+                    node.lists_faults(),
+                    "both buffers are of the message's length, and nothing fails: {error}"
+                );
+                let mut first = self.0.borrow_mut();
+                first.get_or_insert_with(|| error.to_string());
+                None
+            }
+        }
+    }
+
+    /// How a run ended: the error that ended a program goes before what the others came to, who waited for it.
+    pub fn end(&self, end: Result<(), Stop>) -> Result<(), Failure> {
+        match self.0.take() {
+            Some(error) => Err(Failure::Lost(error)),
+            None => Ok(end?),
+        }
+    }
+}
