@@ -110,16 +110,17 @@ impl Progress {
         }
     }
 
-    /// Whether everything is done that the DMA's process waits for. A process is told that a rail has failed when nothing more
-    /// of the DMA can be stored: the same bytes may then go over another rail.
+    /// Whether everything is done that the DMA's process waits for.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         self.cut_all && self.open == 0 && !data && !self.lingers()
     }
 
-    /// Whether the DMA has failed with its rail, and some of its bytes may still be stored.
+    /// Whether the DMA has failed with its rail, and some of its bytes may still be stored. The process of a get, and of a DMA
+    /// that asks for stored bytes, is told only then: the bytes may now go over another rail.
     fn lingers(&self) -> bool {
-        self.failed.is_some_and(|error| error.is_rail_down()) && (self.served || self.unstored > 0)
+        self.failed.is_some_and(|error| error.is_rail_down())
+            && (self.served || self.dma.stored && self.unstored > 0)
     }
 
     /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.

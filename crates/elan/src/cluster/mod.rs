@@ -143,7 +143,8 @@ impl Cluster {
 
     /// Lets a rail fail at a moment, until it is repaired: all adapters of the rail see that their links are dead. Packets
     /// on their way get lost, even if they would arrive after a repair; their senders learn of it
-    /// ([`crate::DmaError::is_rail_down`]) when nothing more of the message can be stored. What has been acknowledged is safe.
+    /// ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe. Gets, and DMAs that ask for stored bytes
+    /// ([`crate::Dma::stored`]), fail when nothing more of them can be stored.
     /// A rail that is down already stays as it is.
     ///
     /// # Panics

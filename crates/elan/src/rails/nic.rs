@@ -5,10 +5,10 @@
 //! [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's queue, a
 //! process by an event, whose block is copied across the bus.
 //!
-//! *Failures.* When the rail fails, what its adapters have agreed on is void, and all of them are free again
-//! ([`crate::Node::failures`] counts). Every control message says after which failure it was made; those from before a
-//! failure are ignored. So are answers that a process no longer waits for, and reports of messages from before: receivers
-//! wait for another event after a failure.
+//! *Failures.* While the rail is down, its adapters go on with what they know, and their packets get lost. When the rail works
+//! again, what they have agreed on before is void, and all of them are free. Every control message says after which return of
+//! the rail it was made; those from before the last return are ignored. So are answers that a process no longer waits for, and
+//! reports of messages from before: receivers wait for another event after a return.
 //!
 //! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered;
 //! the ABORT of its last request may lie before it. The one request of this adapter gets one answer, and later one ACK, not
@@ -50,14 +50,19 @@ pub(super) struct Reply {
 #[derive(Clone, Copy)]
 pub(super) struct Grant {
     pub number: u64,
-    /// How often the rail had failed by then: the grant is void after another failure.
+    /// How often the rail had failed by then, and returned: the grant is of no use after another failure.
     pub failures: u32,
 }
 
-/// The state of an adapter, and how often its rail had failed when it was made.
+/// How often the rail of an adapter has worked again after a failure.
+fn returns(adapter: &Node) -> u32 {
+    adapter.failures() - u32::from(adapter.is_down())
+}
+
+/// The state of an adapter, and how often its rail had returned when it was made.
 struct State {
     nic: Nic,
-    failures: u32,
+    returns: u32,
     /// Requests of the node's processes that have not been answered: their numbers, and where to answer.
     waiting: Vec<(u64, Rc<Reply>)>,
 }
@@ -87,7 +92,7 @@ pub(super) fn start(
             avoidance: config.avoidance,
             state: RefCell::new(State {
                 nic: Nic::new(node, config.avoidance),
-                failures: 0,
+                returns: 0,
                 waiting: Vec::new(),
             }),
             queue,
@@ -108,16 +113,16 @@ pub(super) fn start(
 }
 
 impl Port {
-    /// The state of the adapter: after a failure of the rail, that of an adapter that is free.
+    /// The state of the adapter: after a return of the rail, that of an adapter that is free.
     fn state(&self) -> RefMut<'_, State> {
         let mut state = self.state.borrow_mut();
-        let failures = self.adapter.failures();
-        if state.failures != failures {
+        let returns = returns(&self.adapter);
+        if state.returns != returns {
             let nic = Nic::new(state.nic.node(), self.avoidance);
             let waiting = Vec::new();
             *state = State {
                 nic,
-                failures,
+                returns,
                 waiting,
             };
         }
@@ -143,7 +148,7 @@ impl Port {
 
     /// A process gives back a reservation that it has been granted, unless the reservation is void.
     pub fn abort(&self, grant: Grant) {
-        if grant.failures == self.adapter.failures() {
+        if grant.failures == returns(&self.adapter) {
             self.take_reply(grant.number);
             self.tell(ControlMessage::LocalAbort(self.named(grant.number)));
         }
@@ -161,7 +166,7 @@ impl Port {
     }
 
     fn tell(&self, message: ControlMessage) {
-        let message = encode(message, self.adapter.failures());
+        let message = encode(message, returns(&self.adapter));
         self.adapter.insert(self.queue, &message);
     }
 
@@ -204,11 +209,11 @@ impl Port {
     /// The program of the thread.
     async fn serve(&self, thread: &Thread, queues: &Queues, handle: u32) {
         loop {
-            let (message, failures) = decode(&thread.receive(self.queue).await);
-            if failures == self.adapter.failures() {
+            let (message, made) = decode(&thread.receive(self.queue).await);
+            if made == returns(&self.adapter) {
                 thread.step(handle.into()).await;
             }
-            if failures != self.adapter.failures() {
+            if made != returns(&self.adapter) {
                 continue;
             }
             let replies = self.nic().handle(message);
@@ -217,7 +222,7 @@ impl Port {
                 let at = queues[to];
                 let insert = Transaction::Insert {
                     queue: at.elan,
-                    words: words(ControlMessage::Remote { from, packet }, failures),
+                    words: words(ControlMessage::Remote { from, packet }, made),
                 };
                 thread.post(at, &[insert], Priority::High).await;
             }
@@ -245,8 +250,22 @@ pub(super) async fn event_or_failure(adapter: &Node, event: EventId) {
     .await;
 }
 
+/// Waits for an event of the process at an adapter, or until the rail works again after a failure.
+async fn event_or_return(adapter: &Node, event: EventId) {
+    let mut occurred = pin!(adapter.wait(event));
+    let mut returned = pin!(async {
+        adapter.down().wait().await;
+        adapter.up().wait().await;
+    });
+    poll_fn(|context| match occurred.as_mut().poll(context) {
+        Poll::Pending => returned.as_mut().poll(context),
+        ready @ Poll::Ready(()) => ready,
+    })
+    .await;
+}
+
 /// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns the event that
-/// the last packet of such a message names; after a failure of the rail, it is another.
+/// the last packet of such a message names; after a return of the rail, it is another.
 pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventId>> {
     let event = Rc::new(Cell::new(adapter.event(1)));
     let (port, adapter, known) = (Rc::clone(port), adapter.clone(), Rc::clone(&event));
@@ -254,11 +273,10 @@ pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventI
     let label = format!("receiver of node {node} on rail {rail}");
     adapter.clone().serve(label, async move {
         loop {
-            let (arrival, failures) = (known.get(), adapter.failures());
-            event_or_failure(&adapter, arrival).await;
-            if adapter.is_down() || adapter.failures() != failures {
+            let (arrival, before) = (known.get(), returns(&adapter));
+            event_or_return(&adapter, arrival).await;
+            if returns(&adapter) != before {
                 known.set(adapter.event(1));
-                adapter.up().wait().await;
                 continue;
             }
             adapter.prime(arrival, 1);
@@ -283,13 +301,13 @@ const CODES: [Option<Control>; 8] = [
     Some(Control::Abort),
 ];
 
-/// The bits of the kind of a message, and where the number of failures begins, of which 24 bits travel.
+/// The bits of the kind of a message, and where the number of returns begins, of which 24 bits travel.
 const KIND: u64 = 0xff;
-const FAILURES: u32 = 40;
+const RETURNS: u32 = 40;
 
-/// A control message in words: failures of the rail so far, its kind and the other end; the request's node with the
+/// A control message in words: returns of the rail so far, its kind and the other end; the request's node with the
 /// counter; and its number.
-fn words(message: ControlMessage, failures: u32) -> [u64; INSERTED] {
+fn words(message: ControlMessage, returns: u32) -> [u64; INSERTED] {
     let (code, other, counter) = match message {
         ControlMessage::LocalRts { to, .. } => (0, to.get(), 0),
         ControlMessage::LocalAck(_) => (1, 0, 0),
@@ -302,21 +320,21 @@ fn words(message: ControlMessage, failures: u32) -> [u64; INSERTED] {
     };
     let request = message.request();
     [
-        u64::from(failures) << FAILURES | code << 32 | u64::from(other),
+        u64::from(returns) << RETURNS | code << 32 | u64::from(other),
         u64::from(request.node.get()) << 32 | u64::from(counter.cast_unsigned()),
         request.number,
     ]
 }
 
-fn encode(message: ControlMessage, failures: u32) -> [u8; 8 * INSERTED] {
+fn encode(message: ControlMessage, returns: u32) -> [u8; 8 * INSERTED] {
     let mut bytes = [0; 8 * INSERTED];
-    for (place, word) in bytes.chunks_exact_mut(8).zip(words(message, failures)) {
+    for (place, word) in bytes.chunks_exact_mut(8).zip(words(message, returns)) {
         place.copy_from_slice(&word.to_le_bytes());
     }
     bytes
 }
 
-/// A control message, and how often the rail had failed when it was made.
+/// A control message, and how often the rail had returned when it was made.
 fn decode(bytes: &[u8]) -> (ControlMessage, u32) {
     let word = |index: usize| word_of(&bytes[8 * index..8 * (index + 1)]);
     let (other, counter) = (NodeId::new(word(0) as u32), (word(1) as u32).cast_signed());
@@ -340,7 +358,7 @@ fn decode(bytes: &[u8]) -> (ControlMessage, u32) {
             }
         }
     };
-    (message, (word(0) >> FAILURES) as u32)
+    (message, (word(0) >> RETURNS) as u32)
 }
 
 #[cfg(test)]

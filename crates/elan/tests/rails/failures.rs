@@ -213,7 +213,7 @@ fn a_rail_that_returns_is_used() {
 }
 
 /// What the rail has lost is lost, even if it would have arrived after the return: the sender hears of it, and nothing of
-/// a message is stored after that. Gets, puts into either memory, and messages of threads.
+/// a message is stored after that. Gets and puts, in either memory.
 #[test]
 fn what_was_lost_stays_lost() {
     for (placement, get) in [
@@ -239,7 +239,7 @@ fn what_was_lost_stays_lost() {
             giver.write(source, &[7; 3_000]);
             let [ends, noted] = logs();
             run_process(&mut bench.cluster, async move {
-                let dma = || Dma::new(source.start(), target.start(), size);
+                let dma = || Dma::new(source.start(), target.start(), size).stored();
                 let first = here.dma(dma()).await;
                 noted.note(first);
                 if first.is_err() {

@@ -51,7 +51,12 @@ impl Courier {
         let known = "members are processes of the job";
         let dma = Dma::new(self.node().at(one.from), to.expect(known), one.length);
         let dma = dma.notify_at(event.expect(known));
-        if one.short { dma.short() } else { dma }
+        match one.short {
+            true => dma.short(),
+            // What takes a detour comes after all that the DMA has brought.
+            false if self.detours.is_some() => dma.stored(),
+            false => dma,
+        }
     }
 
     /// Sends a delivery whose end nobody awaits.
