@@ -216,7 +216,7 @@ impl Wires<'_> {
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);
-        let died = progress.failed.is_some_and(|error| error.is_rail_down());
+        let died = progress.lost && progress.failed.is_some_and(|error| error.is_rail_down());
         let ordered = progress.dma.queue && progress.stage == Stage::Queued && !died;
         progress.stage = Stage::Completed;
         let completed = Due::Occurred(Occurrence::Completed(node, id));
