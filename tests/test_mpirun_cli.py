@@ -194,7 +194,7 @@ def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
     assert f"kept in kept/mpirun/{folder.name}" in ended.err
     kept = Kept.load(folder)
     assert kept.manifest["program"] == ["true"]
-    heights = {"messages": 4, "calls": 0, "ranks": 2, "links": 1, "series": 9}
+    heights = {"messages": 4, "calls": 0, "ranks": 2, "links": 1, "faults": 0, "series": 9}
     assert {name: kept.table(name).height for name in TABLES} == heights
     assert kept.table("messages").schema["tag"] == pl.UInt64
     matrix = kept.congestion()

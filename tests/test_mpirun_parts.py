@@ -129,7 +129,7 @@ def test_a_host_that_stops_ends_its_ranks() -> None:
     assert (ended.message, ended.exit_code, ended.finished) == (said, 1, False)
     went_on = judge(evidence({"rank": 2, "dead": dead}, [0, 0, 9, 9]))
     assert went_on.message.splitlines()[0] == (
-        "rank 2 (pid 13) on node 1 failed when its host stopped at 1000 us of simulated time in MPI_Recv"
+        "rank 2 (pid 13) on node 1 failed when its host stopped at 1,000 us of simulated time in MPI_Recv"
     )
 
 

@@ -220,7 +220,7 @@ FAULTS = (
 
 
 def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_programs: Path) -> None:
-    """Bit errors and a cable that is down for a while take time, and nothing else; the same command gives the same run."""
+    """Bit errors, and a cable that is down for a while, take time and nothing else; the command repeats its run."""
     words = ("-n", "8", str(mpi_programs / "faulty"), "50")
     faults = ("links = 'all', bit_error_rate = 1e-5", "link = 'node 3', at = '300 us', for = '100 us'")
     asked = [word for fault in faults for word in ("--fault", fault)]
@@ -250,18 +250,14 @@ def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) ->
 
 
 def test_a_message_that_is_lost_is_an_error_of_mpi(elanite: Run, mpi_programs: Path) -> None:
-    """Programs whose errors are fatal end, the others get it; both reports name the message and the reason."""
+    """MPICH ends the program then; the report says which message was lost, and why."""
     fault = ("--fault", "link = 'node 3', at = '1 ms'")
-    words = ("-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
-    lost = r"the first message that was lost: rank \d .* 4 KB .*node 3.* has failed: .*; the message has not been"
-    fatal, returned = elanite("mpirun", *words), elanite("mpirun", *words, "return")
-    assert fatal.code != 0, fatal
-    assert re.search(r"^error: rank \d .* ended the run with an error of MPI", fatal.err, re.MULTILINE), fatal
-    assert re.fullmatch(r"(rank \d gets MPI_ERR_OTHER\n)+", returned.out), returned
-    assert returned.code == 3, returned
-    assert re.search(r"^error: rank \d .* called MPI_Abort with code 3", returned.err, re.MULTILINE), returned
-    for ended in (fatal, returned):
-        assert re.search(lost, ended.err), ended
+    ended = elanite("mpirun", "-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
+    assert ended.code not in (0, 9), ended
+    assert ended.out == "", ended
+    assert re.search(r"^error: rank [23] .* ended the run with an error of MPI", ended.err, re.MULTILINE), ended
+    lost = r"the first message that was lost: rank [23] .*node 3 .* has failed: .*; the message has not been delivered"
+    assert re.search(lost, ended.err), ended
 
 
 def test_a_limit(elanite: Run, ends: str) -> None:

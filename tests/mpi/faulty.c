@@ -1,5 +1,5 @@
-/* Messages in a ring, again and again, on a machine of which parts fail. Arguments: how many rounds, and "return" for errors
- * that are returned; then a rank that gets an error says which, and ends all ranks with code 3. */
+/* Messages in a ring, as many rounds as the argument says, on a machine of which parts may fail. A byte that is not the byte that
+ * was sent ends all ranks with code 9. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,20 +16,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc > 2 && !strcmp(argv[2], "return"))
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int round = 0; round < rounds; round++) {
         int to = (rank + 1) % ranks, from = (rank + ranks - 1) % ranks;
         memset(out, rank + round, SIZE);
-        int error = MPI_Sendrecv(out, SIZE, MPI_CHAR, to, 5, in, SIZE, MPI_CHAR, from, 5, MPI_COMM_WORLD,
-                                 MPI_STATUS_IGNORE);
-        if (error) {
-            int class;
-            MPI_Error_class(error, &class);
-            printf("rank %d gets %s\n", rank, class == MPI_ERR_OTHER ? "MPI_ERR_OTHER" : "another error");
-            fflush(stdout);
-            MPI_Abort(MPI_COMM_WORLD, 3);
-        }
+        MPI_Sendrecv(out, SIZE, MPI_CHAR, to, 5, in, SIZE, MPI_CHAR, from, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         for (int byte = 0; byte < SIZE; byte++)
             if (in[byte] != (char)(from + round))
                 MPI_Abort(MPI_COMM_WORLD, 9);

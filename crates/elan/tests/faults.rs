@@ -90,7 +90,21 @@ struct Report {
 
 /// Performs an act on a machine.
 fn perform(config: &Config, act: Act) -> Report {
+    perform_with(config, act, None)
+}
+
+/// Performs an act on a machine of which one node refuses all packets for a while.
+fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Report {
     let mut cluster = cluster(config);
+    if let Some((from, to)) = refuses {
+        let node = cluster.node(NodeId::new(TO));
+        cluster.spawn("refuses", async move {
+            node.sleep_until(from).await;
+            node.accept(false);
+            node.sleep_until(to).await;
+            node.accept(true);
+        });
+    }
     let sender = cluster.node(NodeId::new(FROM));
     let (first, last) = match act {
         Act::Broadcast(..) | Act::Conditional => RANGE,
@@ -259,7 +273,10 @@ fn perform(config: &Config, act: Act) -> Report {
 
 /// Performs an act and checks that its effects are what its results say.
 fn check(config: &Config, act: Act) -> Report {
-    let report = perform(config, act);
+    check_report(act, perform(config, act))
+}
+
+fn check_report(act: Act, report: Report) -> Report {
     let what = format!("{act:?}: {report:?}");
     let (then, later) = (&report.then, &report.later);
     let length = later.bytes[0].len() as u64;
@@ -307,6 +324,7 @@ fn check(config: &Config, act: Act) -> Report {
         Act::Add(_) => {
             assert!((least..=most).contains(&later.words[0]), "{what}");
             let found: Vec<u64> = report.results.iter().flatten().flatten().copied().collect();
+            assert_eq!(found.len() as u64, least, "{what}");
             assert!(found.is_sorted_by(|one, next| one < next), "{what}");
             assert!(found.iter().all(|&word| word < later.words[0]), "{what}");
         }
@@ -402,6 +420,72 @@ fn an_error_is_the_end() {
         }
     }
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
+}
+
+/// The source gives up at once, while a slow bus still takes what has been accepted to main memory: the error waits for it.
+#[test]
+fn an_error_waits_for_the_bus() {
+    let mut failed = 0;
+    let main = (Placement::Adapter, Placement::Main);
+    for act in [
+        Act::Put(main, 900),
+        Act::Get(main, 900),
+        Act::Broadcast(Placement::Main, 900),
+    ] {
+        for part in parts(&sixteen_nodes()) {
+            for at in moments() {
+                let lasts = Some(Time::from_us(90));
+                let mut config = failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)]);
+                config.bus.rate = units::Rate::from_bytes_per_second(10_000_000);
+                if let Some(faults) = &mut config.faults {
+                    (faults.timeout, faults.give_up) = (Time::from_us(1), Time::ZERO);
+                }
+                failed += u32::from(!all_ok(&check(&config, act)));
+            }
+        }
+    }
+    assert!(failed > 50, "{failed}");
+}
+
+/// A packet of a broadcast is hit, the last one is not, and then a destination is cut off: all are notified, or nobody is.
+#[test]
+fn a_broadcast_is_all_or_nothing() {
+    let (mut failed, mut fine) = (0, 0);
+    for seed in 0..6 {
+        for length in [600, 900] {
+            for at in moments() {
+                let lasts = Some(Time::from_ms(3));
+                let cut = down(cable_of(&sixteen_nodes(), TO), at, lasts);
+                let mut config = failing(sixteen_nodes(), vec![cut, bit_errors(1e-5)]);
+                if let Some(faults) = &mut config.faults {
+                    faults.seed = seed;
+                }
+                let report = check(&config, Act::Broadcast(Placement::Adapter, length));
+                *(if all_ok(&report) {
+                    &mut fine
+                } else {
+                    &mut failed
+                }) += 1;
+            }
+        }
+    }
+    assert!(failed > 100 && fine > 20, "{failed}, {fine}");
+}
+
+/// A destination that refuses a packet, which all get again, lets nobody be notified twice, with faults or without.
+#[test]
+fn a_repeated_packet_notifies_nobody_twice() {
+    let never = down(cable_of(&sixteen_nodes(), 0), Time::from_secs(9), None);
+    for config in [sixteen_nodes(), failing(sixteen_nodes(), vec![never])] {
+        for from in moments().map(|at| at + Time::from_us(1)) {
+            for lasts in [400, 900, 2000] {
+                let act = Act::Broadcast(Placement::Adapter, 900);
+                let refuses = Some((from, from + Time::from_ns(lasts)));
+                let report = check_report(act, perform_with(&config, act, refuses));
+                assert!(all_ok(&report), "{report:?}");
+            }
+        }
+    }
 }
 
 /// Cables die and come back all the time, and bits flip.

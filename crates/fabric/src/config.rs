@@ -70,8 +70,7 @@ pub struct Config {
 pub struct Faults {
     /// The sender's output timeout, in cycles from the injection on, at least 1. Hardware: about 8 ms (hardware.md, C3).
     pub timeout: Cycle,
-    /// Bits at the begin of a packet that the switches check: the route and its CRC. At most `flit_bits` times the flits of the
-    /// shortest packet count.
+    /// Bits at the begin of a packet that the switches check: the route and its CRC.
     pub header_bits: u32,
     /// Bits of a flit.
     pub flit_bits: u32,

@@ -54,6 +54,9 @@
 //! ahead, or follows another by at least one cycle. This is the whole idea of [`motion::worm`]; its essay has the proof by
 //! induction over cycles. `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
+//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Fabric::cut`]): the essay of `control::faults` says
+//! what then becomes of packets, answers and channels.
+//!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
 //! are told by [`Notice`]s what became of them, and answer deliveries with [`Fabric::acknowledge`].
 

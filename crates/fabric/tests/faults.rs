@@ -6,6 +6,7 @@ mod common;
 
 use common::random::{Act, Input};
 use common::{Bench, CIRCUITS, Heard, broadcast, machine, named, packet};
+use fabric::topology::find_cycle;
 use fabric::{
     Ack, Ascent, Circuit, Config, Cycle, Engine, FatTree, Faults, LinkCounters, LinkId,
     PacketRecord, PacketSpec, Place, Torus,
@@ -155,6 +156,48 @@ fn a_header_that_waits_is_refused_when_the_last_link_dies() {
     config.faults.as_mut().expect("it may fail").timeout = 60;
     let bench = run(&config, &[(50, Act::Cut(LinkId::new(5)))], &traffic);
     assert_eq!(times(&bench.record(0)), (0, 0, 105, Ack::TimedOut));
+}
+
+/// The tail of a packet is at its destination in cycle 15. If the cable dies in that cycle, it is lost; a cycle later it is not,
+/// but its answer is.
+#[test]
+fn what_comes_in_when_the_cable_dies_is_lost() {
+    let traffic = [(0, packet(0, 1, 10))];
+    for (at, delivered) in [(15, 0), (16, 15)] {
+        let bench = run(&switch(), &[(at, Act::Cut(LinkId::new(5)))], &traffic);
+        let lost = (0, delivered, TIMEOUT, Ack::TimedOut);
+        assert_eq!(times(&bench.record(0)), lost);
+    }
+    // The timeout counts from the injection, not from the offer: packet 1 has waited for the channel of packet 0.
+    let traffic = [(0, packet(0, 2, 10)), (0, packet(0, 1, 10))];
+    let bench = run(&switch(), &[(30, Act::Cut(LinkId::new(5)))], &traffic);
+    assert_eq!(
+        times(&bench.record(1)),
+        (22, 0, 22 + TIMEOUT, Ack::TimedOut)
+    );
+}
+
+/// What falls free while a cable is dead is free when it lives again, and not before.
+#[test]
+fn a_repaired_cable_has_its_channels() {
+    let mut config = switch();
+    config.channels = 2;
+    let dies = LinkId::new(5);
+    let traffic = [
+        (0, packet(0, 1, 10)),
+        (1, packet(2, 1, 10)),
+        (600, packet(0, 1, 10)),
+        (600, packet(2, 1, 10)),
+        (700, packet(3, 1, 10)),
+    ];
+    // Both packets are lost; at cycle 600 all are free again.
+    let acts = [(8, Act::Cut(dies)), (550, Act::Repair(dies))];
+    let bench = run(&config, &acts, &traffic);
+    let acks = [0, 1, 2, 3, 4].map(|token| bench.record(token).ack);
+    assert_eq!(acks[..2], [Ack::TimedOut; 2]);
+    assert_eq!(acks[2..], [Ack::Accepted; 3]);
+    // Packet 3, like packet 1, takes the second channel, and waits for the flits before it, but for no EOP.
+    assert_eq!(bench.fabric.counters(dies).waiting, 9 + 10);
 }
 
 /// An adapter whose cable is dead refuses its packets, which never enter; they are answered in the next cycle.
@@ -351,12 +394,37 @@ fn a_broadcast_is_all_or_nothing() {
         assert_eq!(bench.record(0).acknowledged, TIMEOUT);
         assert!(heard[told..].iter().all(|&(end, ..)| end == TIMEOUT + 7));
     }
+    // A repair comes too late.
+    let acts = [
+        (16, Act::Cut(LinkId::new(6))),
+        (18, Act::Repair(LinkId::new(6))),
+    ];
+    let bench = run(&switch(), &acts, &[(0, broadcast(0, 0, 3, 10))]);
+    assert_eq!(bench.record(0).ack, Ack::TimedOut);
     let late = run(
         &switch(),
         &[(22, Act::Cut(LinkId::new(6)))],
         &[(0, broadcast(0, 0, 3, 10))],
     );
     assert_eq!(late.record(0).ack, Ack::Accepted);
+}
+
+/// The flits of a broadcast come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four nodes below hear nothing, and
+/// the others hear of a bad EOP. In cycle 9 the header is lost, too, and the part is drained at the switch.
+#[test]
+fn below_a_dead_cable_a_broadcast_is_garbage() {
+    let config = tree();
+    let dies = link(&config, "switch 2.0", "switch 1.3");
+    for (at, discarded) in [(9, 10), (10, 0), (18, 0)] {
+        let traffic = [(0, broadcast(0, 0, 15, 10))];
+        let bench = run(&config, &[(at, Act::Cut(dies))], &traffic);
+        let nodes = 0..12_u32;
+        let delivered = nodes.clone().map(|node| (21, node, "delivered"));
+        let ended = nodes.map(|node| (TIMEOUT + 13, node, "bad"));
+        assert_eq!(news(&bench), delivered.chain(ended).collect::<Vec<_>>());
+        assert_eq!(times(&bench.record(0)), (0, 0, TIMEOUT, Ack::TimedOut));
+        assert_eq!(bench.fabric.flit_census().discarded, discarded);
+    }
 }
 
 /// A broadcast over two levels whose header goes wrong on the way to switch 1.3: the switch discards its part and answers for
@@ -407,6 +475,22 @@ fn sources_avoid_what_they_know_to_be_dead() {
         assert!((0..3).all(|switch| packets(switch) > 40), "{ascent:?}");
         assert!(packets(3) <= 100);
     }
+}
+
+/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn that
+/// all is alive again: there nothing is fixed.
+#[test]
+fn a_fixed_way_ends_with_the_tables() {
+    let config = tree();
+    let dies = link(&config, "switch 2.3", "switch 1.3");
+    let acts = [
+        (0, Act::Cut(dies)),
+        (0, Act::Learn),
+        (4, Act::Repair(dies)),
+        (4, Act::Learn),
+    ];
+    let bench = run(&config, &acts, &[(0, packet(0, 15, 10))]);
+    assert_eq!(times(&bench.record(0)), (0, 21, 33, Ack::Accepted));
 }
 
 /// If the known cuts leave no way, the adapter refuses the packet, and the fabric names the cables.
@@ -499,6 +583,20 @@ fn a_torus_goes_the_other_way_round() {
     );
     assert!(bench.fabric.way(0_u32, 4_u32).is_ok());
     assert_eq!(bench.fabric.arriving(Place::new(1)), 0);
+}
+
+/// With datelines, packets that go the longer way round wait for each other in no circle. Without, in a ring of four, they may,
+/// while those that go the shorter way may not.
+#[test]
+fn ways_round_dead_cables_do_not_deadlock() {
+    for sizes in [&[3][..], &[4], &[5], &[6], &[3, 4], &[5, 2], &[2, 3, 4]] {
+        let torus = Torus::new(sizes, sizes.iter().product(), true).expect("it fits");
+        assert_eq!(find_cycle(&failing(machine(torus, 3))), None, "{sizes:?}");
+    }
+    let without = Torus::new(&[4], 4, false).expect("4 nodes");
+    assert_eq!(find_cycle(&machine(without.clone(), 3)), None);
+    assert!(find_cycle(&failing(machine(without, 3))).is_some());
+    assert_eq!(find_cycle(&tree()), None);
 }
 
 #[test]

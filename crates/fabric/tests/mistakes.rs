@@ -2,8 +2,9 @@
 //!
 //! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has the mistakes
 //! of the worm mover and its helpers, which the differential test must find; folder `control` those of the control plane, which
-//! both movers share, for tests that know the right result. The slow test makes each mistake in a copy of the workspace below
-//! the target directory, runs these tests there, and demands that they fail. Without a mistake they must pass.
+//! both movers share, for tests that know the right result; folder `faults` those where parts fail. The slow test makes each
+//! mistake in a copy of the workspace below the target directory, runs these tests there, and demands that they fail. Without a
+//! mistake they must pass.
 //!
 //! `ELANITE_MISTAKE=rotation` tries only mistakes whose name contains `rotation`.
 
@@ -13,13 +14,14 @@ mod mistake;
 use mistake::{Copy, Mistake, mistakes, package};
 
 /// Folders of mistakes, the least number of mistakes in each, and the tests that must find them.
-const KINDS: [(&str, usize, &[&str]); 2] = [
+const KINDS: [(&str, usize, &[&str]); 3] = [
     ("motion", 10, &["differential"]),
     (
         "control",
         5,
         &["control_plane", "one_packet", "two_packets"],
     ),
+    ("faults", 10, &["faults", "conservation"]),
 ];
 
 #[test]

@@ -272,6 +272,42 @@ fn a_lost_member_is_known_to_all() {
     }
 }
 
+/// A message of a call is given up while the routing tables know nothing: once the cable is back, all members learn of it.
+#[test]
+fn what_is_given_up_is_known_to_all() {
+    let mut failed = 0;
+    for (number, kind) in CALLS.into_iter().enumerate() {
+        for at in moments(6, 5_900 + 97 * number as u64) {
+            let [ends, noted] = logs();
+            let program = async move |pe: Pe| {
+                let group = pe.elan().all_group().clone();
+                for round in 0..60 {
+                    let outcome = call(&pe, &group, kind, round).await;
+                    if outcome.is_err() || round == 59 {
+                        return noted.note((me(&pe), outcome));
+                    }
+                    pe.compute(Time::from_us(100)).await;
+                }
+            };
+            let mut config = outage(&cable_of(&sixteen_nodes(), 5), at, 2000);
+            if let Some(faults) = &mut config.faults {
+                faults.detect = Time::from_ms(20);
+            }
+            let (_, end) = play(&config, &job(&MEMBERS), program);
+            end.unwrap_or_else(|stop| panic!("{kind:?} at {at}: {stop}"));
+            let ends = ends.borrow();
+            assert_eq!(ends.len(), MEMBERS.len());
+            let lost = ends.iter().filter(|(_, end)| end.is_err()).count();
+            assert!(
+                lost == 0 || lost == MEMBERS.len(),
+                "{kind:?} at {at}: {ends:?}"
+            );
+            failed += lost;
+        }
+    }
+    assert!(failed > 100, "{failed}");
+}
+
 /// Other groups than that of the lost member go on.
 #[test]
 fn other_groups_go_on() {

@@ -46,11 +46,11 @@ pub fn rows(cluster: &Cluster) -> Vec<FaultRow> {
         return Vec::new();
     }
     let topology = cluster.config().fabric.topology;
-    let episodes = episodes.into_iter();
+    let episodes = episodes.iter();
     episodes.map(|episode| row(episode, &*topology)).collect()
 }
 
-fn row(episode: Episode, wiring: &dyn Wiring) -> FaultRow {
+fn row(episode: &Episode, wiring: &dyn Wiring) -> FaultRow {
     let (part, cable): (_, Option<LinkId>) = match &episode.part {
         Part::Link(link) => ("link", Some(*link)),
         Part::Links(_) => ("links", None),

@@ -47,7 +47,7 @@ enum Course {
     Random {
         mtbf: Time,
         mttr: Time,
-        stream: Stream,
+        stream: Box<Stream>,
     },
 }
 
@@ -74,7 +74,7 @@ impl Schedule {
                 When::Random { mtbf, mttr } => Course::Random {
                     mtbf,
                     mttr,
-                    stream: config.stream(&format!("{name}/times")),
+                    stream: Box::new(config.stream(&format!("{name}/times"))),
                 },
             };
             schedule.elements.push(Element {

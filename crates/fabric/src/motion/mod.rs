@@ -12,8 +12,8 @@
 //!
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
-//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is free one
-//!   cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
+//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is
+//!   free one cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
 //!   all branches have sent it. Each branch moves as its own link lets it.
 //!
 //! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can

@@ -5,14 +5,16 @@
 //! Without a cycle no packet can wait for ever (Dally and Seitz, 1987). With a cycle packets may, whether the routing leaves a
 //! choice or not. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
-//! All packets of all pairs of nodes are followed. A machine of more than [`MOST`] positions is judged by a small machine of its
-//! kind ([`Routing::model`]). Broadcasts have a proof of their own (`control::broadcast`).
+//! All packets of all pairs of nodes are followed; where cables may die, those that go round dead cables, too. (In a tree these
+//! climb and descend like all others, and need no look of their own.) A machine of more than [`MOST`] positions is judged by a
+//! small machine of its kind ([`Routing::model`]). Broadcasts have a proof of their own (`control::broadcast`).
 
 use super::{End, Header, LinkId, Place, Routing, SwitchId, with_routing};
 use crate::Config;
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::graphmap::DiGraphMap;
 use std::fmt::{self, Display, Formatter};
+use std::iter;
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
 const MOST: u32 = 32;
@@ -59,19 +61,23 @@ impl Display for DependencyCycle {
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     with_routing!(config, routing => {
         if routing.wiring().positions() <= MOST {
-            return cycle_of(&routing);
+            return cycle_of(&routing, config);
         }
-        let cycle = cycle_of(&routing.model())?;
+        let cycle = cycle_of(&routing.model(), config)?;
         Some(DependencyCycle { of_model: true, ..cycle })
     })
 }
 
-fn cycle_of<R: Routing>(routing: &R) -> Option<DependencyCycle> {
+fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle> {
     let wiring = routing.wiring();
     let mut graph: DiGraphMap<ChannelClass, ()> = DiGraphMap::new();
     for source in Place::all(wiring.nodes()) {
         for destination in Place::all(wiring.nodes()) {
-            follow(routing, source, destination, &mut graph);
+            let plan = routing.plan(source, destination.into());
+            let detours = config.faults.iter().flat_map(|_| routing.detours());
+            for plan in iter::once(plan).chain(detours) {
+                follow(routing, source, destination, plan, &mut graph);
+            }
         }
     }
     let components = tarjan_scc(&graph);
@@ -101,10 +107,10 @@ fn follow<R: Routing>(
     routing: &R,
     source: Place,
     destination: Place,
+    plan: u8,
     graph: &mut DiGraphMap<ChannelClass, ()>,
 ) {
     let wiring = routing.wiring();
-    let plan = routing.plan(source, destination.into());
     let classes = |class: Option<u32>| class.map_or(0..R::CLASSES, |class| class..class + 1);
     let mut held: Vec<ChannelClass> = Vec::new();
     let mut links = vec![wiring.injection(source)];

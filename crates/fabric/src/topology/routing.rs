@@ -4,6 +4,7 @@ use super::destination::Destination;
 use super::wiring::Wiring;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use std::fmt::Debug;
+use std::ops::RangeInclusive;
 
 /// A packet to one node whose header is at a switch: all that the routing may look at.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,11 @@ pub trait Routing {
 
     /// The next step of a packet to one node.
     fn step(&self, header: &Header) -> Step;
+
+    /// The plans, besides the usual one, that packets may have where the sources avoid dead links.
+    fn detours(&self) -> RangeInclusive<u8> {
+        RangeInclusive::new(1, 0)
+    }
 
     /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool;

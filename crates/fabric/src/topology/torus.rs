@@ -29,6 +29,7 @@ use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
 use super::routing::{Header, Routing, Step};
 use super::wiring::{End, Wiring};
 use crate::id::{ChannelId, LinkId, Place, Rail, SwitchId};
+use std::ops::RangeInclusive;
 
 /// Most dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
@@ -357,6 +358,10 @@ impl Routing for Torus {
     /// The dimensions in which the packet goes the longer way round, as bits.
     fn plan(&self, _source: Place, _destination: Destination) -> u8 {
         0
+    }
+
+    fn detours(&self) -> RangeInclusive<u8> {
+        1..=u8::MAX >> (MAX_DIMENSIONS - self.sizes.len())
     }
 
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {

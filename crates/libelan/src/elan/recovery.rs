@@ -46,6 +46,10 @@ use std::task::Poll;
 /// Barriers that go by software after the hardware has failed.
 const CALLS: u64 = 64;
 
+/// How often a member tries to tell another one of a loss, within twice the time of detection: by then the cable works, or the tables
+/// know that it does not. Assumed.
+const TELLS: u32 = 16;
+
 /// Words of the record: the first and the last barrier by software; then an error.
 const FALL: u64 = 2;
 const LOSS: u64 = 4;
@@ -381,16 +385,17 @@ impl Group {
         matches!(loss.reason, Obstacle::NoWay(_)) && both.is_err()
     }
 
-    /// Tells a leader that the group is lost. While this adapter is dead, it tries again, until the tables say that there is no way.
+    /// Tells a leader that the group is lost: tries again and again, until the tables say that there is no way.
     async fn tell_of_loss(&self, vp: ProcessId, part: Part) {
         let node = self.node();
         let detect = node.config().faults.as_ref().map(|faults| faults.detect);
-        while let Err(error) = self.write_to(vp, part).await {
-            if !error.is_rail_down() || node.way(node.place(), self.place_of(vp)).is_err() {
+        let pause = detect.unwrap_or_default() / u64::from(TELLS) * 2;
+        for _ in 0..TELLS {
+            let told = self.write_to(vp, part).await.is_ok();
+            if told || node.way(node.place(), self.place_of(vp)).is_err() {
                 return;
             }
-            let least = node.config().adapter.trap_delay;
-            node.sleep(detect.unwrap_or_default().max(least)).await;
+            node.sleep(pause).await;
         }
     }
 

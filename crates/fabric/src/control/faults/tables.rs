@@ -1,16 +1,18 @@
 //! The routing tables of the sources, where they know of dead cables.
 //!
-//! If all ways of a pair of nodes are alive by the tables, its packets are routed as always. Else the source fixes the way: in a
-//! tree, at each switch of the ascent it names one of the up-links from which, by the tables, a living way leads down to the
-//! destination; which one, a hash of source, number of the packet and switch says, as in arbitration. In a torus the packet goes
-//! the other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A packet
-//! without a way is refused by its adapter, as over a dead cable of its own, and so is a broadcast whose tree is not alive.
+//! If all ways of a pair of nodes are alive by the tables, its packets are routed as always. Else the source fixes the way: in
+//! a tree, at each switch of the ascent it names one of the up-links from which, by the tables, a living way leads down to the
+//! destination; which one, a hash of source, number of the packet and switch says, as in arbitration. In a torus the packet
+//! goes the other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A
+//! packet without a way is refused by its adapter, as over a dead cable of its own, and so is a broadcast whose tree is not
+//! alive.
 //!
-//! *Simplified:* a header reads the tables where it is; if they change while it is under way, it goes on by the new ones, and may
-//! find that no way leads on from there.
+//! *Simplified:* a header reads the tables where it is; if they change while it is under way, it goes on by the new ones, and
+//! may find that no way leads on from there.
 //!
-//! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument for adaptive ascents holds. In a
-//! torus the order of dimensions stays, and a packet that goes round a ring the longer way crosses the dateline at most once, too.
+//! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument for adaptive ascents holds.
+//! In a torus the order of dimensions stays, and a packet that goes round a ring the longer way crosses the dateline at most
+//! once, too.
 
 use super::{Control, Faults};
 use crate::control::arbitration;

@@ -446,9 +446,9 @@ impl Motion for WormMover {
         self.sunk.push(channel);
         let link = &mut self.links[number];
         link.quiet = false;
-        if link.mover != NONE && link.next > now {
-            let next = link.next.min(now + HORIZON);
-            self.foresee(number, next, witness);
+        let (moves, due) = (link.mover != NONE, link.next);
+        if moves && due > now {
+            self.foresee(number, due.min(now + HORIZON), witness);
         }
         if self.links[number].unsent >> self.lanes.lane(channel) & 1 == 1 {
             self.consider(channel, now, witness);

@@ -163,6 +163,10 @@ impl Routing for Climb {
 
     fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {
         let turn = self.tree.common_level(source, node);
+        if dead(self.tree.ejection(node)) {
+            // Most often this alone is dead; to try all ways up would take long.
+            return None;
+        }
         let lives = self
             .tree
             .leads(self.tree.injection(source), turn, node, dead);

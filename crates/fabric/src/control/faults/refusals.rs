@@ -1,0 +1,151 @@
+//! Headers that go nowhere: refused, wrong or lost. Their worms are sunk where they are.
+
+use super::{Control, Draw, NEVER};
+use crate::control::packet::{ANY_LINK, Fate};
+use crate::control::{Ack, Event, PacketId};
+use crate::id::GroupId;
+use crate::motion::Motion;
+use crate::topology::Routing;
+use crate::{ChannelId, Circuit, Cycle};
+
+impl<R: Routing> Control<R> {
+    /// A header comes to the end of a link. Returns whether it is to be routed in the usual way.
+    #[cold]
+    pub(in crate::control) fn header_passes(
+        &mut self,
+        channel: ChannelId,
+        packet: PacketId,
+    ) -> bool {
+        let link = self.lanes.link(channel);
+        let flight = self.flights.get(packet);
+        let (source, sequence) = (flight.spec.source, flight.sequence);
+        let faults = self.failing();
+        let seen = &mut faults.seen[channel];
+        seen.header = true;
+        let gone = seen.gone;
+        if gone || faults.draws(link, source, sequence, Draw::Header) {
+            faults.sinking.push(channel);
+            if !gone {
+                faults.count_error(link);
+                self.doom(packet, Ack::Corrupted);
+            }
+            return false;
+        }
+        // What was fixed for the switch before is over.
+        self.flights.get_mut(packet).only = ANY_LINK;
+        self.failing().known.is_empty() || self.takes_no_detour(channel, packet)
+    }
+
+    /// A packet is refused, unless it is lost anyway.
+    pub(in crate::control) fn doom(&mut self, packet: PacketId, ack: Ack) {
+        let flight = self.flights.get_mut(packet);
+        if flight.fate == Fate::Well {
+            flight.fate = Fate::Refused(ack);
+        }
+    }
+
+    /// Sinks the worms whose headers have come in this cycle and go nowhere.
+    #[cold]
+    pub(in crate::control) fn sink_headers(&mut self, motion: &mut impl Motion) {
+        let mut sinking = std::mem::take(&mut self.failing().sinking);
+        for channel in sinking.drain(..) {
+            self.sink(motion, channel);
+        }
+        self.failing().sinking = sinking;
+    }
+
+    /// Refuses the headers of a group that have only dead links to go on by.
+    #[cold]
+    pub(in crate::control) fn refuse_headers(&mut self, motion: &mut impl Motion, number: GroupId) {
+        let (outputs, ..) = self.crossbar.outputs(number);
+        if self.failing_is_dead() && outputs.iter().any(|&link| self.is_cut(link)) {
+            self.refuse_headers_of(motion, number);
+        }
+    }
+
+    fn failing_is_dead(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.dead > 0)
+    }
+
+    #[cold]
+    fn refuse_headers_of(&mut self, motion: &mut impl Motion, number: GroupId) {
+        let (outputs, ..) = self.crossbar.outputs(number);
+        let none_lives = outputs.iter().all(|&link| self.is_cut(link));
+        let mut refused = Vec::new();
+        let mut next = self.groups[number].waiting;
+        while let Some(packet) = next {
+            let flight = self.flights.get(packet);
+            next = flight.next;
+            if none_lives || (flight.only != ANY_LINK && self.is_cut(flight.only)) {
+                refused.push(packet);
+            }
+        }
+        for packet in refused {
+            self.leave(number, packet);
+            match self.flights.get(packet).path().last() {
+                None => self.refuse_branch(motion, packet),
+                Some(&channel) => {
+                    self.doom(packet, Ack::Unreachable);
+                    self.sink(motion, channel);
+                }
+            }
+        }
+    }
+
+    /// Sinks a worm, behind the events of the cycle.
+    pub(in crate::control) fn sink(&mut self, motion: &mut impl Motion, channel: ChannelId) {
+        let now = self.now;
+        let packet = self.holders[channel];
+        if self.flights.get(packet).spec.destination.is_broadcast() {
+            self.sink_part(packet);
+        }
+        let tail = self.failing().seen[channel].tail;
+        self.failing().seen[channel].sunk = now;
+        motion.sink(channel, now, self);
+        if tail != NEVER {
+            self.sunk_whole(channel, tail);
+        }
+    }
+
+    /// The mover reports a tail.
+    #[cold]
+    pub(in crate::control) fn note_tail(&mut self, channel: ChannelId, sent: Cycle) {
+        let seen = &mut self.failing().seen[channel];
+        seen.tail = sent;
+        if seen.sunk != NEVER {
+            self.sunk_whole(channel, sent);
+        }
+    }
+
+    /// The tail of a worm that is sunk was sent in a cycle: the worm is drained when the tail is in, and after the cycle in which
+    /// it was sunk. Both movers report a tail in time for that, but not in the same cycle.
+    #[cold]
+    fn sunk_whole(&mut self, channel: ChannelId, sent: Cycle) {
+        let packet = self.holders[channel];
+        let drained = (sent + self.delay(&[channel])).max(self.failing().seen[channel].sunk + 1);
+        self.schedule(drained, Event::Sunk(packet));
+        if self.config.circuit == Circuit::Wormhole {
+            self.schedule(drained + 2, Event::Free(channel));
+        }
+    }
+
+    /// The tail of a packet that is sunk is in.
+    #[cold]
+    pub(in crate::control) fn drained(&mut self, motion: &mut impl Motion, packet: PacketId) {
+        let flight = self.flights.get(packet);
+        if flight.spec.destination.is_broadcast() {
+            return self.part_drained(packet);
+        }
+        self.free_all_at_the_end(packet);
+        match self.flights.get(packet).fate {
+            Fate::Refused(ack) => {
+                let flight = self.flights.get_mut(packet);
+                flight.ack = Some(ack);
+                let back = self.now + self.delay(self.flights.get(packet).path());
+                self.schedule(back, Event::Acknowledged(packet));
+            }
+            Fate::Lost => self.lose(motion, packet),
+            Fate::Well => unreachable!("only what has failed is sunk"),
+        }
+    }
+}

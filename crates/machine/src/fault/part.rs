@@ -1,0 +1,225 @@
+//! The fault on a machine: which part of it is meant.
+
+use super::check::level;
+use super::{Fault, Pick, Wrong};
+use crate::file::Machine;
+use config::{Document, Problems, nearest};
+use elan::faults::{Links, Part, When};
+use elan::{NodeId, Rail};
+use fabric::topology::End;
+use fabric::{LinkId, SwitchId, Topology, Wiring};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+impl Fault {
+    /// The fault on a machine.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, or that the machine does not have.
+    pub fn on(&self, topology: &Topology) -> Result<elan::faults::Fault, Wrong> {
+        self.check()?;
+        let wiring = &**topology;
+        let part = self.part(wiring)?;
+        let when = match (self.bit_error_rate, self.at, self.mtbf, self.mttr) {
+            (Some(rate), ..) => When::BitErrors(rate),
+            (_, _, Some(mtbf), Some(mttr)) => When::Random { mtbf, mttr },
+            (_, at, ..) => When::At {
+                at: at.expect("the fault has been checked"),
+                lasts: self.lasts,
+            },
+        };
+        Ok(elan::faults::Fault { part, when })
+    }
+
+    fn part(&self, wiring: &dyn Wiring) -> Result<Part, Wrong> {
+        let rails = wiring.rails();
+        if let Some(rail) = self.rail
+            && rail >= rails
+        {
+            let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
+            return Err(Wrong::new("rail", message).allowed(format!("0 to {}", rails - 1)));
+        }
+        let rail = self.rail.map(Rail::new);
+        if let Some(node) = self.node {
+            return attached("node", node, wiring).map(Part::Node);
+        }
+        if let Some(links) = &self.links {
+            return self.links(links, rail, wiring);
+        }
+        // One part of one rail.
+        let of_rail = |key| match rail {
+            None if rails > 1 => {
+                let message =
+                    format!("the machine has {rails} rails, and the fault does not say which");
+                Err(Wrong::new(key, message).hint("write rail = 0, or another one"))
+            }
+            rail => Ok(rail.unwrap_or_default()),
+        };
+        if let Some(link) = &self.link {
+            return link_of(link, of_rail("link")?, wiring).map(Part::Link);
+        }
+        if let Some(name) = &self.switch {
+            return switch_of("switch", name, of_rail("switch")?, wiring).map(Part::Switch);
+        }
+        if let Some(node) = self.adapter {
+            let node = attached("adapter", node, wiring)?;
+            return Ok(Part::Adapter(wiring.place(of_rail("adapter")?, node)));
+        }
+        Ok(Part::Rail(rail.expect("the fault has been checked")))
+    }
+
+    fn links(&self, links: &str, rail: Option<Rail>, wiring: &dyn Wiring) -> Result<Part, Wrong> {
+        let level = level(links)?;
+        let levels = wiring.levels();
+        if let Some(level) = level.filter(|&level| level >= levels) {
+            let message =
+                format!("there is no level {level}: the machine has {levels} levels of links");
+            return Err(Wrong::new("links", message).allowed(format!(
+                "\"all\", or \"level 0\" to \"level {}\"",
+                levels - 1
+            )));
+        }
+        let some = self.count.map(|count| {
+            let pick = match self.pick {
+                Some(Pick::Worst) => elan::faults::Pick::Worst,
+                Some(Pick::Random) | None => elan::faults::Pick::Random,
+            };
+            (count, pick)
+        });
+        let links = Links { level, rail, some };
+        if let Some(count) = self.count {
+            let most = links.all(wiring).len();
+            if count as usize > most {
+                let message = format!("{count} cables are more than there are");
+                return Err(Wrong::new("count", message).allowed(format!("at most {most}")));
+            }
+        }
+        Ok(Part::Links(links))
+    }
+}
+
+/// A fault alone, as a command line gives it.
+#[derive(Deserialize)]
+struct Alone {
+    fault: Fault,
+}
+
+impl Machine {
+    /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what the machine does not have.
+    pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
+        let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
+        let Alone { fault } = document.read()?;
+        match self.admits(&fault) {
+            Ok(()) => Ok(fault),
+            Err(wrong) => {
+                let place = |key: &str, message| {
+                    let path = format!("fault.{key}");
+                    document.problem(path.trim_end_matches('.'), message)
+                };
+                Err(wrong.problem(place).into())
+            }
+        }
+    }
+}
+
+/// A node of the machine.
+fn attached(key: &'static str, node: u32, wiring: &dyn Wiring) -> Result<NodeId, Wrong> {
+    let nodes = wiring.nodes();
+    if node < nodes {
+        return Ok(NodeId::new(node));
+    }
+    let message = format!("there is no node {node}: the machine has {nodes}, numbered from 0");
+    Err(Wrong::new(key, message).allowed(format!("0 to {}", nodes - 1)))
+}
+
+/// The link at a node or at a port of a switch.
+fn link_of(text: &str, rail: Rail, wiring: &dyn Wiring) -> Result<LinkId, Wrong> {
+    if let Some(node) = text
+        .strip_prefix("node ")
+        .and_then(|node| node.parse().ok())
+    {
+        let node = attached("link", node, wiring)?;
+        return Ok(wiring.injection(wiring.place(rail, node)));
+    }
+    // The names of switches of a torus have commas, too.
+    let parts = text
+        .strip_prefix("switch ")
+        .and_then(|rest| rest.rsplit_once(", port "));
+    let Some((name, Ok(port))) = parts.map(|(name, port)| (name, port.parse::<u32>())) else {
+        let wrong = Wrong::new("link", format!("`{text}` names no cable"));
+        let wrong = wrong.allowed("\"node 3\" or \"switch 1.2, port 5\"");
+        return Err(match text {
+            "all" => wrong.hint("for all cables, write links = \"all\""),
+            _ if text.starts_with("level ") => wrong.hint(format!(
+                "for all cables of a level, write links = \"{text}\""
+            )),
+            _ if text.starts_with("switch ") => {
+                wrong.hint("for all cables of a switch, write switch = ...")
+            }
+            _ => wrong,
+        });
+    };
+    let switch = switch_of("link", name, rail, wiring)?;
+    let ports = wiring.ports(switch);
+    if port >= ports {
+        let message = format!("switch {name} has no port {port}: it has {ports}, from 0 on");
+        return Err(Wrong::new("link", message).allowed(format!("port 0 to {}", ports - 1)));
+    }
+    let link = wiring.output(switch, port);
+    if let (_, End::Node(place)) = wiring.ends(link) {
+        let (_, node) = wiring.rail_and_node(place);
+        if node.get() >= wiring.nodes() {
+            let message = format!("nothing is attached at port {port} of switch {name}");
+            return Err(
+                Wrong::new("link", message).hint("name a port at which a node or a switch is")
+            );
+        }
+    }
+    Ok(link)
+}
+
+/// The switch of a name, with or without the word "switch".
+fn switch_of(
+    key: &'static str,
+    text: &str,
+    rail: Rail,
+    wiring: &dyn Wiring,
+) -> Result<SwitchId, Wrong> {
+    let name = text.strip_prefix("switch ").unwrap_or(text);
+    let here = || SwitchId::all(wiring.switches()).filter(|&switch| wiring.rail_of(switch) == rail);
+    let full = format!("switch {name}");
+    if let Some(switch) = here().find(|&switch| wiring.name_on_rail(switch) == full) {
+        return Ok(switch);
+    }
+    let short = |switch| {
+        let name = wiring.name_on_rail(switch);
+        name.trim_start_matches("switch ").to_string()
+    };
+    let known: Vec<String> = here().map(short).collect();
+    // The first and the last switch of each level.
+    let mut levels: BTreeMap<usize, (String, String)> = BTreeMap::new();
+    for switch in here() {
+        let name = short(switch);
+        let level = wiring.switch_level(switch);
+        let (_, last) = levels
+            .entry(level)
+            .or_insert_with(|| (name.clone(), String::new()));
+        *last = name;
+    }
+    let ranges = levels.values().map(|(first, last)| {
+        if first == last {
+            first.clone()
+        } else {
+            format!("{first} to {last}")
+        }
+    });
+    let allowed = ranges.collect::<Vec<_>>().join(", ");
+    let wrong = Wrong::new(key, format!("there is no switch {name}")).allowed(allowed);
+    Err(match nearest(name, known.iter().map(String::as_str)) {
+        Some(meant) => wrong.hint(format!("did you mean `{meant}`?")),
+        None => wrong,
+    })
+}
