@@ -34,6 +34,8 @@ pub struct Dma {
     pub(crate) queue: bool,
     /// Whether the short transaction engine sends the DMA.
     pub(crate) short: bool,
+    /// Whether packets for main memory are answered when they are written.
+    pub(crate) stored: bool,
     /// Of a broadcast: whether it ends when the network first loses it.
     pub(crate) once: bool,
 }
@@ -62,6 +64,7 @@ impl Dma {
             meter: None,
             queue: false,
             short: false,
+            stored: false,
             once: false,
         }
     }
@@ -130,6 +133,15 @@ impl Dma {
     #[must_use]
     pub fn short(mut self) -> Self {
         self.short = true;
+        self
+    }
+
+    /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the DMA is
+    /// complete when its bytes are in main memory. If it fails with its rail, nothing is stored later. Programs need this where the bytes are then read by another adapter, which
+    /// does not see what waits for the bus of this one. Nothing is published about such answers; they are assumed.
+    #[must_use]
+    pub fn stored(mut self) -> Self {
+        self.stored = true;
         self
     }
 

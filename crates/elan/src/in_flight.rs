@@ -118,7 +118,8 @@ impl Progress {
         }
     }
 
-    /// Whether everything is done that the DMA's process waits for.
+    /// Whether everything is done that the DMA's process waits for. A process is told that a rail has failed when nothing more
+    /// of the DMA can be stored: the same bytes may then go over another rail.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         let quiet = !self.lost || (self.unstored == 0 && !self.served);
@@ -197,6 +198,8 @@ pub(crate) struct Packet {
     pub pending: u32,
     /// Whether the source needs the packet no more.
     pub acknowledged: bool,
+    /// Whether the packet was in the network when its rail failed.
+    pub lost: bool,
     /// The answer that the destination has given for good, or will give once there is room for the payload.
     pub answered: Option<Ack>,
     /// What the network has done to the packet, if it ever has refused the packet.
@@ -289,6 +292,8 @@ pub(crate) struct ThreadPacket {
     pub transactions: Box<[Transaction]>,
     pub priority: Priority,
     pub refusals: u32,
+    /// Whether the packet was in the network when its rail failed.
+    pub lost: bool,
     /// The answer that the destination has given for good.
     pub answered: Option<Ack>,
     /// What the network has done to the packet, if it ever has refused the packet.
@@ -445,6 +450,30 @@ impl InFlight {
     /// DMAs to a node of which something has arrived and something is missing.
     pub fn landing_at(&self, node: Place) -> &Busy {
         &self.landing[node]
+    }
+
+    /// The network of some adapters fails: what they have sent is lost, unless it has arrived. Packets that have not been sent yet
+    /// are marked, too; sending takes the mark away.
+    pub fn lose(&mut self, of: impl Fn(Place) -> bool) {
+        for (_, packet) in &mut self.packets {
+            packet.lost |= of(self.dmas[packet.dma.0 as usize].node);
+        }
+        for (_, packet) in &mut self.thread_packets {
+            packet.lost |= of(packet.source);
+        }
+    }
+
+    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing: once one of its destinations
+    /// has seen the end of its last packet, no earlier packet is lost.
+    #[inline]
+    pub fn is_lost(&self, token: Token) -> bool {
+        match token {
+            Token::Dma(token) => {
+                let packet = self.packet(token);
+                packet.lost && !self.dma(packet.dma).landings.iter().any(|one| one.ended)
+            }
+            Token::Thread(token) => self.thread_packets[usize::from(token)].lost,
+        }
     }
 
     /// Forgets a DMA that is over at both ends, and also the DMA that it serves if that is over.

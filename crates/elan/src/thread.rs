@@ -311,6 +311,7 @@ impl Thread {
             transactions: transactions.into(),
             priority,
             refusals: 0,
+            lost: false,
             answered: None,
             trouble: None,
             once: false,

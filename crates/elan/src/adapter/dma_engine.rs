@@ -352,7 +352,13 @@ impl DmaEngine {
                 packet.pending -= u32::from(stores);
                 self.forget(id);
                 let progress = wires.flight.dma_mut(id);
-                progress.end((*fault).into());
+                let serves = matches!(progress.get, Some(Get::Serving(_)));
+                if fault.reason == Reason::Down && (serves || progress.dma.stored) {
+                    // Its process is told when nothing more of it can be stored: the bytes may then go over another rail.
+                    progress.lose((*fault).into());
+                } else {
+                    progress.end((*fault).into());
+                }
                 progress.unstored -= u32::from(stores);
             }
         }

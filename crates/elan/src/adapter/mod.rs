@@ -106,8 +106,9 @@ pub(crate) enum Due {
     Copied(Occurrence),
     /// The process has seen the block of an occurrence.
     Seen(Occurrence),
-    /// A rail fails.
+    /// A rail fails, or works again.
     Fails(Rail),
+    Returns(Rail),
     /// A part fails or is repaired, or the sources learn of it.
     Fault(faults::Event),
     /// A process has slept enough.

@@ -134,6 +134,7 @@ impl Wires<'_> {
             refusals: 0,
             pending: u32::from(piece.kind != Kind::Broadcast),
             acknowledged: false,
+            lost: false,
             answered: None,
             trouble: None,
             landed: match progress.landings.len() {
@@ -151,6 +152,7 @@ impl Wires<'_> {
 
     /// Hands a packet to the network.
     pub fn send(&mut self, token: PacketNumber) {
+        self.flight.packet_mut(token).lost = false;
         let packet = self.flight.packet(token);
         let progress = self.flight.dma(packet.dma);
         let (dma, format) = (&progress.dma, &self.config.packet);
@@ -214,7 +216,7 @@ impl Wires<'_> {
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);
-        let died = progress.failed.is_some_and(|error| error.is_rail_down());
+        let died = progress.lost && progress.failed.is_some_and(|error| error.is_rail_down());
         let ordered = progress.dma.queue && progress.stage == Stage::Queued && !died;
         progress.stage = Stage::Completed;
         let completed = Due::Occurred(Occurrence::Completed(node, id));

@@ -20,6 +20,7 @@ impl Wires<'_> {
     /// Hands a packet of a thread to the network.
     pub fn offer_thread_packet(&mut self, token: ThreadPacketNumber) {
         let packet = self.flight.thread_packet(token);
+        packet.lost = false;
         let data = packet.transactions.iter().map(|one| one.data());
         let destination = packet.destination();
         let spec = PacketSpec {

@@ -10,6 +10,7 @@ use crate::dma::{Dma, Transfer};
 use crate::in_flight::Report;
 use crate::memory::{ElanAddr, Placement};
 use crate::noise::HostCpu;
+use crate::transaction::{Answer, Transaction};
 use kernel::Signal;
 use units::Bytes;
 
@@ -89,6 +90,62 @@ impl Node {
         let (id, transfer) = world.flight().add_awaited(progress);
         world.post_with(self.place(), Command::Dma(id), dma.length);
         transfer
+    }
+
+    /// Stores bytes in the process's memory and lets one of its events occur, as if a packet had brought them: for libraries
+    /// that take another way while the adapter's rail is down. Takes no time beyond that of the event.
+    ///
+    /// # Errors
+    /// If the adapter would refuse the packet.
+    pub fn deliver(
+        &self,
+        to: ElanAddr,
+        bytes: &[u8],
+        event: Option<ElanAddr>,
+    ) -> Result<(), Fault> {
+        let event = event.map(|at| {
+            let access = Access::RemoteEvent;
+            let memory = self.memory();
+            memory.event_at(self.at(at), access, self.capability())
+        });
+        let event = event.transpose()?;
+        let access = Access::RemoteWrite;
+        self.memory()
+            .write(self.at(to), bytes, access, self.capability())?;
+        if let Some(event) = event {
+            self.world.borrow_mut().occur_soon(event);
+        }
+        Ok(())
+    }
+
+    /// Bytes of the process's memory, as another process may get them; see [`Node::deliver`].
+    ///
+    /// # Errors
+    /// If the adapter would refuse the request.
+    pub fn surrender(&self, from: ElanAddr, length: Bytes) -> Result<Box<[u8]>, Fault> {
+        self.memory()
+            .load(self.at(from), length, Access::RemoteRead, self.capability())
+    }
+
+    /// Puts a message into the queue at an address of the process; none if the queue is full. See [`Node::deliver`].
+    ///
+    /// # Errors
+    /// If the adapter would refuse the message.
+    pub fn take_in(&self, queue: ElanAddr, message: &[u8]) -> Option<Result<(), Fault>> {
+        let mut world = self.world.borrow_mut();
+        let (inputter, mut wires) = world.inputter(self.place());
+        inputter.take_in(&mut wires, self.at(queue), self.capability(), message)
+    }
+
+    /// Executes transactions in the process's adapter memory; none if a queue is full. See [`Node::deliver`].
+    ///
+    /// # Errors
+    /// If the adapter would refuse the packet.
+    pub fn execute(&self, transactions: &[Transaction]) -> Option<Result<Answer, Fault>> {
+        let mut world = self.world.borrow_mut();
+        let (inputter, mut wires) = world.inputter(self.place());
+        let process = self.at(ElanAddr::NOWHERE);
+        inputter.take(&mut wires, process, self.capability(), transactions)
     }
 
     /// A processor of this node. The number counts modulo the number of processors.

@@ -145,19 +145,33 @@ impl Cluster {
         self.world.borrow().fabric().topology().rails()
     }
 
-    /// Lets a rail fail at a moment, for ever: all adapters of the rail see that their links are dead. Packets on their way
-    /// get lost; their senders learn of it ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe.
+    /// Lets a rail fail at a moment, until it is repaired: all adapters of the rail see that their links are dead. Packets
+    /// on their way get lost, even if they would arrive after a repair; their senders learn of it
+    /// ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe. Gets, and DMAs that ask for stored bytes
+    /// ([`crate::Dma::stored`]), fail when nothing more of them can be stored.
+    /// A rail that is down already stays as it is.
     ///
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
     pub fn fail_rail(&mut self, rail: Rail, at: Time) {
+        self.change_rail(rail, at, Due::Fails(rail));
+    }
+
+    /// Lets a rail work again from a moment on; what was lost stays lost. A rail that works stays as it is.
+    ///
+    /// # Panics
+    /// As [`Cluster::fail_rail`].
+    pub fn repair_rail(&mut self, rail: Rail, at: Time) {
+        self.change_rail(rail, at, Due::Returns(rail));
+    }
+
+    fn change_rail(&mut self, rail: Rail, at: Time, change: Due) {
         assert!(
             rail.get() < self.rails() && at >= self.now(),
             "no rail {rail} at {at}"
         );
         let first = self.adapter(rail, NodeId::new(0)).place();
-        let mut world = self.world.borrow_mut();
-        world.schedule(at, first, Due::Fails(rail));
+        self.world.borrow_mut().schedule(at, first, change);
     }
 
     /// A capability that no other processes have.

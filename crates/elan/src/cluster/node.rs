@@ -69,22 +69,45 @@ impl Node {
     /// # Panics
     /// If the machine has no such rail.
     pub fn beside(&self, rail: Rail) -> Result<Node, NoContext> {
-        let (_, node) = self.rail_and_node();
-        let mut world = self.world.borrow_mut();
-        let topology = world.fabric().topology();
-        let known = rail.get() < topology.rails();
-        assert!(known, "the machine has no rail {rail}");
-        let place = topology.place(rail, node);
-        let context = world.memory().attach(&[place], self.capability)?;
-        drop(world);
-        let beside = Node {
-            place,
-            context,
-            ..self.clone()
+        let beside = Node::all_beside(std::slice::from_ref(self), rail)?;
+        Ok(beside.into_iter().next().expect("it is one process"))
+    }
+
+    /// As [`Node::beside`], for processes of different nodes, in contexts of one number: broadcasts on the other rail need this.
+    ///
+    /// # Errors
+    /// If an adapter has no context left, or too few numbers are free everywhere.
+    ///
+    /// # Panics
+    /// As [`Node::beside`], or if the processes have different capabilities.
+    pub fn all_beside(processes: &[Node], rail: Rail) -> Result<Vec<Node>, NoContext> {
+        let Some(first) = processes.first() else {
+            return Ok(Vec::new());
         };
-        let [at, home] = [&beside, self].map(|one| one.at(ElanAddr::NOWHERE));
-        self.memory().settle(at, home, self.capability);
-        Ok(beside)
+        let capability = first.capability;
+        let alike = processes.iter().all(|one| one.capability == capability);
+        assert!(alike, "the processes belong to different jobs");
+        let place = |process: &Node| {
+            let (_, node) = process.rail_and_node();
+            let world = process.world.borrow();
+            let topology = world.fabric().topology();
+            let known = rail.get() < topology.rails();
+            assert!(known, "the machine has no rail {rail}");
+            topology.place(rail, node)
+        };
+        let places: Vec<Place> = processes.iter().map(place).collect();
+        let context = first.memory().attach(&places, capability)?;
+        let beside = processes.iter().zip(places).map(|(process, place)| {
+            let beside = Node {
+                place,
+                context,
+                ..process.clone()
+            };
+            let [at, home] = [&beside, process].map(|one| one.at(ElanAddr::NOWHERE));
+            process.memory().settle(at, home, capability);
+            beside
+        });
+        Ok(beside.collect())
     }
 
     /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; whoever addresses them
@@ -115,14 +138,24 @@ impl Node {
         world.fabric().topology().rail_and_node(self.place)
     }
 
-    /// Whether the rail of this adapter has failed.
+    /// Whether the rail of this adapter is down.
     pub fn is_down(&self) -> bool {
-        self.world.borrow().adapter(self.place).is_down
+        self.world.borrow().adapter(self.place).rail.is_down
     }
 
-    /// Set when the rail of this adapter fails.
+    /// How often the rail of this adapter has failed so far: what was agreed on the rail before a failure holds no more.
+    pub fn failures(&self) -> u32 {
+        self.world.borrow().adapter(self.place).rail.failures
+    }
+
+    /// Set while the rail of this adapter is down.
     pub fn down(&self) -> Signal {
-        self.world.borrow().adapter(self.place).down.clone()
+        self.world.borrow().adapter(self.place).rail.down.clone()
+    }
+
+    /// Set while the rail of this adapter works. The signal is of the present time: after a failure it is another.
+    pub fn up(&self) -> Signal {
+        self.world.borrow().adapter(self.place).rail.up.clone()
     }
 
     /// Whether the adapter receives a message: some of the message has arrived, and some is missing; or a packet arrives.

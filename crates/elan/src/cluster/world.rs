@@ -5,6 +5,7 @@ mod route;
 
 use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
+use crate::adapter::inputter::Inputter;
 use crate::adapter::mmu::shared::Memory;
 use crate::adapter::queue::{Queue, QueueId};
 use crate::adapter::{Due, Wires};
@@ -178,6 +179,12 @@ impl World {
             agenda: &mut self.agenda,
         };
         (&mut self.adapters[node], wires)
+    }
+
+    /// The inputter of an adapter, and the wires that it reaches.
+    pub fn inputter(&mut self, node: Place) -> (&mut Inputter, Wires<'_>) {
+        let (adapter, wires) = self.at(node);
+        (&mut adapter.inputter, wires)
     }
 
     /// The wires from an adapter.

@@ -1,7 +1,7 @@
 //! The schedule: when parts go down and come back, and what has happened so far.
 
 use super::{Config, Episode, Part, When};
-use crate::Place;
+use crate::{Place, Rail};
 use fabric::Wiring;
 use kernel::random::Stream;
 use std::collections::BTreeMap;
@@ -23,8 +23,9 @@ pub(crate) enum Event {
 pub(crate) struct Schedule {
     elements: Vec<Element>,
     log: Vec<Episode>,
-    /// How many faults an adapter is down of, if it is.
+    /// How many faults an adapter, or a rail, is down of, if it is.
     adapters: BTreeMap<Place, u32>,
+    rails: BTreeMap<Rail, u32>,
 }
 
 /// A part that goes down by itself.
@@ -152,6 +153,21 @@ impl Schedule {
     /// A fault of an adapter is repaired; returns whether the adapter is up again.
     pub fn adapter_up(&mut self, place: Place) -> bool {
         let faults = self.adapters.get_mut(&place);
+        let faults = faults.expect("what is repaired was down");
+        *faults -= 1;
+        *faults == 0
+    }
+
+    /// A rail goes down; returns whether it was up.
+    pub fn rail_down(&mut self, rail: Rail) -> bool {
+        let faults = self.rails.entry(rail).or_insert(0);
+        *faults += 1;
+        *faults == 1
+    }
+
+    /// A fault of a rail is repaired; returns whether the rail is up again.
+    pub fn rail_up(&mut self, rail: Rail) -> bool {
+        let faults = self.rails.get_mut(&rail);
         let faults = faults.expect("what is repaired was down");
         *faults -= 1;
         *faults == 0

@@ -25,7 +25,10 @@
 //!   ([`Config::status_lag`]), under the policies that reserve it is that of the [state machine](protocol).
 //! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
-//! * A message is delivered when all of its stripes are delivered: each exactly once, even if a rail fails. This is asserted.
+//! * A rail may fail and work again ([`crate::Cluster::fail_rail`], [`crate::Cluster::repair_rail`]). While it is down, no
+//!   policy picks it. What it loses goes again, over the rails that the policy then picks.
+//! * A message is delivered when all of its stripes are delivered: each exactly once, even if a rail fails, returns, and fails
+//!   again. This is asserted.
 //!
 //! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
 //! interchangeably.

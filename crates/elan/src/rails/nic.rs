@@ -5,6 +5,11 @@
 //! [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's queue, a
 //! process by an event, whose block is copied across the bus.
 //!
+//! *Failures.* While the rail is down, its adapters go on with what they know, and their packets get lost. When the rail works
+//! again, what they have agreed on before is void, and all of them are free. Every control message says after which return of
+//! the rail it was made; those from before the last return are ignored. So are answers that a process no longer waits for, and
+//! reports of messages from before: receivers wait for another event after a return.
+//!
 //! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered;
 //! the ABORT of its last request may lie before it. The one request of this adapter gets one answer, and later one ACK, not
 //! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back its grant, and
@@ -20,8 +25,11 @@ use crate::thread::Thread;
 use crate::transaction::{INSERTED, Transaction, WORD, word_of};
 use crate::{NodeId, Rail};
 use fabric::Priority;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use typed_index_collections::TiVec;
 
 /// Slots of the queue for each adapter of the rail, and for this one.
@@ -34,17 +42,37 @@ pub(super) const MOST_PROCESSES: u32 = 256;
 pub(super) struct Reply {
     /// Occurs with the answer.
     pub event: EventId,
-    /// Whether the request was granted.
-    pub granted: Cell<bool>,
+    /// The number of the request that was answered last, and whether it was granted.
+    pub answer: Cell<Option<(u64, bool)>>,
+}
+
+/// A granted request of a process.
+#[derive(Clone, Copy)]
+pub(super) struct Grant {
+    pub number: u64,
+    /// How often the rail had failed by then, and returned: the grant is of no use after another failure.
+    pub failures: u32,
+}
+
+/// How often the rail of an adapter has worked again after a failure.
+fn returns(adapter: &Node) -> u32 {
+    adapter.failures() - u32::from(adapter.is_down())
+}
+
+/// The state of an adapter, and how often its rail had returned when it was made.
+struct State {
+    nic: Nic,
+    returns: u32,
+    /// Requests of the node's processes that have not been answered: their numbers, and where to answer.
+    waiting: Vec<(u64, Rc<Reply>)>,
 }
 
 /// An adapter's process, as its node sees it.
 pub(super) struct Port {
     adapter: Node,
-    nic: RefCell<Nic>,
+    avoidance: bool,
+    state: RefCell<State>,
     queue: QueueId,
-    /// Requests of the node's processes that have not been answered: their numbers, and where to answer.
-    waiting: RefCell<Vec<(u64, Rc<Reply>)>>,
 }
 
 /// Where the queues of a rail's adapters lie.
@@ -61,9 +89,13 @@ pub(super) fn start(
         let (_, node) = adapter.rail_and_node();
         Ok(Rc::new(Port {
             adapter,
-            nic: RefCell::new(Nic::new(node, config.avoidance)),
+            avoidance: config.avoidance,
+            state: RefCell::new(State {
+                nic: Nic::new(node, config.avoidance),
+                returns: 0,
+                waiting: Vec::new(),
+            }),
             queue,
-            waiting: RefCell::default(),
         }))
     };
     let ports = adapters.into_iter().map(port);
@@ -81,44 +113,67 @@ pub(super) fn start(
 }
 
 impl Port {
+    /// The state of the adapter: after a return of the rail, that of an adapter that is free.
+    fn state(&self) -> RefMut<'_, State> {
+        let mut state = self.state.borrow_mut();
+        let returns = returns(&self.adapter);
+        if state.returns != returns {
+            let nic = Nic::new(state.nic.node(), self.avoidance);
+            let waiting = Vec::new();
+            *state = State {
+                nic,
+                returns,
+                waiting,
+            };
+        }
+        state
+    }
+
+    fn nic(&self) -> RefMut<'_, Nic> {
+        RefMut::map(self.state(), |state| &mut state.nic)
+    }
+
     /// Whether the adapter is reserved for nobody.
     pub fn is_free(&self) -> bool {
-        self.nic.borrow().status() == Status::Free
+        self.nic().status() == Status::Free
     }
 
     /// A process asks for a way to another node.
     pub fn request(&self, number: u64, to: NodeId, reply: &Rc<Reply>) {
         self.adapter.prime(reply.event, 1);
-        self.waiting.borrow_mut().push((number, Rc::clone(reply)));
+        self.state().waiting.push((number, Rc::clone(reply)));
         let request = self.named(number);
         self.tell(ControlMessage::LocalRts { request, to });
     }
 
-    /// A process gives back a reservation that it has been granted, or may yet be granted.
-    pub fn abort(&self, number: u64) {
-        self.take_reply(number);
-        self.tell(ControlMessage::LocalAbort(self.named(number)));
+    /// A process gives back a reservation that it has been granted, unless the reservation is void.
+    pub fn abort(&self, grant: Grant) {
+        if grant.failures == returns(&self.adapter) {
+            self.take_reply(grant.number);
+            self.tell(ControlMessage::LocalAbort(self.named(grant.number)));
+        }
     }
 
     fn take_reply(&self, number: u64) -> Option<Rc<Reply>> {
-        let mut waiting = self.waiting.borrow_mut();
+        let waiting = &mut self.state().waiting;
         let place = waiting.iter().position(|(other, _)| *other == number)?;
         Some(waiting.swap_remove(place).1)
     }
 
     fn named(&self, number: u64) -> Request {
-        let node = self.nic.borrow().node();
+        let node = self.nic().node();
         Request { node, number }
     }
 
     fn tell(&self, message: ControlMessage) {
-        self.adapter.insert(self.queue, &encode(message));
+        let message = encode(message, returns(&self.adapter));
+        self.adapter.insert(self.queue, &message);
     }
 
     /// Asserts that a message may go: at both ends its request is granted, and no other request is.
     pub fn assert_granted(&self, number: u64, there: &Port) {
         let request = self.named(number);
-        let (own, other) = (self.nic.borrow(), there.nic.borrow());
+        let (own, other) = (self.nic(), there.nic());
         assert!(
             own.status() == Status::Sending
                 && own
@@ -135,14 +190,14 @@ impl Port {
 
     /// Asserts that the adapter which this one sends to receives from this one.
     pub fn check<'a>(&self, port: impl Fn(NodeId, Rail) -> &'a Rc<Port>) {
-        let nic = self.nic.borrow();
+        let nic = self.nic();
         if nic.status() != Status::Sending {
             return;
         }
         let out = nic.outgoing().expect("it sends something");
         let (rail, _) = self.adapter.rail_and_node();
         let there = port(out.to, rail);
-        let other = there.nic.borrow();
+        let other = there.nic();
         // The report of the message's end may be on its way here, and the next message begun there, in any direction.
         let incoming = other.incoming();
         assert!(
@@ -154,15 +209,20 @@ impl Port {
     /// The program of the thread.
     async fn serve(&self, thread: &Thread, queues: &Queues, handle: u32) {
         loop {
-            let message = decode(&thread.receive(self.queue).await);
-            thread.step(handle.into()).await;
-            let replies = self.nic.borrow_mut().handle(message);
+            let (message, made) = decode(&thread.receive(self.queue).await);
+            if made == returns(&self.adapter) {
+                thread.step(handle.into()).await;
+            }
+            if made != returns(&self.adapter) {
+                continue;
+            }
+            let replies = self.nic().handle(message);
             if let Some((to, packet)) = replies.remote {
-                let from = self.nic.borrow().node();
+                let from = self.nic().node();
                 let at = queues[to];
                 let insert = Transaction::Insert {
                     queue: at.elan,
-                    words: words(ControlMessage::Remote { from, packet }),
+                    words: words(ControlMessage::Remote { from, packet }, made),
                 };
                 thread.post(at, &[insert], Priority::High).await;
             }
@@ -170,7 +230,8 @@ impl Port {
                 let reply = self.take_reply(request.number);
                 // A process that has given up is not waiting any more.
                 if let Some(reply) = reply {
-                    reply.granted.set(answer == Answer::Cts);
+                    let granted = answer == Answer::Cts;
+                    reply.answer.set(Some((request.number, granted)));
                     thread.set(reply.event).await;
                 }
             }
@@ -178,24 +239,54 @@ impl Port {
     }
 }
 
+/// Waits for an event of the process at an adapter, or until the rail is down.
+pub(super) async fn event_or_failure(adapter: &Node, event: EventId) {
+    let mut occurred = pin!(adapter.wait(event));
+    let mut down = adapter.down().wait();
+    poll_fn(|context| match occurred.as_mut().poll(context) {
+        Poll::Pending => Pin::new(&mut down).poll(context),
+        ready @ Poll::Ready(()) => ready,
+    })
+    .await;
+}
+
+/// Waits for an event of the process at an adapter, or until the rail works again after a failure.
+async fn event_or_return(adapter: &Node, event: EventId) {
+    let mut occurred = pin!(adapter.wait(event));
+    let mut returned = pin!(async {
+        adapter.down().wait().await;
+        adapter.up().wait().await;
+    });
+    poll_fn(|context| match occurred.as_mut().poll(context) {
+        Poll::Pending => returned.as_mut().poll(context),
+        ready @ Poll::Ready(()) => ready,
+    })
+    .await;
+}
+
 /// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns the event that
-/// the last packet of such a message names.
-pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> EventId {
-    let arrival = adapter.event(1);
-    let (port, adapter) = (Rc::clone(port), adapter.clone());
+/// the last packet of such a message names; after a return of the rail, it is another.
+pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventId>> {
+    let event = Rc::new(Cell::new(adapter.event(1)));
+    let (port, adapter, known) = (Rc::clone(port), adapter.clone(), Rc::clone(&event));
     let (rail, node) = adapter.rail_and_node();
     let label = format!("receiver of node {node} on rail {rail}");
     adapter.clone().serve(label, async move {
         loop {
-            adapter.wait(arrival).await;
+            let (arrival, before) = (known.get(), returns(&adapter));
+            event_or_return(&adapter, arrival).await;
+            if returns(&adapter) != before {
+                known.set(adapter.event(1));
+                continue;
+            }
             adapter.prime(arrival, 1);
-            let granted = port.nic.borrow().incoming();
+            let granted = port.nic().incoming();
             port.tell(ControlMessage::LocalAck(
                 granted.expect("it is reserved until its message is reported"),
             ));
         }
     });
-    arrival
+    event
 }
 
 /// The kinds of control messages, as their packets name them.
@@ -210,8 +301,13 @@ const CODES: [Option<Control>; 8] = [
     Some(Control::Abort),
 ];
 
-/// A control message in words: its kind with the other end, the request's node with the counter, and its number.
-fn words(message: ControlMessage) -> [u64; INSERTED] {
+/// The bits of the kind of a message, and where the number of returns begins, of which 24 bits travel.
+const KIND: u64 = 0xff;
+const RETURNS: u32 = 40;
+
+/// A control message in words: returns of the rail so far, its kind and the other end; the request's node with the
+/// counter; and its number.
+fn words(message: ControlMessage, returns: u32) -> [u64; INSERTED] {
     let (code, other, counter) = match message {
         ControlMessage::LocalRts { to, .. } => (0, to.get(), 0),
         ControlMessage::LocalAck(_) => (1, 0, 0),
@@ -224,28 +320,29 @@ fn words(message: ControlMessage) -> [u64; INSERTED] {
     };
     let request = message.request();
     [
-        code << 32 | u64::from(other),
+        u64::from(returns) << RETURNS | code << 32 | u64::from(other),
         u64::from(request.node.get()) << 32 | u64::from(counter.cast_unsigned()),
         request.number,
     ]
 }
 
-fn encode(message: ControlMessage) -> [u8; 8 * INSERTED] {
+fn encode(message: ControlMessage, returns: u32) -> [u8; 8 * INSERTED] {
     let mut bytes = [0; 8 * INSERTED];
-    for (place, word) in bytes.chunks_exact_mut(8).zip(words(message)) {
+    for (place, word) in bytes.chunks_exact_mut(8).zip(words(message, returns)) {
         place.copy_from_slice(&word.to_le_bytes());
     }
     bytes
 }
 
-fn decode(bytes: &[u8]) -> ControlMessage {
+/// A control message, and how often the rail had returned when it was made.
+fn decode(bytes: &[u8]) -> (ControlMessage, u32) {
     let word = |index: usize| word_of(&bytes[8 * index..8 * (index + 1)]);
     let (other, counter) = (NodeId::new(word(0) as u32), (word(1) as u32).cast_signed());
     let request = Request {
         node: NodeId::new((word(1) >> 32) as u32),
         number: word(2),
     };
-    match word(0) >> 32 {
+    let message = match word(0) >> 32 & KIND {
         0 => ControlMessage::LocalRts { request, to: other },
         1 => ControlMessage::LocalAck(request),
         2 => ControlMessage::LocalAbort(request),
@@ -260,7 +357,8 @@ fn decode(bytes: &[u8]) -> ControlMessage {
                 },
             }
         }
-    }
+    };
+    (message, (word(0) >> RETURNS) as u32)
 }
 
 #[cfg(test)]

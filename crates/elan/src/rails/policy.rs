@@ -13,7 +13,7 @@ pub(super) mod turn;
 
 use super::config::Config;
 use super::host::{Host, RailAdapter};
-use super::nic::Port;
+use super::nic::{Grant, Port};
 use crate::dma::DmaError;
 use crate::{NodeId, Rail};
 use std::pin::Pin;
@@ -42,8 +42,8 @@ pub(super) enum Hold {
     Told,
     /// Both adapters are reserved, until the receiver reports the end of the message.
     Granted {
-        /// The number of the request.
-        number: u64,
+        /// The request.
+        grant: Grant,
         /// The adapter at the other end.
         there: Rc<Port>,
     },

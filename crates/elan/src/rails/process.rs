@@ -7,6 +7,7 @@ use crate::dma::{Dma, DmaError, Transfer};
 use crate::memory::{EventId, Region};
 use crate::meter::Meter;
 use crate::{NodeId, Rail};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ pub struct Attachment {
     /// The process's buffer at each adapter.
     pub(super) buffers: TiVec<Rail, Region>,
     /// Where the policy reserves: the event at each adapter that occurs when a message has arrived there.
-    pub(super) arrivals: TiVec<Rail, Option<EventId>>,
+    pub(super) arrivals: TiVec<Rail, Option<Rc<Cell<EventId>>>>,
 }
 
 impl Attachment {
@@ -127,10 +128,10 @@ impl Process {
             let start = |buffer: &Region| buffer.start().offset(stripe.offset);
             let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
             let mut dma = Dma::new(start(source), start(destination), stripe.length);
-            if let Hold::Granted { number, there } = &pick.hold {
-                self.host.port(rail).assert_granted(*number, there);
-                let arrival = to.arrivals[rail].expect("the policy reserves");
-                dma = dma.notify(arrival);
+            if let Hold::Granted { grant, there } = &pick.hold {
+                self.host.port(rail).assert_granted(grant.number, there);
+                let arrival = to.arrivals[rail].as_ref();
+                dma = dma.notify(arrival.expect("the policy reserves").get());
             }
             if let Some(meter) = meter {
                 dma = dma.metered(meter);
@@ -158,8 +159,8 @@ impl Process {
                     one.transfer = None;
                     match &one.hold {
                         Hold::Told => self.host.rails[one.rail].end_sending(),
-                        Hold::Granted { number, .. } if result.is_err() => {
-                            self.host.port(one.rail).abort(*number);
+                        Hold::Granted { grant, .. } if result.is_err() => {
+                            self.host.port(one.rail).abort(*grant);
                         }
                         Hold::Nothing | Hold::Granted { .. } => {}
                     }

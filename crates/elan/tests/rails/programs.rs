@@ -159,9 +159,15 @@ impl Running {
 
     /// What became of each message; none if its process never said so.
     pub fn ends(&self, program: &Program) -> Vec<Option<Result<(), DmaError>>> {
+        let times = self.times(program).into_iter();
+        times.map(|known| known.map(|(_, end)| end)).collect()
+    }
+
+    /// The same with the times when the processes knew.
+    pub fn times(&self, program: &Program) -> Vec<Option<(Time, Result<(), DmaError>)>> {
         let mut all = vec![None; program.sends.len()];
         for (numbers, ends) in &self.processes {
-            for (&number, (_, end)) in numbers.iter().zip(&*ends.borrow()) {
+            for (&number, end) in numbers.iter().zip(&*ends.borrow()) {
                 all[number] = Some(*end);
             }
         }

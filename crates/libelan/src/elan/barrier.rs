@@ -10,10 +10,10 @@
 //! process primes *release* before it says that it is ready.
 
 use super::block::Slot;
+use super::courier::Delivery;
 use super::group::Group;
 use super::layout::TeamId;
-use elan::{Address, Dma, DmaError, ElanAddr, ProcessId, Wait};
-use units::Bytes;
+use elan::{DmaError, ProcessId, Wait};
 
 impl Group {
     /// Waits for all members, in software (`elan_gsync`).
@@ -34,12 +34,9 @@ impl Group {
         self.during("gsync", sync).await
     }
 
-    /// The descriptor that lets an event of the group's block occur in another process.
-    pub(super) fn signal(&self, vp: ProcessId, slot: Slot) -> Dma {
-        let nowhere = ElanAddr::NOWHERE;
-        let (from, to) = (self.node().at(nowhere), self.there(vp, nowhere));
-        let event: Address = self.there(vp, self.inner.block.at(slot));
-        Dma::new(from, to, Bytes::ZERO).notify_at(event).short()
+    /// What lets an event of the group's block occur in another process.
+    pub(super) fn signal(&self, vp: ProcessId, slot: Slot) -> Delivery {
+        Delivery::signal(vp, self.inner.block.at(slot))
     }
 
     /// The barrier of the leaders.
@@ -54,9 +51,9 @@ impl Group {
         let up = up.map(|(parent, _)| self.signal(leaders[TeamId::new(parent)], Slot::Ready));
         let children = self.inner.spot.children.iter();
         let down = children.map(|&child| self.signal(leaders[TeamId::new(child)], Slot::Release));
-        let down: Vec<Dma> = down.collect();
+        let down: Vec<Delivery> = down.collect();
         match up {
-            Some(up) if down.is_empty() => self.hear(self.node().post_and_hear(up)),
+            Some(up) if down.is_empty() => self.post(up),
             up => {
                 let group = self.clone();
                 let all = down.len() as u32 + 1;
@@ -66,11 +63,11 @@ impl Group {
                         thread.wait(ready).await;
                         thread.prime(ready, all);
                         if let Some(up) = up {
-                            group.hear(thread.dma(up).await);
+                            group.hand(&thread, up).await;
                             thread.wait(released).await;
                         }
                         for &down in &down {
-                            group.hear(thread.dma(down).await);
+                            group.hand(&thread, down).await;
                         }
                         if up.is_none() {
                             thread.set(released).await;

@@ -24,11 +24,12 @@
 //! several broadcasts in a row rises in steps of 3 us; the time of a single broadcast does not.
 
 use super::block::{SLOTS, Slot, segment};
+use super::courier::Delivery;
 use super::group::Group;
 use super::layout::{Rank, TeamId};
 use super::relay::{Child, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, Dma, DmaError, ElanAddr, Placement, ProcessId};
+use elan::{Action, DmaError, ElanAddr, Placement, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -211,9 +212,14 @@ impl Group {
             } else {
                 span.to.offset(offset)
             };
-            let arrived = self.inner.block.at(Slot::Arrived((index % 2) as u32));
-            let dma = Dma::new(self.node().at(own), self.there(vp, other), length);
-            dma.notify_at(self.there(vp, arrived))
+            Delivery {
+                vp,
+                from: own,
+                to: other,
+                length,
+                event: self.inner.block.at(Slot::Arrived((index % 2) as u32)),
+                short: false,
+            }
         };
         let segments = (0..self.segments(span.size)).map(cut).collect();
         let room = staged_there.then(|| self.event(Slot::Room(index)));
@@ -252,9 +258,13 @@ impl Group {
         let child = |child: (u32, u32)| self.child(span, stage.is_some(), child, vp(child.1));
         let children: Vec<Child> = children.map(child).collect();
         if spot.parent.is_none() && segments == 1 {
-            let sent = children.iter().map(|child| self.node().dma(child.first()));
-            for sent in sent.collect::<Vec<_>>() {
-                self.over(sent).await?;
+            let courier = &self.inner.courier;
+            let send = |child: &Child| {
+                let segment = child.first();
+                (self.node().dma(courier.dma(segment)), segment)
+            };
+            for (sent, segment) in children.iter().map(send).collect::<Vec<_>>() {
+                courier.end(self.over(sent), segment).await?;
             }
             return Ok(());
         }

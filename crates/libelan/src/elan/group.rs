@@ -25,6 +25,8 @@
 //! the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
 
 use super::block::{Block, Slot};
+use super::courier::{Courier, Delivery};
+use super::detour::Detours;
 use super::layout::{Layout, Rank, TeamId};
 use super::recovery::Recovery;
 use super::team::{Local, Locals};
@@ -80,6 +82,9 @@ pub(super) struct Inner {
     /// The team of this process.
     pub team: TeamId,
     pub local: Rc<Local>,
+    /// Where the members of all teams meet, and how this process sends to them.
+    pub locals: Locals,
+    pub courier: Courier,
     pub block: Block,
     /// The group's events, by the index of their slots.
     events: Vec<EventId>,
@@ -122,6 +127,8 @@ impl Threads {
 pub(crate) struct Member {
     pub context: Context,
     pub cpu: Cpu,
+    /// The process's detours, if its machine has several rails.
+    pub detours: Option<Detours>,
     pub label: Label,
     pub locals: Locals,
     /// How the process waits.
@@ -174,6 +181,11 @@ impl Group {
                 rank,
                 team,
                 local,
+                locals: Rc::clone(&member.locals),
+                courier: Courier {
+                    context: context.clone(),
+                    detours: member.detours.clone(),
+                },
                 block,
                 calls: Cpu::new(node, HostCpu::default()),
                 threads: Threads::new(node)?,
@@ -227,6 +239,13 @@ impl Group {
     /// Waits for the end of a DMA, in the way of the job.
     pub(super) async fn over(&self, transfer: Transfer) -> Result<(), DmaError> {
         self.node().wait_for(transfer, self.inner.waits).await
+    }
+
+    /// Posts a delivery and waits for its end, in the way of the job.
+    pub(super) async fn bring(&self, one: Delivery) -> Result<(), DmaError> {
+        let courier = &self.inner.courier;
+        let sent = self.node().dma(courier.dma(one));
+        courier.end(self.over(sent), one).await
     }
 
     /// Makes one of the group's events anew, with an action of choice.

@@ -18,18 +18,35 @@
 //! root, to the place where they come from. If source and target differ, the root sends two broadcasts, to the nodes on
 //! either side of it.
 //!
+//! On a machine with several rails, the policy picks the rails of the bytes ([`super::rails`]); a broadcast without bytes on the
+//! home rail then sets the events. A broadcast that has failed with the home rail has reached nobody, and the root sends
+//! to each member by a detour ([`super::detour`]).
+//!
+//! *A barrier whose rail fails.* The commit is all or nothing, so the root's thread knows whether the barrier is over. If not, the
+//! root learns by detours that the others have come: those that wait send it as soon as the rail is down, and those that
+//! come while it is down. When all have come, the root lets them go by detours; if the rail works again before, the root's
+//! thread asks again, since all have counted the barrier in their own adapters.
+//!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
 use super::bcast::{Span, Way};
 use super::block::Slot;
+use super::courier::Delivery;
+use super::detour::{Detours, any};
 use super::group::Group;
 use super::layout::TeamId;
+use super::putget::SMALL;
+use super::rails::in_main;
 use super::recovery::either;
+use super::spread::{Part, Poster, carry};
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
-    Thread, Transaction, Wait,
+    Rail, Thread, Transaction, Wait,
 };
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use units::Bytes;
 
 /// The question of the root's thread, and the processes that it asks.
@@ -121,19 +138,111 @@ impl Group {
         } else {
             self.tell(words[1], epoch);
         }
-        let Some(recovery) = &self.inner.recovery else {
-            node.wait_by(go, how).await;
-            return self.inner.failed.take().map_or(Ok(true), Err);
+        let go_on = async {
+            match &self.inner.courier.detours {
+                None => {
+                    node.wait_by(go, how).await;
+                    self.inner.failed.take().map_or(Ok(()), Err)
+                }
+                Some(detours) if self.inner.team == TeamId::FIRST => {
+                    self.lead(detours, epoch, how).await
+                }
+                Some(detours) => {
+                    self.follow(detours, epoch, how).await;
+                    Ok(())
+                }
+            }
         };
-        let by_hardware = either(node.wait_by(go, how), recovery.by_software(epoch)).await;
-        match self.inner.failed.take() {
-            Some(error) if error.loss().is_some() => {
+        let Some(recovery) = &self.inner.recovery else {
+            return go_on.await.map(|()| true);
+        };
+        match either(go_on, recovery.by_software(epoch)).await {
+            Some(Err(error)) if error.loss().is_some() => {
                 self.leave_hardware(recovery, epoch);
                 Ok(false)
             }
-            Some(error) => Err(error),
-            None => Ok(by_hardware.is_some()),
+            Some(result) => result.map(|()| true),
+            None => Ok(false),
         }
+    }
+
+    /// The root's part on a machine with several rails: waits until the barrier is over, by whichever way.
+    async fn lead(&self, detours: &Detours, epoch: u64, how: Wait) -> Result<(), DmaError> {
+        let (node, go) = (self.node(), self.event(Slot::Go));
+        loop {
+            node.wait_by(go, how).await;
+            match self.inner.failed.take() {
+                None => return Ok(()),
+                Some(error) if !error.is_rail_down() => return Err(error),
+                Some(_) => node.prime(go, 1),
+            }
+            if self.all_have_come(epoch).await {
+                break;
+            }
+            node.set(self.event(Slot::Ask));
+        }
+        for &vp in self.inner.layout.leaders.iter().skip(1) {
+            let (detours, go) = (detours.clone(), self.inner.block.at(Slot::Go));
+            node.serve("hgsync", async move {
+                let let_go = async || detours.set(vp, go).await;
+                // A process that is gone waits for nothing.
+                let _ = detours.patiently(let_go).await;
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits until all others have said by detours that they have come, or the home rail works again; returns whether all have.
+    async fn all_have_come(&self, epoch: u64) -> bool {
+        let (local, others) = (&self.inner.local, self.inner.layout.leaders.len() - 1);
+        loop {
+            local.noted.reset();
+            let came = local
+                .came
+                .borrow()
+                .values()
+                .filter(|&&one| one >= epoch)
+                .count();
+            if came == others {
+                return true;
+            }
+            if !self.node().is_down() {
+                return false;
+            }
+            any(vec![local.noted.wait(), self.node().up().wait()]).await;
+        }
+    }
+
+    /// The part of the others: if the home rail fails before the barrier is over, the root is told by a detour.
+    async fn follow(&self, detours: &Detours, epoch: u64, how: Wait) {
+        let mut go = pin!(self.node().wait_by(self.event(Slot::Go), how));
+        let mut down = self.node().down().wait();
+        let over = poll_fn(|context| match go.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => Pin::new(&mut down).poll(context).map(|()| false),
+        });
+        if over.await {
+            return;
+        }
+        let root = self.inner.layout.leaders[TeamId::FIRST];
+        let meeting = (self.inner.block.elan, root);
+        let local = Rc::clone(&self.inner.locals.borrow()[&meeting]);
+        let (detours, team) = (detours.clone(), self.inner.team);
+        self.node().serve("hgsync", async move {
+            let note = async || {
+                let local = Rc::clone(&local);
+                let note = move || {
+                    let mut came = local.came.borrow_mut();
+                    let known = came.entry(team).or_default();
+                    *known = epoch.max(*known);
+                    local.noted.fire();
+                };
+                detours.note(root, note).await
+            };
+            // A root that is gone waits for nobody.
+            let _ = detours.patiently(note).await;
+        });
+        go.await;
     }
 
     /// Tells the root that this process has come, if the root wants to be told; meanwhile the process waits.
@@ -147,7 +256,7 @@ impl Group {
             node.cross_to_main(elan::transaction::WORD).await;
             let since = node.load(node.at(wish), elan::transaction::WORD);
             if since.is_ok_and(|since| since[..] == epoch.to_le_bytes()) {
-                group.hear(node.post_and_hear(tell));
+                group.post(tell);
             }
         });
     }
@@ -218,36 +327,103 @@ impl Group {
         } else {
             vec![&nodes[..place], &nodes[place + 1..]]
         };
+        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
+        let ranges: Vec<&[ProcessId]> = ranges.collect();
+        let (mut span, detours) = (span, &self.inner.courier.detours);
+        if let Some(detours) = detours
+            && span.size > SMALL
+            && [span.from, span.to]
+                .iter()
+                .all(|&at| in_main(self.node(), at, span.size))
+        {
+            self.spread_bytes(detours, &ranges, span).await?;
+            span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO);
+        }
         let broadcast = |range: &[ProcessId]| {
-            let (&first, &last) = (range.first()?, range.last()?);
+            let (first, last) = (range[0], range[range.len() - 1]);
             let last = self.there(last, span.to).node;
             let (from, to) = (self.node().at(span.from), self.there(first, span.to));
             let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
             let dma = Dma::broadcast(from, to, last, span.size).notify_at(arrived);
-            Some(self.node().dma(dma.once()))
+            self.node().dma(dma.once())
         };
-        let ranges = ranges.into_iter();
-        let sent = ranges.filter_map(|range| Some((broadcast(range)?, range)));
-        let sent: Vec<_> = sent.collect();
+        let send = |&range: &&[ProcessId]| broadcast(range);
+        let sent: Vec<_> = ranges.iter().map(send).collect();
         let mut outcome = Ok(());
-        for (sent, range) in sent {
+        for (sent, range) in sent.into_iter().zip(ranges) {
             let mut over = self.over(sent).await;
-            if over.is_err_and(|error| error.loss().is_some()) {
-                over = self.send_to_each(span, range).await;
+            if let Err(error) = over {
+                let detoured = detours.is_some() && error.is_rail_down();
+                if detoured || error.loss().is_some() {
+                    over = self.send_to_each(span, range).await;
+                }
             }
             outcome = outcome.and(over);
         }
         outcome
     }
 
+    /// Sends the bytes to some ranges of processes over the rails that the policy picks.
+    async fn spread_bytes(
+        &self,
+        detours: &Detours,
+        ranges: &[&[ProcessId]],
+        span: Span,
+    ) -> Result<(), DmaError> {
+        let rails = detours.rails();
+        let node = |vp| detours.place(vp, Rail::new(0)).rail_and_node().1;
+        let (_, here) = self.node().rail_and_node();
+        let others = || {
+            ranges
+                .concat()
+                .into_iter()
+                .map(node)
+                .filter(|&node| node != here)
+        };
+        let pick = |size| rails.pick_for_all(here, others(), size);
+        let start = |rail, (offset, length): Part| {
+            // The contexts of the leaders have one number on every rail.
+            let send = |range: &&[ProcessId]| {
+                let place = |vp| detours.place(vp, rail);
+                let (from, to) = (span.from.offset(offset), span.to.offset(offset));
+                let (own, first) = (rails.place(rail), place(range[0]));
+                let last = place(range[range.len() - 1]).place();
+                let dma = Dma::broadcast(own.at(from), first.at(to), last, length);
+                own.dma(dma.stored())
+            };
+            ranges.iter().map(send).collect()
+        };
+        let attempt = async || {
+            let poster = Poster {
+                node: self.node().clone(),
+                cpu: self.inner.cpu.clone(),
+                turn: None,
+                paid: true,
+            };
+            let carried = Box::pin(carry(rails, span.size, poster, pick, start));
+            self.node().wait_for(carried, self.inner.waits).await
+        };
+        detours.patiently(attempt).await
+    }
+
     /// The root sends to some leaders one by one: the network has failed to broadcast to them, and they wait.
     async fn send_to_each(&self, span: Span, range: &[ProcessId]) -> Result<(), DmaError> {
-        let (context, arrived) = (&self.inner.context, self.inner.block.at(Slot::Arrived(0)));
+        let (context, courier) = (&self.inner.context, &self.inner.courier);
         let others = range.iter().filter(|&&vp| vp != context.process());
-        let put = |&vp| context.put_notify(vp, span.from, span.to, span.size, arrived);
+        let put = |&vp| {
+            let one = Delivery {
+                vp,
+                from: span.from,
+                to: span.to,
+                length: span.size,
+                event: self.inner.block.at(Slot::Arrived(0)),
+                short: false,
+            };
+            (self.node().dma(courier.dma(one)), one)
+        };
         let mut outcome = Ok(());
-        for sent in others.map(put).collect::<Vec<_>>() {
-            let over = self.over(sent).await;
+        for (sent, one) in others.map(put).collect::<Vec<_>>() {
+            let over = courier.end(self.over(sent), one).await;
             outcome = outcome.and(over);
         }
         outcome

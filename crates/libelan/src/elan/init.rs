@@ -1,6 +1,7 @@
 //! How the library begins: in all processes of a job, before their programs do.
 
 use super::block::Block;
+use super::detour::{self, Detours};
 use super::group::{Group, Member};
 use super::layout::Layout;
 use super::rails::Rails;
@@ -47,6 +48,7 @@ impl Elan {
             let member = Member {
                 context: elan3.clone(),
                 cpu: ports[elan3.process()].cpu.clone(),
+                detours: Detours::new(&ports, elan3.process()),
                 label: label.clone(),
                 locals: Rc::clone(&locals),
                 waits,
@@ -69,6 +71,7 @@ impl Elan {
                 inner: Rc::new(inner),
             };
             host::serve(&elan)?;
+            detour::serve(&elan)?;
             Ok(elan)
         };
         processes.into_iter().map(init).collect()

@@ -26,6 +26,8 @@
 mod barrier;
 pub(crate) mod bcast;
 mod block;
+mod courier;
+mod detour;
 pub mod group;
 mod groups;
 mod hardware;
@@ -38,6 +40,7 @@ pub mod rails;
 mod recovery;
 pub mod reduce;
 mod relay;
+mod spread;
 mod team;
 pub mod tport;
 mod tree;
@@ -184,6 +187,11 @@ impl Elan {
     /// The puts and gets of the process that are under way.
     fn under_way(&self) -> &putget::UnderWay {
         &self.inner.under_way
+    }
+
+    /// The process's detours, if its machine has several rails.
+    pub(crate) fn detours(&self) -> Option<&detour::Detours> {
+        self.inner.member.detours.as_ref()
     }
 
     /// The process's label.

@@ -10,9 +10,9 @@
 //! Messages of one process arrive in the order of its calls. If a queue is full, its senders try again.
 
 use super::Elan;
-use super::putget::{Operation, Remote};
+use super::putget::Remote;
 use crate::elan3::AllocError;
-use elan::{Action, Dma, ElanAddr, EventId, ProcessId, QueueId};
+use elan::{Action, ElanAddr, EventId, ProcessId, QueueId};
 use thiserror::Error;
 use units::Bytes;
 
@@ -77,10 +77,7 @@ impl Elan {
 
     /// Sends `size` bytes to the queue at an address of a process. The operation is over when the queue has the bytes.
     pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
-        let to = self.elan3().address(vp, queue);
-        self.start_put(Operation::Message(vp), async move |node, _| {
-            Ok(Dma::queue(node.at(from), to?, size))
-        })
+        self.put_message(vp, queue, from, size)
     }
 }
 

@@ -29,11 +29,14 @@
 //! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come.
 
 use super::block::Block;
+use super::courier::Delivery;
 use super::group::Group;
 use super::layout::TeamId;
 use crate::elan3::Context;
 use elan::transaction::{WORD, word_of};
-use elan::{Action, DmaError, ElanAddr, EventId, Loss, Obstacle, Place, ProcessId, Transfer};
+use elan::{
+    Action, DmaError, ElanAddr, EventId, Loss, Obstacle, Place, ProcessId, Thread, Transfer,
+};
 use kernel::Signal;
 use std::cell::Cell;
 use std::future::{pending, poll_fn};
@@ -252,7 +255,16 @@ impl Group {
         recovery.set(software);
         for &child in &self.inner.spot.children {
             let vp = self.inner.layout.leaders[TeamId::new(child)];
-            self.hear(self.write_to(vp, part));
+            let Part(event, words, count) = part;
+            let one = Delivery {
+                vp,
+                from: words,
+                to: words,
+                length: WORD * count,
+                event,
+                short: false,
+            };
+            self.hear(self.write_to(vp, part), one);
         }
     }
 
@@ -274,12 +286,24 @@ impl Group {
         context.put_notify(vp, words, words, WORD * count, event)
     }
 
-    /// Hears how a message of the group ends that no call waits for: if it is lost, so is the group.
-    pub(super) fn hear(&self, sent: Transfer) {
-        if self.inner.recovery.is_some() {
+    /// Posts a delivery that no call waits for.
+    pub(super) fn post(&self, one: Delivery) {
+        let sent = self.node().post_and_hear(self.inner.courier.dma(one));
+        self.hear(sent, one);
+    }
+
+    /// Has a thread send a delivery that no call waits for.
+    pub(super) async fn hand(&self, thread: &Thread, one: Delivery) {
+        let sent = thread.dma(self.inner.courier.dma(one)).await;
+        self.hear(sent, one);
+    }
+
+    /// Hears how a delivery ends that no call waits for: it takes a detour if its rail has failed; if it is lost, so is the group.
+    fn hear(&self, sent: Transfer, one: Delivery) {
+        if self.inner.recovery.is_some() || self.inner.courier.detours.is_some() {
             let group = self.clone();
             self.node().serve("message of a group", async move {
-                if let Err(error) = sent.await {
+                if let Err(error) = group.inner.courier.end(sent, one).await {
                     group.lose(error);
                 }
             });

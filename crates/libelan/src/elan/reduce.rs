@@ -13,11 +13,12 @@
 
 use super::bcast::Span;
 use super::block::{CHUNK, Slot};
+use super::courier::Delivery;
 use super::group::Group;
 use super::layout::{Rank, TeamId};
 use super::tree::{Spot, balanced};
 use elan::transaction::word_of;
-use elan::{DmaError, ElanAddr, ProcessId, Transfer};
+use elan::{DmaError, ElanAddr, ProcessId};
 use units::Bytes;
 
 /// How vectors are combined: elements of `size` bytes, and a function of two vectors that replaces the second by the result
@@ -160,7 +161,7 @@ impl Group {
             self.wait(Slot::Partial(index)).await;
             node.prime(self.event(Slot::Partial(index)), 1);
             let mut next = context.load(block.partial(index), length)?.into_vec();
-            self.hear(node.post_and_hear(self.signal(vps[child as usize], Slot::Credit)));
+            self.post(self.signal(vps[child as usize], Slot::Credit));
             self.combine(operation, &own, &mut next).await;
             own = next;
         }
@@ -168,9 +169,15 @@ impl Group {
             self.wait(Slot::Credit).await;
             node.prime(self.event(Slot::Credit), 1);
             context.store(block.own(), &own)?;
-            let (to, slot) = (block.partial(index), block.at(Slot::Partial(index)));
-            let put = context.put_notify(vps[parent as usize], block.own(), to, length, slot);
-            self.over(put).await?;
+            let partial = Delivery {
+                vp: vps[parent as usize],
+                from: block.own(),
+                to: block.partial(index),
+                length,
+                event: block.at(Slot::Partial(index)),
+                short: false,
+            };
+            self.bring(partial).await?;
         }
         Ok(own)
     }
@@ -205,10 +212,15 @@ impl Group {
         match self.single(to) {
             None => self.spread(Span::new(at, length), TeamId::FIRST).await?,
             Some(single) if team == TeamId::FIRST && single != team => {
-                let vp = self.inner.layout.leaders[single];
-                let arrived = self.inner.block.at(Slot::Arrived(0));
-                let sent: Transfer = context.put_notify(vp, at, at, length, arrived);
-                self.over(sent).await?;
+                let result = Delivery {
+                    vp: self.inner.layout.leaders[single],
+                    from: at,
+                    to: at,
+                    length,
+                    event: self.inner.block.at(Slot::Arrived(0)),
+                    short: false,
+                };
+                self.bring(result).await?;
             }
             Some(single) if team == single => {
                 self.wait(Slot::Arrived(0)).await;

@@ -2,8 +2,9 @@
 //! received into the stage out to main memory. See [`super::bcast`].
 
 use super::block::SLOTS;
+use super::courier::{Courier, Delivery};
 use super::group::Group;
-use elan::{Address, Dma, DmaError, EventId, Thread, Transfer};
+use elan::{Address, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 
 /// The segments of a broadcast, from this process to its children.
@@ -20,12 +21,12 @@ pub(super) struct Work {
 
 /// A process that gets the segments from here.
 pub(super) struct Child {
-    /// The descriptor of each segment, in order.
-    segments: Vec<Dma>,
+    /// The segments, in order.
+    segments: Vec<Delivery>,
     /// The event that occurs when the child has emptied a slot of its stage; none without a stage.
     room: Option<EventId>,
     /// The last segments of even and odd number that are under way.
-    under_way: [Option<Transfer>; 2],
+    under_way: [Option<(Transfer, Delivery)>; 2],
     /// Why the child gets no more segments.
     failed: Option<DmaError>,
 }
@@ -35,11 +36,11 @@ pub(super) struct Stage {
     /// Of each segment: its slot, its place, its length.
     pub segments: Vec<(Address, Address, Bytes)>,
     /// Tells the process above that a slot is empty.
-    pub room: Dma,
+    pub room: Delivery,
 }
 
 impl Child {
-    pub fn new(segments: Vec<Dma>, room: Option<EventId>) -> Self {
+    pub fn new(segments: Vec<Delivery>, room: Option<EventId>) -> Self {
         Child {
             segments,
             room,
@@ -48,21 +49,21 @@ impl Child {
         }
     }
 
-    /// The descriptor of the first segment.
-    pub fn first(&self) -> Dma {
+    /// The first segment.
+    pub fn first(&self) -> Delivery {
         self.segments[0]
     }
 
     /// Waits for the last segment of the same parity.
-    async fn settle(&mut self, thread: &Thread, index: u64) {
-        if let Some(sent) = self.under_way[(index % 2) as usize].take() {
-            let sent = thread.until(sent).await;
+    async fn settle(&mut self, thread: &Thread, courier: &Courier, index: u64) {
+        if let Some((sent, segment)) = self.under_way[(index % 2) as usize].take() {
+            let sent = thread.until(courier.end(sent, segment)).await;
             self.failed = self.failed.or(sent.err());
         }
     }
 
     /// Sends a segment, once there is room for it.
-    async fn send(&mut self, thread: &Thread, index: u64) {
+    async fn send(&mut self, thread: &Thread, courier: &Courier, index: u64) {
         if self.failed.is_some() {
             return;
         }
@@ -71,8 +72,9 @@ impl Child {
         {
             thread.consume(room).await;
         }
-        let sent = thread.dma(self.segments[index as usize]).await;
-        self.under_way[(index % 2) as usize] = Some(sent);
+        let segment = self.segments[index as usize];
+        let sent = thread.dma(courier.dma(segment)).await;
+        self.under_way[(index % 2) as usize] = Some((sent, segment));
     }
 }
 
@@ -87,7 +89,7 @@ impl Stage {
     /// The slot of a segment is empty: the sender is told if it waits for this.
     async fn emptied(&self, thread: &Thread, group: &Group, index: u64) {
         if index + SLOTS < self.segments.len() as u64 {
-            group.hear(thread.dma(self.room).await);
+            group.hand(thread, self.room).await;
         }
     }
 }
@@ -95,13 +97,13 @@ impl Stage {
 impl Work {
     /// Sends all segments on. A failure at one child, or in this process, does not keep the others from their segments.
     pub async fn relay(mut self, thread: &Thread) -> Result<(), DmaError> {
-        let mut copied = Ok(());
+        let (mut copied, courier) = (Ok(()), &self.group.inner.courier.clone());
         for index in 0..self.segments {
             if let Some(arrived) = self.arrived {
                 thread.consume(arrived[(index % 2) as usize]).await;
             }
             for child in &mut self.children {
-                child.settle(thread, index).await;
+                child.settle(thread, courier, index).await;
             }
             if let Some(stage) = &self.stage
                 && index >= 2
@@ -109,7 +111,7 @@ impl Work {
                 stage.emptied(thread, &self.group, index - 2).await;
             }
             for child in &mut self.children {
-                child.send(thread, index).await;
+                child.send(thread, courier, index).await;
             }
             if let Some(stage) = &self.stage {
                 copied = copied.and(stage.copy(thread, index).await);
@@ -117,7 +119,7 @@ impl Work {
         }
         for child in &mut self.children {
             for parity in 0..2 {
-                child.settle(thread, parity).await;
+                child.settle(thread, courier, parity).await;
             }
         }
         let failed = self.children.iter().find_map(|child| child.failed);

@@ -1,7 +1,7 @@
 //! Teams: the members of a group on one node, which meet in shared memory. The first of them, the leader, acts for all.
 
 use super::group::Group;
-use super::layout::Rank;
+use super::layout::{Rank, TeamId};
 use elan::{DmaError, ElanAddr, ProcessId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
@@ -22,6 +22,10 @@ pub(crate) struct Local {
     /// What members pass to the leader, and the leader to them, by rank.
     pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
+    /// Where the first leader is: the barrier to which each team has come, as far as it was told by detours; and a signal that is
+    /// fired with each such notice.
+    pub came: RefCell<BTreeMap<TeamId, u64>>,
+    pub noted: Signal,
 }
 
 /// The meeting places of all groups of a job: by the group's block and the team's leader.
@@ -38,6 +42,8 @@ impl Local {
             gone: Signal::new(),
             passed: RefCell::default(),
             result: RefCell::default(),
+            came: RefCell::default(),
+            noted: Signal::new(),
         }
     }
 }

@@ -13,6 +13,8 @@
 //! destination's MMU refuses the bytes or, with the last packet of a DMA, the event. For requests of gets and messages of
 //! transactions see [`super::gets`] and [`super::thread_packets`].
 //!
+//! A descriptor may ask for later answers ([`crate::Dma::stored`]): its packets for main memory are answered when they are written.
+//!
 //! The host does not see payload that is accepted and not yet written. Later reads of the adapter from main memory see such
 //! payload, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
 //!
@@ -39,6 +41,8 @@ use units::Bytes;
 pub(crate) struct Inputter {
     /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
     stalled: VecDeque<(PacketId, PacketNumber)>,
+    /// Packets in the input buffers that are answered when they are written ([`crate::Dma::stored`]).
+    unanswered: Vec<(PacketId, PacketNumber)>,
     /// Whether the node accepts nothing.
     refusing: bool,
     /// Payload stored so far.
@@ -124,17 +128,23 @@ impl Inputter {
         }
     }
 
-    /// A packet has arrived on a rail that is down: its sender learns of the failure, and nothing else happens.
+    /// A packet has arrived on a rail that is down, or was down meanwhile: its sender learns of it, and nothing else happens.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
         let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
         let token = match token {
             Token::Dma(token) => token,
             Token::Thread(token) => {
                 let lost = wires.flight.thread_packet(token);
+                if let Some(ack) = lost.answered {
+                    return wires.answer(packet, ack);
+                }
                 lost.result = Some(Err(fault(lost.to, Bytes::ZERO).into()));
                 return wires.answer(packet, Ack::Error);
             }
         };
+        if wires.repeats(packet, token) {
+            return;
+        }
         let to = wires.flight.dma_of(token).dma.to;
         let lost = wires.flight.packet_mut(token);
         let fault = fault(to.offset(lost.offset), lost.length);
@@ -194,17 +204,32 @@ impl Inputter {
     /// Takes a packet for main memory into an input buffer, as soon as one is free.
     fn write_soon(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
         if wires.interface.writing() < wires.config.adapter.input_buffers {
-            write(wires, packet, token);
+            self.write(wires, packet, token);
         } else {
             self.stalled.push_back((packet, token));
         }
     }
 
+    /// Takes a packet into an input buffer and asks for the bus.
+    fn write(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) {
+        if wires.flight.dma_of(token).dma.stored {
+            self.unanswered.push((packet, token));
+        } else {
+            wires.answer(packet, Ack::Accepted);
+        }
+        wires.write_main(token);
+    }
+
     /// The bus has taken a packet's payload to main memory.
     pub fn written(&mut self, wires: &mut Wires, token: PacketNumber) {
         wires.end_write(token);
+        if wires.flight.dma_of(token).dma.stored {
+            let waits = self.unanswered.iter().position(|one| one.1 == token);
+            let (packet, _) = self.unanswered.remove(waits.expect("it is answered now"));
+            wires.answer(packet, Ack::Accepted);
+        }
         if let Some((packet, next)) = self.stalled.pop_front() {
-            write(wires, packet, next);
+            self.write(wires, packet, next);
         }
         match wires.flight.packet(token).kind {
             Kind::Broadcast => self.store_broadcast(wires, token),
@@ -256,15 +281,12 @@ impl Inputter {
 fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
     wires.answer_for_good(packet, token, Ack::Error);
-    if let Some(Get::Serving(get)) = wires.flight.dma_of(token).get {
+    // A get whose rail has failed waits until nothing more of it can be stored.
+    if fault.reason != Reason::Down
+        && let Some(Get::Serving(get)) = wires.flight.dma_of(token).get
+    {
         wires.fail_get(get, fault);
     }
-}
-
-/// Takes a packet into an input buffer and asks for the bus.
-fn write(wires: &mut Wires, packet: PacketId, token: PacketNumber) {
-    wires.answer(packet, Ack::Accepted);
-    wires.write_main(token);
 }
 
 /// The event that a descriptor names.

@@ -5,10 +5,12 @@ use crate::adapter::event_unit::Occurrence;
 use crate::adapter::mmu::context::Capability;
 use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::adapter::{Due, Wires};
+use crate::dma::DmaError;
 use crate::in_flight::ThreadPacketNumber;
 use crate::memory::{Address, ElanAddr, Placement};
 use crate::transaction::{Answer, Transaction, WORD};
 use fabric::{Ack, PacketId};
+use units::Bytes;
 
 impl Inputter {
     /// A packet of a thread has arrived.
@@ -32,30 +34,60 @@ impl Inputter {
             return self.examine_broadcast(wires, packet, token);
         }
         let transactions = std::mem::take(&mut sent.transactions);
-        if self.is_full(wires, to, capability, &transactions) {
+        let Some(result) = self.take(wires, to, capability, &transactions) else {
             wires.flight.thread_packet(token).transactions = transactions;
             return wires.answer(packet, Ack::Discarded);
-        }
-        let (ack, result) = match self.examine(wires, to, capability, &transactions) {
-            Err(fault) => (Ack::Error, Err(fault.into())),
-            Ok(passed) => {
-                let found = if passed {
-                    self.execute(wires, to, &transactions)
-                } else {
-                    None
-                };
-                let ack = if passed {
-                    Ack::Accepted
-                } else {
-                    Ack::TestFailed
-                };
-                (ack, Ok(Answer { passed, found }))
-            }
+        };
+        let ack = match result {
+            Err(_) => Ack::Error,
+            Ok(Answer { passed: true, .. }) => Ack::Accepted,
+            Ok(Answer { passed: false, .. }) => Ack::TestFailed,
         };
         let sent = wires.flight.thread_packet(token);
-        sent.result = Some(result);
+        sent.result = Some(result.map_err(DmaError::from));
         sent.answered = Some(ack);
         wires.answer(packet, ack);
+    }
+
+    /// Examines transactions, and executes them if their conditions hold; none if a queue that they need is full.
+    pub fn take(
+        &mut self,
+        wires: &mut Wires,
+        process: Address,
+        capability: Capability,
+        transactions: &[Transaction],
+    ) -> Option<Result<Answer, Fault>> {
+        if self.is_full(wires, process, capability, transactions) {
+            return None;
+        }
+        let examined = self.examine(wires, process, capability, transactions);
+        Some(examined.map(|passed| {
+            let found = if passed {
+                self.execute(wires, process, transactions)
+            } else {
+                None
+            };
+            Answer { passed, found }
+        }))
+    }
+
+    /// Puts a message into the queue at an address; none if the queue is full.
+    pub fn take_in(
+        &mut self,
+        wires: &mut Wires,
+        at: Address,
+        capability: Capability,
+        message: &[u8],
+    ) -> Option<Result<(), Fault>> {
+        let length = Bytes::new(message.len() as u64);
+        match self.queue_at(wires, at, length, capability) {
+            Err(fault) => Some(Err(fault)),
+            Ok(queue) if !self.queues[queue].has_room() => None,
+            Ok(queue) => {
+                self.enqueue(wires, queue, message.into());
+                Some(Ok(()))
+            }
+        }
     }
 
     /// Whether a queue that some transactions need is full.

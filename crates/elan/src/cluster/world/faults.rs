@@ -70,8 +70,16 @@ impl World {
     }
 
     fn break_down(&mut self, part: &Part) {
-        if let Part::Node(node) = *part {
-            self.stop_host(node);
+        match *part {
+            Part::Node(node) => self.stop_host(node),
+            // Its adapters see that the rail is down; its cables stay as they are.
+            Part::Rail(rail) => {
+                if self.faults.rail_down(rail) {
+                    self.fail(rail);
+                }
+                return;
+            }
+            _ => {}
         }
         let (cycle, topology) = (self.cycle_from(self.now), self.fabric.topology().clone());
         for link in part.cables(&*topology) {
@@ -85,6 +93,12 @@ impl World {
     }
 
     fn mend(&mut self, part: &Part) {
+        if let Part::Rail(rail) = *part {
+            if self.faults.rail_up(rail) {
+                self.repair(rail);
+            }
+            return;
+        }
         let (cycle, topology) = (self.cycle_from(self.now), self.fabric.topology().clone());
         for link in part.cables(&*topology) {
             self.fabric.repair(cycle, link);
@@ -99,8 +113,8 @@ impl World {
     /// The adapter executes nothing any more.
     fn adapter_fails(&mut self, place: Place) {
         let adapter = &mut self.adapters[place];
-        adapter.is_down = true;
-        adapter.down.fire();
+        adapter.is_dead = true;
+        adapter.rail.fail();
         adapter.engine.release_all();
         let issuing = adapter.sten.as_mut().and_then(Sten::clear);
         for id in self.flight.queued_at(place) {
@@ -114,7 +128,7 @@ impl World {
 
     /// Whether an adapter has died, and has not been repaired.
     pub(super) fn is_dead(&self, place: Place) -> bool {
-        self.config.faults.is_some() && self.adapters[place].is_down
+        self.adapters[place].is_dead
     }
 
     /// The host of a node stops, for ever.
@@ -136,7 +150,7 @@ impl World {
     /// The adapter works again.
     fn adapter_returns(&mut self, place: Place) {
         let adapter = &mut self.adapters[place];
-        adapter.is_down = false;
-        adapter.down.reset();
+        adapter.is_dead = false;
+        adapter.rail.repair();
     }
 }

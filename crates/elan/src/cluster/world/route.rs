@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::dma::Dma;
 use crate::in_flight::{DmaId, Progress, Report, Token};
 use crate::memory::{Address, EVENT_BLOCK, EventId};
-use crate::{NodeId, Place};
+use crate::{NodeId, Place, Rail};
 use fabric::{Notice, PacketId};
 use kernel::Signal;
 use units::Bytes;
@@ -28,9 +28,47 @@ pub(crate) struct Adapter {
     pub inputter: Inputter,
     pub processor: ThreadProcessor,
     pub events: EventUnit,
-    /// Whether the adapter's rail has failed; and the signal that tells processes of it.
+    pub rail: RailState,
+    /// Whether the adapter itself has died, and executes nothing.
+    pub is_dead: bool,
+}
+
+/// What an adapter knows of its rail.
+pub(crate) struct RailState {
     pub is_down: bool,
+    /// How often the rail has failed.
+    pub failures: u32,
+    /// Set while the rail is down, and while it works.
     pub down: Signal,
+    pub up: Signal,
+}
+
+impl RailState {
+    /// A rail that works.
+    fn new() -> Self {
+        RailState {
+            is_down: false,
+            failures: 0,
+            down: Signal::new(),
+            up: Signal::counted(0),
+        }
+    }
+
+    /// The rail fails.
+    pub fn fail(&mut self) {
+        self.is_down = true;
+        self.failures += 1;
+        // A signal that has been set once is set by one firing.
+        self.up = Signal::new();
+        self.down.fire();
+    }
+
+    /// The rail works again.
+    pub fn repair(&mut self) {
+        self.is_down = false;
+        self.down.reset();
+        self.up.fire();
+    }
 }
 
 impl Adapter {
@@ -42,8 +80,8 @@ impl Adapter {
             inputter: Inputter::default(),
             processor: ThreadProcessor::default(),
             events: EventUnit::default(),
-            is_down: false,
-            down: Signal::new(),
+            rail: RailState::new(),
+            is_dead: false,
         }
     }
 }
@@ -109,7 +147,9 @@ impl World {
     fn arrived(&mut self, node: Place, packet: PacketId, token: Token) {
         let (adapter, mut wires) = self.at(node);
         match token {
-            _ if adapter.is_down => Inputter::lost(&mut wires, packet, token),
+            _ if adapter.rail.is_down || wires.flight.is_lost(token) => {
+                Inputter::lost(&mut wires, packet, token);
+            }
             Token::Thread(token) => {
                 let inputter = &mut adapter.inputter;
                 inputter.thread_packet_arrived(&mut wires, packet, token);
@@ -194,16 +234,36 @@ impl World {
             Due::Occurred(occurrence) => self.occur(occurrence),
             Due::Copied(occurrence) => self.copied(occurrence),
             Due::Seen(occurrence) => self.seen(occurrence),
-            Due::Fails(rail) => {
-                let topology = self.fabric.topology();
-                for node in NodeId::all(topology.nodes()) {
-                    let adapter = &mut self.adapters[topology.place(rail, node)];
-                    adapter.is_down = true;
-                    adapter.down.fire();
-                }
-            }
+            Due::Fails(rail) => self.fail(rail),
+            Due::Returns(rail) => self.repair(rail),
             Due::Fault(event) => self.fault(event),
             Due::Wake(signal) => self.wake(signal),
+        }
+    }
+
+    /// A rail fails, unless it is down: its packets under way get lost.
+    pub(super) fn fail(&mut self, rail: Rail) {
+        let topology = self.fabric.topology();
+        let places = NodeId::all(topology.nodes()).map(|node| topology.place(rail, node));
+        let (first, last) = (places.clone().next(), places.clone().next_back());
+        if first.is_none_or(|first| self.adapters[first].rail.is_down) {
+            return;
+        }
+        for place in places {
+            self.adapters[place].rail.fail();
+        }
+        let here = |place: Place| Some(place) >= first && Some(place) <= last;
+        self.flight.lose(here);
+    }
+
+    /// A rail works again, unless it does.
+    pub(super) fn repair(&mut self, rail: Rail) {
+        let topology = self.fabric.topology();
+        for node in NodeId::all(topology.nodes()) {
+            let state = &mut self.adapters[topology.place(rail, node)].rail;
+            if state.is_down {
+                state.repair();
+            }
         }
     }
 
@@ -247,7 +307,7 @@ impl World {
     /// A descriptor is for the DMA queue of an adapter.
     pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
-        if adapter.engine.accept(&mut wires, adapter.is_down, id) {
+        if adapter.engine.accept(&mut wires, adapter.rail.is_down, id) {
             self.line_up(node, id);
         }
     }

@@ -36,7 +36,9 @@ fn every_message_survives_its_packet() {
             messages.extend(remote);
         }
         for message in messages {
-            assert_eq!(decode(&encode(message)), message);
+            for failures in [0, 1, (1 << 24) - 1] {
+                assert_eq!(decode(&encode(message, failures)), (message, failures));
+            }
         }
     }
 }

@@ -2,19 +2,16 @@
 //!
 //! The process asks for a way on every rail that is free at its node, and waits until all adapters have answered. It takes
 //! as many of the granted rails as the striping ratio says, and gives the others back. If none is granted, the process
-//! begins again at once. A rail that fails before it answers counts as a refusal.
+//! begins again at once. A rail that fails before all have answered counts as a refusal.
 
 use super::turn::Turn;
 use super::{Hold, Pick, Picking, Policy, PortOf, RailMessage, free_rails, stripes};
 use crate::Rail;
+use crate::cluster::Node;
 use crate::rails::host::{Host, RailAdapter};
-use crate::rails::nic::Reply;
-use kernel::Signal;
+use crate::rails::nic::{Grant, Reply, event_or_failure};
 use std::cell::Cell;
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
 use typed_index_collections::TiVec;
 
 pub(crate) struct Dynamic {
@@ -29,7 +26,7 @@ impl Dynamic {
         let reply = |rail: &RailAdapter| {
             Rc::new(Reply {
                 event: rail.adapter.event(1),
-                granted: Cell::new(false),
+                answer: Cell::new(None),
             })
         };
         Dynamic {
@@ -39,40 +36,41 @@ impl Dynamic {
         }
     }
 
-    /// Asks on some rails; returns the numbers of the granted requests, by their rails, in ascending order.
-    async fn ask(&self, host: &Host, free: &[Rail], message: RailMessage) -> Vec<(Rail, u64)> {
+    /// Asks on some rails; returns the granted requests, by their rails, in ascending order.
+    async fn ask(&self, host: &Host, free: &[Rail], message: RailMessage) -> Vec<(Rail, Grant)> {
         let mut asked = Vec::new();
         for &rail in free {
-            let number = host.number();
+            let (number, failures) = (host.number(), host.rails[rail].adapter.failures());
             let reply = &self.replies[rail];
-            reply.granted.set(false);
             host.port(rail).request(number, message.to, reply);
-            asked.push((rail, number));
+            asked.push((rail, Grant { number, failures }));
         }
-        for &rail in free {
-            let adapter = &host.rails[rail].adapter;
-            let answered = adapter.wait(self.replies[rail].event);
-            or(answered, &adapter.down()).await;
+        for &(rail, grant) in &asked {
+            let (adapter, reply) = (&host.rails[rail].adapter, &self.replies[rail]);
+            while is_open(adapter, grant) {
+                event_or_failure(adapter, reply.event).await;
+                if reply
+                    .answer
+                    .get()
+                    .is_some_and(|(number, _)| number == grant.number)
+                {
+                    break;
+                }
+                // The event may have been set by an answer from before a failure.
+                adapter.prime(reply.event, 1);
+            }
         }
-        asked.retain(|&(rail, _)| self.replies[rail].granted.get() && host.rails[rail].is_up());
+        asked.retain(|&(rail, grant)| {
+            let granted = self.replies[rail].answer.get() == Some((grant.number, true));
+            granted && is_open(&host.rails[rail].adapter, grant)
+        });
         asked
     }
 }
 
-/// Waits until one of two is ready.
-async fn or(one: impl Future<Output = ()>, other: &Signal) {
-    let mut one = std::pin::pin!(one);
-    let mut other = other.wait();
-    poll_fn(|context| {
-        match (
-            one.as_mut().poll(context),
-            Pin::new(&mut other).poll(context),
-        ) {
-            (Poll::Pending, Poll::Pending) => Poll::Pending,
-            _ => Poll::Ready(()),
-        }
-    })
-    .await;
+/// Whether the rail of a request has not failed since the request.
+fn is_open(adapter: &Node, grant: Grant) -> bool {
+    adapter.failures() == grant.failures && !adapter.is_down()
 }
 
 impl Policy for Dynamic {
@@ -85,13 +83,13 @@ impl Policy for Dynamic {
                 let count = stripes(&host.config, rails.len(), message.size);
                 let taken = self.turn.take(&rails, count);
                 let mut picks = Vec::new();
-                for (rail, number) in granted {
+                for (rail, grant) in granted {
                     if taken.contains(&rail) {
                         let there = (self.ports)(message.to, rail);
-                        let hold = Hold::Granted { number, there };
+                        let hold = Hold::Granted { grant, there };
                         picks.push(Pick { rail, hold });
                     } else {
-                        host.port(rail).abort(number);
+                        host.port(rail).abort(grant);
                     }
                 }
                 if !picks.is_empty() {

@@ -6,10 +6,9 @@ use super::wire::{Envelope, Wire};
 use super::{local, thread};
 use crate::cpu::Turn;
 use crate::elan::Elan;
-use crate::elan::rails::Rails;
 use elan::{
     Access, Dma, DmaError, ElanAddr, EventId, Fault, Matching, MemoryError, Placement, ProcessId,
-    Rail, Reason,
+    Reason,
 };
 use kernel::Signal;
 use std::future::poll_fn;
@@ -73,6 +72,7 @@ pub(super) fn send(
         synchronous: mode == Mode::Synchronous,
         near: placement == Placement::Adapter,
         free: 0,
+        order: 0,
     };
     let (elan, turn, ended) = (elan.clone(), elan.cpu().turn(), Rc::clone(&sending));
     elan.node().clone().serve("send", async move {
@@ -190,7 +190,10 @@ impl Port {
             Some(event)
         };
         let slot = self.slots.take().await;
-        envelope.free = self.rails.as_ref().map_or(0, Rails::free);
+        if let Some(rails) = &self.rails {
+            envelope.free = rails.free();
+            envelope.order = self.next_order(to);
+        }
         let mut bytes = Wire::Envelope(envelope).encode().to_vec();
         bytes.extend_from_slice(&payload);
         elan.elan3().store(slot, &bytes)?;
@@ -210,9 +213,14 @@ impl Port {
         drop(turn);
         let mut sent = sent.await;
         self.slots.give_back(slot);
-        let rail_failed = |sent: Result<(), DmaError>| {
-            self.rails.is_some() && sent.is_err_and(|error| error.is_rail_down())
-        };
+        if let Some(detours) = elan.detours() {
+            if sent.is_err_and(|error| error.is_rail_down()) {
+                sent = detours.tell(to, bytes.into()).await;
+            }
+            if sent.is_err() {
+                elan.peer(to).give_up(self.vp, envelope.order);
+            }
+        }
         let loss = sent.err().and_then(|error| error.loss());
         // Where the own adapter has died, nobody knows either whether the message has been taken.
         let down = sent.is_err_and(|error| error.is_rail_down());
@@ -233,10 +241,6 @@ impl Port {
         }
         match sending.refused.get() {
             Some(by) => Err(TportError::Refused { by }),
-            None if rail_failed(sent) => {
-                let rail = Rail::new(0);
-                Err(TportError::RailDown { rail })
-            }
             None => Ok(sent.map_err(|error| error.of_process(to))?),
         }
     }
@@ -244,10 +248,10 @@ impl Port {
     /// Waits until an event is set by which another process ends a send.
     ///
     /// # Errors
-    /// If the rail of the envelopes has failed, or the adapter; or if the network has, and the other process is out of reach.
+    /// If the adapter has failed, and there is no other rail; or if the network has, and the other process is out of reach.
     async fn told(&self, event: EventId, elan: &Elan, by: ProcessId) -> Result<(), DmaError> {
         let mut set = pin!(self.node.wait(event));
-        let fails = self.rails.is_some() || self.node.lists_faults();
+        let fails = self.rails.is_none() && self.node.lists_faults();
         let down = fails.then(|| self.node.down());
         let mut down = down.as_ref().map(Signal::wait);
         let mut cut_off = pin!(elan.cut_off_from(by));

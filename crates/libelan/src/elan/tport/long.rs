@@ -3,13 +3,11 @@
 
 use super::thread::{Pending, Server};
 use crate::elan::rails::{Rails, Wanted};
+use crate::elan::spread::{Part, assert_complete};
 use elan::{Dma, DmaError, ElanAddr, Placement, ProcessId, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Bytes;
-
-/// A part of a message: where it begins, and its length.
-type Part = (Bytes, Bytes);
 
 /// A message whose bytes take several rails, or one of several.
 pub(super) struct Long {
@@ -21,6 +19,8 @@ pub(super) struct Long {
     wanted: Wanted,
     /// Parts of the message that are not under way.
     left: RefCell<Vec<Part>>,
+    /// Parts that have come.
+    done: RefCell<Vec<Part>>,
     under_way: Cell<u32>,
     failed: Cell<Option<DmaError>>,
 }
@@ -51,6 +51,7 @@ impl Server {
     pub(super) fn line_up(&self, pending: Pending, to: ElanAddr) {
         let envelope = *pending.envelope().expect("it is a message");
         let (_, from) = self.peers[envelope.source].node.rail_and_node();
+        let (_, here) = self.hands.node().rail_and_node();
         let long = Long {
             pending: Cell::new(Some(pending)),
             source: envelope.source,
@@ -58,10 +59,12 @@ impl Server {
             to,
             wanted: Wanted {
                 from,
+                to: here,
                 size: envelope.size,
-                free: envelope.free,
+                free: Some(envelope.free),
             },
             left: RefCell::new(vec![(Bytes::ZERO, envelope.size)]),
+            done: RefCell::default(),
             under_way: Cell::new(0),
             failed: Cell::new(None),
         };
@@ -141,7 +144,7 @@ impl Server {
         }
         long.under_way.set(long.under_way.get() - 1);
         match result {
-            Ok(()) => {}
+            Ok(()) => long.done.borrow_mut().push(stripe.part),
             Err(error) if error.is_rail_down() => {
                 // The message is still in line if not all of it has been started.
                 let mut line = self.line.borrow_mut();
@@ -166,6 +169,9 @@ impl Long {
             return None;
         }
         let result = self.failed.get().map_or(Ok(()), Err);
+        if result.is_ok() {
+            assert_complete(self.done.take(), self.wanted.size);
+        }
         self.pending.take().map(|pending| (pending, result))
     }
 }

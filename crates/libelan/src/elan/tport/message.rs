@@ -1,7 +1,7 @@
 //! What a message is to programs: how it is selected, where it goes, what became of it.
 
 use crate::elan3::AllocError;
-use elan::{DmaError, ElanAddr, Fault, ProcessId, Rail};
+use elan::{DmaError, ElanAddr, Fault, ProcessId};
 use std::fmt;
 use thiserror::Error;
 use units::Bytes;
@@ -138,12 +138,6 @@ pub enum TportError {
     Refused {
         /// The receiver.
         by: ProcessId,
-    },
-    /// The rail of the envelopes has failed, on a machine with several rails.
-    #[error("rail {rail} is down, which carries the envelopes of messages")]
-    RailDown {
-        /// The rail.
-        rail: Rail,
     },
     /// The receive was cancelled before a message was found for it.
     #[error("the receive was cancelled")]

@@ -1,8 +1,8 @@
 //! The state of a Tport, which its host and its thread share.
 
 use super::message::{Received, Room, Select, Stats, TportError};
-use super::unexpected::{Arrived, SharedMessage};
-use super::wire::Envelope;
+use super::unexpected::{Arrived, Body, SharedMessage};
+use super::wire::{Envelope, ORDERS};
 use crate::cpu::Cpu;
 use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
@@ -116,12 +116,12 @@ pub(crate) type Peers = Rc<TiVec<ProcessId, Rc<Port>>>;
 
 /// A Tport.
 pub(crate) struct Port {
-    pub(super) node: Node,
+    pub(crate) node: Node,
     pub(super) vp: ProcessId,
     pub(crate) cpu: Cpu,
     /// The rails of the process's node, if there are several.
-    pub(super) rails: Option<Rails>,
-    pub(super) config: TportConfig,
+    pub(crate) rails: Option<Rails>,
+    pub(crate) config: TportConfig,
     /// Small messages of one sender that may be unexpected.
     pub(super) window: u32,
     /// Longest small message.
@@ -140,6 +140,13 @@ pub(super) struct State {
     pub posted: VecDeque<Rc<Receive>>,
     /// What the thread is told: posted receives and cancellations.
     pub inbox: VecDeque<Order>,
+    /// What has come by detours; nothing if the thread is only to look at `early`.
+    pub detoured: VecDeque<Box<[u8]>>,
+    /// On a machine with several rails: the places in the order of messages to each process, and of the next from each process;
+    /// and the messages that have come before their turn, or nothing for one that will not come.
+    pub sent_to: BTreeMap<ProcessId, u32>,
+    pub next_from: BTreeMap<ProcessId, u32>,
+    pub early: BTreeMap<(ProcessId, u32), Option<(Envelope, Body)>>,
     /// Messages without a receive, in the order of their arrival.
     pub arrived: VecDeque<Arrived>,
     pub shared: VecDeque<SharedMessage>,
@@ -206,6 +213,10 @@ impl Port {
             state: RefCell::new(State {
                 posted: VecDeque::new(),
                 inbox: VecDeque::new(),
+                detoured: VecDeque::new(),
+                sent_to: BTreeMap::new(),
+                next_from: BTreeMap::new(),
+                early: BTreeMap::new(),
                 arrived: VecDeque::new(),
                 shared: VecDeque::new(),
                 lent: BTreeMap::new(),
@@ -244,6 +255,41 @@ impl Port {
         *lent += u32::from(may);
         state.stats.held += u64::from(!may);
         may
+    }
+
+    /// The place of the next message to a process in the order of the messages to it.
+    pub(super) fn next_order(&self, to: ProcessId) -> u32 {
+        let mut state = self.state.borrow_mut();
+        let next = state.sent_to.entry(to).or_default();
+        std::mem::replace(next, (*next + 1) % ORDERS)
+    }
+
+    /// A message between Tports has come by a detour.
+    pub(crate) fn came_by_detour(&self, message: Box<[u8]>) {
+        self.state.borrow_mut().detoured.push_back(message);
+        self.bell.fire();
+    }
+
+    /// A message of a process that has failed will not come; the next message of the process says so at no cost.
+    pub(super) fn give_up(&self, source: ProcessId, order: u32) {
+        if !self.has_come(source, order) {
+            self.state.borrow_mut().early.insert((source, order), None);
+            self.came_by_detour(Box::default());
+        }
+    }
+
+    /// Whether the message of a process with this place in the order has come. A message comes twice, or comes and fails, only
+    /// where parts of the network fail besides whole rails: a sender whose adapter has died may not know what has arrived.
+    pub(super) fn has_come(&self, source: ProcessId, order: u32) -> bool {
+        let mut state = self.state.borrow_mut();
+        let next = *state.next_from.entry(source).or_default();
+        let past = (order + ORDERS - next) % ORDERS >= ORDERS / 2;
+        let come = past || state.early.contains_key(&(source, order));
+        assert!(
+            !come || self.node.lists_faults(),
+            "a message has come twice"
+        );
+        come
     }
 
     /// A buffer of the system for so many bytes.

@@ -8,7 +8,8 @@ use super::long::{Long, Stripe};
 use super::message::{Received, Room, TportError};
 use super::port::{Order, Outcome, Peers, Port, Receive};
 use super::unexpected::{Arrived, Body, Fetch};
-use super::wire::{Envelope, Wire};
+use super::wire::{Envelope, ORDERS, Wire};
+use crate::elan::detour::Detours;
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
 use elan::{Dma, DmaError, ElanAddr, ProcessId, Thread};
@@ -27,9 +28,12 @@ const MOST_PENDING: usize = 64;
 pub(super) enum Pending {
     Get(Rc<Receive>, Envelope),
     Fetch(Rc<Fetch>, Envelope),
-    /// An answer, in its slot.
-    Answer(ElanAddr),
-    Notice,
+    /// An answer, in its slot, to a process.
+    Answer(ElanAddr, ProcessId, Wire),
+    /// A process's event is set.
+    Notice(ProcessId, ElanAddr),
+    /// A get or fetch whose rail has failed, and which takes a detour.
+    Detour(Box<Pending>),
     /// A part of a get or fetch, on one of several rails.
     Stripe(Stripe),
 }
@@ -39,7 +43,8 @@ impl Pending {
     pub fn envelope(&self) -> Option<&Envelope> {
         match self {
             Pending::Get(_, envelope) | Pending::Fetch(_, envelope) => Some(envelope),
-            Pending::Answer(_) | Pending::Notice | Pending::Stripe(_) => None,
+            Pending::Detour(pending) => pending.envelope(),
+            Pending::Answer(..) | Pending::Notice(..) | Pending::Stripe(_) => None,
         }
     }
 }
@@ -58,6 +63,8 @@ pub(super) struct Server {
     pub peers: Peers,
     pub elan3: Context,
     pub hands: Hands,
+    /// On a machine with several rails.
+    detours: Option<Detours>,
     pub pending: RefCell<Vec<(Pending, End)>>,
     /// Messages that wait for a rail, or for parts of them to go again; and when to look for one.
     pub line: RefCell<VecDeque<Rc<Long>>>,
@@ -69,6 +76,7 @@ pub(super) struct Server {
 pub(super) async fn serve(port: Rc<Port>, peers: Peers, elan3: Context, thread: Thread) {
     let server = Server {
         hands: Hands::new(&port, thread),
+        detours: Detours::new(&peers, port.vp),
         port,
         peers,
         elan3,
@@ -102,9 +110,14 @@ impl Server {
             }
         }
         if pending.len() < MOST_PENDING {
-            if let Some(order) = self.port.state.borrow_mut().inbox.pop_front() {
+            let mut state = self.port.state.borrow_mut();
+            if let Some(order) = state.inbox.pop_front() {
                 return Poll::Ready(Work::Ordered(order));
             }
+            if let Some(bytes) = state.detoured.pop_front() {
+                return Poll::Ready(Work::Came(bytes));
+            }
+            drop(state);
             if let Some(bytes) = self.hands.take(self.port.queue) {
                 return Poll::Ready(Work::Came(bytes));
             }
@@ -195,6 +208,9 @@ impl Server {
 
     /// A message has come in.
     async fn came(&self, bytes: &[u8]) {
+        if bytes.is_empty() {
+            return self.take_up().await;
+        }
         self.hands.see(bytes).await;
         match Wire::decode(bytes) {
             Wire::Envelope(envelope) => {
@@ -204,7 +220,15 @@ impl Server {
                 } else {
                     Body::Held
                 };
-                self.envelope(envelope, body).await;
+                if self.detours.is_none() {
+                    return self.envelope(envelope, body).await;
+                }
+                let place = (envelope.source, envelope.order);
+                if !self.port.has_come(place.0, place.1) {
+                    let message = Some((envelope, body));
+                    self.port.state.borrow_mut().early.insert(place, message);
+                    self.take_up().await;
+                }
             }
             Wire::Credit { from, count } => {
                 self.port.returned(from, count);
@@ -217,6 +241,26 @@ impl Server {
                     sending.refused.set(Some(by));
                     self.notify(self.port.vp, event).await;
                 }
+            }
+        }
+    }
+
+    /// Takes up the messages whose turn it is.
+    async fn take_up(&self) {
+        let next = || {
+            let state = &mut *self.port.state.borrow_mut();
+            let next_from = &mut state.next_from;
+            let mut places = state.early.keys().copied();
+            let (source, order) = places.find(|&(source, order)| {
+                let next = next_from.entry(source).or_default();
+                *next == order
+            })?;
+            next_from.insert(source, (order + 1) % ORDERS);
+            state.early.remove(&(source, order))
+        };
+        while let Some(message) = next() {
+            if let Some((envelope, body)) = message {
+                self.envelope(envelope, body).await;
             }
         }
     }
@@ -416,7 +460,8 @@ impl Server {
         let to = to.expect("the sender is a process of the job");
         let from = self.hands.node().at(ElanAddr::NOWHERE);
         let notice = Dma::new(from, to, Bytes::ZERO).notify_at(to).short();
-        self.hand_over(Pending::Notice, notice).await;
+        self.hand_over(Pending::Notice(process, event), notice)
+            .await;
     }
 
     async fn hand_over(&self, pending: Pending, dma: Dma) {
@@ -433,6 +478,14 @@ impl Server {
                 None => return,
             }
             spread = true;
+        }
+        if let Pending::Detour(behind) = pending {
+            (pending, spread) = (*behind, true);
+        }
+        if let (Err(error), Some(detours)) = (result, &self.detours)
+            && error.is_rail_down()
+        {
+            return self.detour(pending, detours);
         }
         match (pending, result) {
             (Pending::Get(receive, envelope), Ok(())) => {
@@ -473,9 +526,58 @@ impl Server {
                     self.fetched(&receive, &envelope, &fetch, result).await;
                 }
             }
-            (Pending::Answer(slot), _) => self.port.answers.give_back(slot),
-            (Pending::Notice | Pending::Stripe(_), _) => {}
+            (Pending::Answer(slot, ..), _) => self.port.answers.give_back(slot),
+            (Pending::Notice(..) | Pending::Stripe(_) | Pending::Detour(_), _) => {}
         }
+    }
+
+    /// What was handed over has failed with the home rail, and takes a detour.
+    fn detour(&self, pending: Pending, detours: &Detours) {
+        let detours = detours.clone();
+        let (envelope, to) = match &pending {
+            Pending::Get(receive, envelope) => {
+                let outcome = receive.outcome.borrow();
+                let Some(Outcome::Here(Received { at: Some(at), .. })) = *outcome else {
+                    unreachable!("it has a place");
+                };
+                (*envelope, at)
+            }
+            Pending::Fetch(fetch, envelope) => (*envelope, fetch.buffer),
+            &Pending::Answer(slot, to, answer) => {
+                self.port.answers.give_back(slot);
+                let tell = async move {
+                    let tell = async || detours.tell(to, answer.encode().into()).await;
+                    detours.patiently(tell).await
+                };
+                return self.serve(tell);
+            }
+            &Pending::Notice(process, event) => {
+                let set = async move {
+                    let set = async || detours.set(process, event).await;
+                    detours.patiently(set).await
+                };
+                return self.serve(set);
+            }
+            Pending::Stripe(_) | Pending::Detour(_) => unreachable!("they take no home rail"),
+        };
+        let node = self.hands.node().clone();
+        let end = async move {
+            let bytes = detours
+                .fetch(envelope.source, envelope.from, envelope.size)
+                .await?;
+            Ok(node.deliver(to, &bytes, None)?)
+        };
+        let pending = Pending::Detour(Box::new(pending));
+        self.pending
+            .borrow_mut()
+            .push((pending, End::Beside(Box::pin(end))));
+    }
+
+    /// Starts what goes on by itself. If it fails, the process that it is for is gone.
+    fn serve(&self, task: impl Future<Output = Result<(), DmaError>> + 'static) {
+        self.hands.node().serve("detour", async move {
+            let _ = task.await;
+        });
     }
 
     fn refuse(&self, envelope: &Envelope) {
@@ -492,14 +594,15 @@ impl Server {
         while !self.outbox.borrow().is_empty()
             && let Some(slot) = self.port.answers.try_take()
         {
-            let (to, answer) = self.outbox.borrow_mut().pop_front().expect("there is one");
+            let (to, wire) = self.outbox.borrow_mut().pop_front().expect("there is one");
             let at = self.hands.node().at(slot);
-            let stored = self.hands.store(at, &answer.encode());
+            let stored = self.hands.store(at, &wire.encode());
             stored.expect("the slot is the library's");
             let queue = self.elan3.address(to, self.port.queue.start().elan);
             let queue = queue.expect("the sender is a process of the job");
             let answer = Dma::queue(at, queue, ENVELOPE).short();
-            self.hand_over(Pending::Answer(slot), answer).await;
+            self.hand_over(Pending::Answer(slot, to, wire), answer)
+                .await;
         }
     }
 }

@@ -27,6 +27,8 @@ pub(super) struct Envelope {
     pub near: bool,
     /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
     pub free: u32,
+    /// On a machine with several rails, the message's place among those of the sender to the receiver, modulo [`ORDERS`].
+    pub order: u32,
 }
 
 impl Envelope {
@@ -70,9 +72,11 @@ const REFUSED: u32 = 4;
 const SYNCHRONOUS: u32 = 0x80;
 const NEAR: u32 = 0x40;
 const KIND: u32 = 0x3f;
-/// The rails are above these.
+/// The rails are above these, and the order above the rails.
 const FREE: u32 = u8::BITS;
-const _: () = assert!(FREE + MOST_TOLD == u32::BITS);
+const ORDER: u32 = FREE + MOST_TOLD;
+/// The places in the order of messages: many more than a sender has messages under way.
+pub(super) const ORDERS: u32 = 1 << (u32::BITS - ORDER);
 
 impl Wire {
     /// The 32 bytes of the message.
@@ -82,7 +86,7 @@ impl Wire {
                 let flag = |is: bool, flag| if is { flag } else { 0 };
                 let flags = flag(envelope.synchronous, SYNCHRONOUS) | flag(envelope.near, NEAR);
                 let kind = if envelope.here { SHORT } else { LONG };
-                let kind = kind | flags | envelope.free << FREE;
+                let kind = kind | flags | envelope.free << FREE | envelope.order << ORDER;
                 let (from, event) = (envelope.from.as_u32(), envelope.event.as_u32());
                 let (low, high) = (envelope.tag as u32, (envelope.tag >> 32) as u32);
                 let size = u32::try_from(envelope.size.as_u64());
@@ -125,7 +129,8 @@ impl Wire {
                 event,
                 synchronous: word(1) & SYNCHRONOUS != 0,
                 near: word(1) & NEAR != 0,
-                free: word(1) >> FREE,
+                free: word(1) >> FREE & ((1 << MOST_TOLD) - 1),
+                order: word(1) >> ORDER,
             }),
         }
     }

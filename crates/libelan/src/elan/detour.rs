@@ -1,0 +1,470 @@
+//! # Detours: how the libraries reach adapter memory whose rail is down
+//!
+//! On a machine with several rails, adapter memory belongs to one adapter and is reached over that adapter's rail: events,
+//! queues, envelopes, the words of atomics, buffers in adapter memory. When a DMA or packet for such memory has failed with its
+//! rail, it takes a *detour* over any rail that works. So all messages that the libraries send arrive as long as one rail works.
+//!
+//! Each process has a *mailbox* at the adapter of every rail: a queue, and a resident thread that empties the queue. The sender's
+//! host stores what the DMA would have carried in the slots of the other adapter, a packet at a time, and each packet goes into
+//! the other process's mailbox. The thread there takes `tport.handle` cycles for a packet, and moves its bytes across the bus of
+//! its adapter. With the last packet, a word crosses the bus of the adapter that the message is for; what the message should
+//! have done there is done, once; and the thread tells the sender so in the same way, which also brings the bytes of a get or
+//! the word of an atomic. Only then is the detour over. So a message that took a detour comes before all that its sender
+//! sends after its end, over whichever rail.
+//!
+//! An adapter's memory lies in the address space of its host, so the thread of another adapter of the node reaches it across
+//! both buses; the word of an atomic is assumed to be changed in one step. Nothing is published about any of this; it is
+//! assumed, with its costs.
+//!
+//! *Exactly once.* A packet that a rail loses is not in the mailbox, and its sender knows so; it goes again over another rail.
+//! When no rail works, a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one that has
+//! been carried out has succeeded: the sender is taken to know. Calls that cannot tell all processes of an error, such as
+//! collective calls, wait until a rail works again ([`Detours::patiently`]).
+
+use super::Elan;
+use super::pool::Pool;
+use super::rails::Rails;
+use super::tport::port::Peers;
+use crate::elan3::{AllocError, Heap};
+use elan::transaction::WORD;
+use elan::{
+    Answer, Dma, DmaError, ElanAddr, MemoryError, Node, Placement, ProcessId, QueueId, Rail,
+    Thread, Transaction,
+};
+use kernel::{Signal, Wait};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+use units::Bytes;
+
+/// Packets of a process on their way out of one adapter's memory, and packets that its mailbox holds. Assumed.
+const SLOTS: u32 = 32;
+
+/// Bytes of a packet of a detour besides those of the message: as many as an envelope has. Assumed.
+const HEADER: Bytes = elan::config::ENVELOPE;
+
+/// What is to be done where a message arrives; none if it cannot be done yet, as a queue is full.
+type Errand = Box<dyn FnMut() -> Option<Result<(), DmaError>>>;
+
+/// What a process has at the adapter of a rail.
+pub(super) struct Mailbox {
+    /// The process at the adapter, with memory there.
+    pub own: Node,
+    queue: QueueId,
+    slots: Pool,
+}
+
+impl Mailbox {
+    /// A mailbox at an adapter, in a context that has memory there.
+    pub fn new(own: Node) -> Result<Self, AllocError> {
+        let packet = own.config().packet.payload;
+        let queue = own.queue(SLOTS, packet, None)?;
+        let slots = packet * u64::from(SLOTS);
+        let mut heap = Heap::fixed(own.clone(), Placement::Adapter, slots)?;
+        let slots = Pool::new(&mut heap, SLOTS, packet)?;
+        Ok(Mailbox { own, queue, slots })
+    }
+}
+
+/// A message on a detour.
+struct Parcel {
+    from: ProcessId,
+    /// None while it is carried out, and afterwards.
+    errand: Option<Errand>,
+    /// Bytes that the sender is told.
+    back: Bytes,
+    result: Option<Result<(), DmaError>>,
+    /// Fired when the sender has been told.
+    told: Signal,
+}
+
+/// The messages of a job that are on detours, by their numbers, which their packets carry.
+#[derive(Default)]
+pub(super) struct Post {
+    parcels: RefCell<BTreeMap<u64, Parcel>>,
+    sent: Cell<u64>,
+}
+
+/// How far a message is.
+enum Stage {
+    /// The sender has given it up.
+    Withdrawn,
+    Waits,
+    /// Its sender is to be told, with so many bytes.
+    Done(ProcessId, Bytes),
+}
+
+impl Post {
+    /// Does what a message is for, unless it is withdrawn.
+    fn carry_out(&self, number: u64) -> Stage {
+        let errand = match self.parcels.borrow_mut().get_mut(&number) {
+            None => return Stage::Withdrawn,
+            Some(parcel) => parcel.errand.take(),
+        };
+        let mut errand = errand.expect("a message is carried out once");
+        let result = errand();
+        let mut parcels = self.parcels.borrow_mut();
+        let parcel = parcels.get_mut(&number).expect("nobody else was at work");
+        parcel.result = result;
+        if result.is_none() {
+            parcel.errand = Some(errand);
+            return Stage::Waits;
+        }
+        Stage::Done(parcel.from, parcel.back)
+    }
+}
+
+/// What a packet of a detour says.
+#[derive(Clone, Copy)]
+struct Mail {
+    number: u64,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Bytes of a message, and more follow.
+    Part,
+    /// The last bytes of a message.
+    Last,
+    /// Bytes for the sender of a message, and more follow.
+    Reply,
+    /// The last bytes for the sender of a message, which has been carried out.
+    Done,
+}
+
+const KINDS: [Kind; 4] = [Kind::Part, Kind::Last, Kind::Reply, Kind::Done];
+
+impl Mail {
+    /// A packet with so many bytes of a message. The bytes themselves are with the message ([`Parcel`]).
+    fn encode(self, length: Bytes) -> Vec<u8> {
+        let kind = KINDS.iter().position(|&kind| kind == self.kind);
+        let kind = kind.expect("it is in the list") as u64;
+        let mut bytes = vec![0; (HEADER + length).as_u64() as usize];
+        bytes[..8].copy_from_slice(&self.number.to_le_bytes());
+        bytes[8..16].copy_from_slice(&kind.to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Self {
+        let word = |at: usize| elan::transaction::word_of(&bytes[at..at + 8]);
+        Mail {
+            number: word(0),
+            kind: KINDS[word(8) as usize],
+        }
+    }
+}
+
+/// The detours of a process. Clones are those of the same process.
+#[derive(Clone)]
+pub(crate) struct Detours {
+    ports: Peers,
+    vp: ProcessId,
+}
+
+impl Detours {
+    /// The detours of a process, if its machine has several rails.
+    pub fn new(ports: &Peers, vp: ProcessId) -> Option<Self> {
+        let ports = Rc::clone(ports);
+        ports[vp].rails.is_some().then_some(Detours { ports, vp })
+    }
+
+    fn rails_of(&self, vp: ProcessId) -> &Rails {
+        let rails = self.ports[vp].rails.as_ref();
+        rails.expect("all processes have them")
+    }
+
+    pub fn rails(&self) -> &Rails {
+        self.rails_of(self.vp)
+    }
+
+    /// Where a process is at the adapter of a rail.
+    pub fn place(&self, vp: ProcessId, rail: Rail) -> &Node {
+        self.rails_of(vp).place(rail)
+    }
+
+    /// A process where its adapter memory lies.
+    pub fn home(&self, vp: ProcessId) -> Result<Node, DmaError> {
+        let port = self.ports.get(vp);
+        let port = port.ok_or(DmaError::NoProcess { process: vp })?;
+        Ok(port.node.clone())
+    }
+
+    /// The error of a message for which no rail works.
+    pub fn no_rail(&self, to: ProcessId) -> DmaError {
+        let node = |vp: ProcessId| self.ports[vp].node.rail_and_node().1;
+        DmaError::NoRail {
+            from: node(self.vp),
+            to: node(to),
+        }
+    }
+
+    /// Tries again whenever a rail works, as long as an attempt fails because none does.
+    pub async fn patiently<T>(
+        &self,
+        mut attempt: impl AsyncFnMut() -> Result<T, DmaError>,
+    ) -> Result<T, DmaError> {
+        loop {
+            match attempt().await {
+                Err(DmaError::NoRail { .. }) => {
+                    let rails = self.rails();
+                    let waits = rails.all().map(|rail| rails.place(rail).up().wait());
+                    any(waits.collect()).await;
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Brings a message to a process and has it carried out there; `there` bytes travel to the process, and `back` from it.
+    async fn carry(
+        &self,
+        to: ProcessId,
+        [there, back]: [Bytes; 2],
+        errand: Errand,
+    ) -> Result<(), DmaError> {
+        let (post, told) = (&self.rails().post, Signal::new());
+        let number = post.sent.get();
+        post.sent.set(number + 1);
+        let parcel = Parcel {
+            from: self.vp,
+            errand: Some(errand),
+            back,
+            result: None,
+            told: told.clone(),
+        };
+        post.parcels.borrow_mut().insert(number, parcel);
+        if self.send(to, number, [Kind::Part, Kind::Last], there).await {
+            let rails = self.rails();
+            while !told.is_set() && rails.all().any(|rail| rails.is_up(rail)) {
+                let up = rails.all().filter(|&rail| rails.is_up(rail));
+                let waits = up.map(|rail| rails.place(rail).down().wait());
+                any(waits.chain([told.wait()]).collect()).await;
+            }
+        }
+        let parcel = post.parcels.borrow_mut().remove(&number);
+        let parcel = parcel.expect("only its sender takes it away");
+        parcel.result.unwrap_or(Err(self.no_rail(to)))
+    }
+
+    /// Sends so many bytes to a mailbox of a process; returns whether all have come there.
+    async fn send(&self, to: ProcessId, number: u64, kinds: [Kind; 2], length: Bytes) -> bool {
+        let piece = self.ports[self.vp].node.config().packet.payload - HEADER;
+        let mut left = length;
+        loop {
+            let part = left.min(piece);
+            left -= part;
+            let kind = kinds[usize::from(left.is_zero())];
+            let packet = Mail { number, kind }.encode(part);
+            if !self.send_packet(to, &packet).await {
+                return false;
+            }
+            if left.is_zero() {
+                return true;
+            }
+        }
+    }
+
+    /// Sends a packet over the first rail that works; returns whether one did.
+    async fn send_packet(&self, to: ProcessId, packet: &[u8]) -> bool {
+        let (rails, length) = (self.rails(), Bytes::new(packet.len() as u64));
+        while let Some(rail) = rails.all().find(|&rail| rails.is_up(rail)) {
+            let Mailbox { own, slots, .. } = rails.mailbox(rail);
+            let slot = slots.take().await;
+            let stored = own.store(own.at(slot), packet);
+            stored.expect("the slot is the library's");
+            own.store_across(length);
+            let queue = self.rails_of(to).mailbox(rail).queue.start();
+            let sent = own.dma(Dma::queue(own.at(slot), queue, length)).await;
+            slots.give_back(slot);
+            match sent {
+                Ok(()) => return true,
+                Err(error) if error.is_rail_down() => {}
+                Err(_) => {
+                    // The queue of the adapter is full.
+                    let config = own.config();
+                    own.sleep(config.adapter.retry_delay.max(config.cycle))
+                        .await;
+                }
+            }
+        }
+        false
+    }
+
+    /// Has a message carried out that has come, and tells its sender.
+    async fn carry_out(&self, number: u64) {
+        let node = &self.ports[self.vp].node;
+        loop {
+            match self.rails().post.carry_out(number) {
+                Stage::Withdrawn => return,
+                Stage::Waits => {
+                    let config = node.config();
+                    node.sleep(config.adapter.retry_delay.max(config.cycle))
+                        .await;
+                }
+                Stage::Done(from, back) => {
+                    // If no rail works, the sender knows.
+                    self.send(from, number, [Kind::Reply, Kind::Done], back)
+                        .await;
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Empties the mailbox of a rail.
+    async fn relay(&self, rail: Rail, thread: Thread) {
+        let Mailbox { own, queue, .. } = self.rails().mailbox(rail);
+        let port = &self.ports[self.vp];
+        loop {
+            let packet = thread.receive(*queue).await;
+            thread.step(port.config.handle.into()).await;
+            let length = Bytes::new(packet.len() as u64);
+            thread.until(own.cross_to_main(length)).await;
+            let Mail { number, kind } = Mail::decode(&packet);
+            match kind {
+                Kind::Part | Kind::Reply => {}
+                Kind::Last => {
+                    thread.until(port.node.cross_to_adapter(WORD)).await;
+                    let detours = self.clone();
+                    let carry_out = async move { detours.carry_out(number).await };
+                    port.node.serve("detour", carry_out);
+                }
+                Kind::Done => {
+                    if let Some(parcel) = self.rails().post.parcels.borrow().get(&number) {
+                        parcel.told.fire();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores bytes in a process's memory, and lets an event of the process occur.
+    pub async fn deliver(
+        &self,
+        vp: ProcessId,
+        to: ElanAddr,
+        bytes: Box<[u8]>,
+        event: Option<ElanAddr>,
+    ) -> Result<(), DmaError> {
+        let (home, length) = (self.home(vp)?, Bytes::new(bytes.len() as u64));
+        let errand = move || Some(home.deliver(to, &bytes, event).map_err(DmaError::from));
+        self.carry(vp, [length, Bytes::ZERO], Box::new(errand))
+            .await
+    }
+
+    /// Lets an event of a process occur.
+    pub async fn set(&self, vp: ProcessId, event: ElanAddr) -> Result<(), DmaError> {
+        let nowhere = ElanAddr::NOWHERE;
+        self.deliver(vp, nowhere, Box::default(), Some(event)).await
+    }
+
+    /// Gets bytes of a process's memory.
+    pub async fn fetch(
+        &self,
+        vp: ProcessId,
+        from: ElanAddr,
+        length: Bytes,
+    ) -> Result<Box<[u8]>, DmaError> {
+        let (home, found) = (self.home(vp)?, Rc::new(RefCell::new(Box::default())));
+        let bytes = Rc::clone(&found);
+        let errand = move || {
+            let read = home.surrender(from, length).map(|read| bytes.replace(read));
+            Some(read.map(drop).map_err(DmaError::from))
+        };
+        self.carry(vp, [Bytes::ZERO, length], Box::new(errand))
+            .await?;
+        Ok(found.take())
+    }
+
+    /// Puts a message into the queue at an address of a process.
+    pub async fn queue(
+        &self,
+        vp: ProcessId,
+        queue: ElanAddr,
+        message: Box<[u8]>,
+    ) -> Result<(), DmaError> {
+        let (home, length) = (self.home(vp)?, Bytes::new(message.len() as u64));
+        let errand = move || Some(home.take_in(queue, &message)?.map_err(DmaError::from));
+        self.carry(vp, [length, Bytes::ZERO], Box::new(errand))
+            .await
+    }
+
+    /// Executes transactions in a process's adapter memory.
+    pub async fn execute(
+        &self,
+        vp: ProcessId,
+        transactions: Vec<Transaction>,
+    ) -> Result<Answer, DmaError> {
+        let (home, found) = (self.home(vp)?, Rc::new(Cell::new(None)));
+        let length = transactions.iter().map(|one| one.data()).sum();
+        let answer = Rc::clone(&found);
+        let errand = move || {
+            let executed = home.execute(&transactions)?;
+            Some(
+                executed
+                    .map(|found| answer.set(Some(found)))
+                    .map_err(DmaError::from),
+            )
+        };
+        self.carry(vp, [length, WORD], Box::new(errand)).await?;
+        Ok(found.get().expect("it was executed"))
+    }
+
+    /// Brings a message between Tports to the Tport of a process.
+    pub async fn tell(&self, vp: ProcessId, message: Box<[u8]>) -> Result<(), DmaError> {
+        let port = Rc::clone(&self.ports[vp]);
+        let length = Bytes::new(message.len() as u64);
+        let errand = move || {
+            port.came_by_detour(message.clone());
+            Some(Ok(()))
+        };
+        self.carry(vp, [length, Bytes::ZERO], Box::new(errand))
+            .await
+    }
+
+    /// Notes at a leader of a group that another team has come to a hardware barrier; see [`super::hardware`].
+    pub async fn note(
+        &self,
+        vp: ProcessId,
+        mut note: impl FnMut() + 'static,
+    ) -> Result<(), DmaError> {
+        let errand = move || {
+            note();
+            Some(Ok(()))
+        };
+        self.carry(vp, [WORD, Bytes::ZERO], Box::new(errand)).await
+    }
+}
+
+/// Starts the threads of a process's mailboxes.
+pub(super) fn serve(elan: &Elan) -> Result<(), MemoryError> {
+    let Some(detours) = elan.detours() else {
+        return Ok(());
+    };
+    for rail in detours.rails().all() {
+        let label = format!("detours of {} on rail {rail}", elan.label().text());
+        let (relay, own) = (detours.clone(), &detours.rails().mailbox(rail).own);
+        own.run_resident(label, async move |thread| relay.relay(rail, thread).await)?;
+    }
+    Ok(())
+}
+
+/// Waits for any of several signals.
+pub(super) async fn any(mut waits: Vec<Wait>) {
+    poll_fn(|context| {
+        let mut ready = false;
+        for wait in &mut waits {
+            ready |= Pin::new(wait).poll(context).is_ready();
+        }
+        if ready {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+}

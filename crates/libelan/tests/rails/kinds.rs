@@ -1,0 +1,258 @@
+//! Which rails puts, gets, words, atomics and broadcasts take: the payload that arrives is counted at every adapter.
+
+use crate::common::{
+    alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
+};
+use crate::{POLICIES, generations};
+use elan::rails::{Allocation, Kind};
+use elan::{Cluster, Config, Node, Rail};
+use libelan::Pe;
+use units::Bytes;
+
+/// Payload that a node has received on each rail.
+fn received(cluster: &Cluster, node: u32) -> Vec<u64> {
+    let rails = Rail::all(cluster.rails());
+    let stored = rails.map(|rail| Node::stored(&cluster.adapter(rail, node.into())));
+    stored.map(Bytes::as_u64).collect()
+}
+
+/// The rails by which more than some payload has come to a node.
+fn used(cluster: &Cluster, node: u32, more: u64) -> Vec<u32> {
+    let received = (0..).zip(received(cluster, node));
+    let used = received.filter(|&(_, bytes)| bytes > more);
+    used.map(|(rail, _)| rail).collect()
+}
+
+fn between(rails: u32, from: u32, to: u32) -> Vec<u32> {
+    let allocation = Allocation::with_rails(4, rails).unwrap();
+    let between = allocation.rails_between(from.into(), to.into());
+    between.map(Rail::get).collect()
+}
+
+/// The rails on which a node transmits and the three others receive, or the home rail if there are none.
+fn one_way(rails: u32, root: u32) -> Vec<u32> {
+    let others = (0..4).filter(|&node| node != root);
+    let ways: Vec<Vec<u32>> = others.map(|node| between(rails, root, node)).collect();
+    let all = |rail: &u32| ways.iter().all(|way| way.contains(rail));
+    let found: Vec<u32> = (0..rails).filter(all).collect();
+    if found.is_empty() { vec![0] } else { found }
+}
+
+/// How many bytes come by each rail of four messages of 40,000 bytes, one after the other. Whether these are striped over all
+/// rails or take turns, all rails that they may take carry the same.
+fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
+    let own = match policy {
+        Kind::Static => between(rails, from, to),
+        _ => (0..rails).collect(),
+    };
+    let part = 4 * 40_000 / own.len() as u64;
+    let bytes = |rail| if own.contains(&rail) { part } else { 0 };
+    (0..rails).map(bytes).collect()
+}
+
+/// Plays a program on two nodes of four, and returns what came to the node of process 1 and to that of process 0.
+fn exchange(config: &Config, program: impl AsyncFn(Pe) + 'static) -> [Vec<u64>; 2] {
+    let cluster = run_on(config, &job(&[0, 3]), program);
+    [received(&cluster, 3), received(&cluster, 0)]
+}
+
+/// Puts and gets between main memories take the rails of the policy, and all bytes are right.
+#[test]
+fn puts_and_gets_take_the_rails_of_the_policy() {
+    for config in generations() {
+        for policy in POLICIES {
+            for rails in [2, 4] {
+                for striping in [0.0, 1.0] {
+                    if policy == Kind::Static && rails == 2 {
+                        continue; // four nodes need four rails
+                    }
+                    let config = with_rails(&config, rails, policy, striping);
+                    let [there, _] = exchange(&config, async |pe| {
+                        let target = pe.elan().galloc_main(64, b(40_000)).unwrap();
+                        if me(&pe) == 0 {
+                            for seed in 0..4 {
+                                let from = filled(&pe, seed, 40_000);
+                                let put = pe.elan().put(pid(1), from, target, b(40_000));
+                                pe.elan().wait(put).await.unwrap();
+                            }
+                        } else {
+                            pe.compute(units::Time::from_ms(5)).await;
+                            assert_holds(&pe, target, 3, 40_000);
+                        }
+                    });
+                    let wanted = expected(policy, rails, (0, 3));
+                    assert_eq!(there, wanted, "put, {policy:?}, {striping}");
+                    let [_, here] = exchange(&config, async |pe| {
+                        let source = pe.elan().galloc_main(64, b(40_000)).unwrap();
+                        if me(&pe) == 1 {
+                            store(&pe, source, &crate::common::pattern(9, 40_000));
+                            return;
+                        }
+                        pe.compute(units::Time::from_us(10)).await;
+                        for _ in 0..4 {
+                            let to = alloc(&pe, false, b(40_000));
+                            let get = pe.elan().get(pid(1), source, to, b(40_000));
+                            pe.elan().wait(get).await.unwrap();
+                            assert_holds(&pe, to, 9, 40_000);
+                        }
+                    });
+                    let wanted = expected(policy, rails, (3, 0));
+                    assert_eq!(here, wanted, "get, {policy:?}, {striping}");
+                }
+            }
+        }
+    }
+}
+
+/// A striped put takes about as much less time as there are rails.
+#[test]
+fn puts_gain_by_striping() {
+    let time = |rails, striping| {
+        let config = with_rails(&four_nodes(), rails, Kind::LocalDynamic, striping);
+        let [ends, noted] = crate::common::logs();
+        run_on(&config, &job(&[0, 3]), async move |pe| {
+            let target = pe.elan().galloc_main(64, b(1_000_000)).unwrap();
+            if me(&pe) == 0 {
+                let from = filled(&pe, 1, 1_000_000);
+                let start = pe.now();
+                let put = pe.elan().put(pid(1), from, target, b(1_000_000));
+                pe.elan().wait(put).await.unwrap();
+                noted.note((pe.now() - start).as_us_f64());
+            }
+        });
+        ends.take()
+    };
+    let alone = time(4, 0.0);
+    for (rails, striping, parts) in [(2, 1.0, 2.0), (4, 1.0, 4.0), (4, 0.5, 2.0)] {
+        let part = time(rails, striping) / alone * parts;
+        assert!((0.98..1.06).contains(&part), "{rails} rails: {part}");
+    }
+}
+
+/// Words and other short bytes are never cut, and take the rails in turn; what has an end in adapter memory takes the home
+/// rail, and so do atomics and messages to queues.
+#[test]
+fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
+    for policy in POLICIES {
+        let config = with_rails(&four_nodes(), 4, policy, 1.0);
+        let [there, here] = exchange(&config, async |pe| {
+            let shmem = pe.shmem();
+            let word = shmem.malloc(b(8)).unwrap();
+            if me(&pe) == 0 {
+                for number in 1..=8 {
+                    shmem.p(word, number, 1);
+                    shmem.quiet().await.unwrap();
+                    assert_eq!(shmem.g(word, 1).await.unwrap(), number);
+                }
+            }
+        });
+        let share = |ends: (u32, u32)| {
+            let own = match policy {
+                Kind::Static => between(4, ends.0, ends.1),
+                _ => vec![0, 1, 2, 3],
+            };
+            // The process takes turns: where it puts and gets alternately, a put takes every other rail.
+            let bytes = |rail: u32| {
+                if own.contains(&rail) {
+                    64 / own.len() as u64
+                } else {
+                    0
+                }
+            };
+            (0..4).map(bytes).collect::<Vec<u64>>()
+        };
+        let sum = |bytes: &[u64]| bytes.iter().sum::<u64>();
+        assert_eq!((sum(&there), sum(&here)), (64, 64), "{policy:?}");
+        if policy == Kind::Static {
+            assert_eq!((there, here), (share((0, 3)), share((3, 0))));
+        } else {
+            let all: Vec<u64> = there
+                .iter()
+                .zip(&here)
+                .map(|(one, other)| one + other)
+                .collect();
+            assert_eq!(all, [32; 4], "{policy:?}");
+        }
+
+        let [there, _] = exchange(&config, async |pe| {
+            let (shmem, elan) = (pe.shmem(), pe.elan());
+            let (word, board) = (
+                shmem.malloc_elan(b(8)).unwrap(),
+                elan.galloc_elan(64, b(9_000)).unwrap(),
+            );
+            let queue = elan.queue_rx(4, b(40)).unwrap();
+            let message = filled(&pe, 5, 9_000);
+            if me(&pe) == 0 {
+                let put = elan.put(pid(1), message, board, b(9_000));
+                elan.wait(put).await.unwrap();
+                for number in 0..5 {
+                    assert_eq!(shmem.finc(word, 1).await.unwrap(), number);
+                }
+                let tx = elan.queue_tx(pid(1), queue.at(), message, b(40));
+                elan.wait(tx).await.unwrap();
+            } else {
+                assert_eq!(queue.wait().await[..], crate::common::pattern(5, 40));
+                assert_holds(&pe, board, 5, 9_000);
+            }
+        });
+        assert_eq!(there[1..], [0; 3], "{policy:?}");
+        assert_eq!(there[0], 9_040, "{policy:?}");
+    }
+}
+
+/// The bytes of a hardware broadcast between main memories take the rails of the policy, to all nodes; those of adapter
+/// memory, and of software broadcasts, the home rail.
+#[test]
+fn broadcasts_take_the_rails_of_the_policy() {
+    for config in generations() {
+        for policy in POLICIES {
+            for (rails, striping) in [(2, 1.0), (4, 1.0), (4, 0.0)] {
+                if policy == Kind::Static && rails == 2 {
+                    continue;
+                }
+                let config = with_rails(&config, rails, policy, striping);
+                for (hardware, adapter) in [(true, false), (true, true), (false, false)] {
+                    for root in [0, 2] {
+                        let cluster = run_on(&config, &job(&[0, 1, 2, 3]), async move |pe| {
+                            let elan = pe.elan();
+                            let at = if adapter {
+                                elan.galloc_elan(64, b(40_000))
+                            } else {
+                                elan.galloc_main(64, b(40_000))
+                            };
+                            let at = at.unwrap();
+                            for seed in 0..4 {
+                                if me(&pe) == root {
+                                    store(&pe, at, &crate::common::pattern(seed, 40_000));
+                                }
+                                let group = elan.all_group();
+                                let done =
+                                    crate::common::broadcast(group, hardware, at, b(40_000), root)
+                                        .await;
+                                done.unwrap();
+                                assert_eq!(
+                                    load(&pe, at, b(40_000))[..],
+                                    crate::common::pattern(seed, 40_000)
+                                );
+                                group.gsync().await.unwrap();
+                            }
+                        });
+                        let wanted = match policy {
+                            _ if !hardware || adapter => vec![0],
+                            Kind::Static => one_way(rails, root),
+                            _ => (0..rails).collect(),
+                        };
+                        for node in (0..4).filter(|&node| node != root) {
+                            let context = format!("{policy:?}, {striping}, root {root}, to {node}");
+                            assert_eq!(used(&cluster, node, 1_000), wanted, "{context}");
+                            if hardware {
+                                let sum: u64 = received(&cluster, node).iter().sum();
+                                assert_eq!(sum, 160_000, "{context}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! The libraries on machines with several rails, under each policy.
+//!
+//! * `tports`: which rails longer messages take, and the gain;
+//! * `kinds`: which rails every other kind of message takes, counted at the adapters;
+//! * `failures`: rails that fail at any moment of any kind of message, and return.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod failures;
+mod kinds;
+mod tports;
+
+use elan::Config;
+use elan::rails::Kind;
+use fabric::FatTree;
+
+const POLICIES: [Kind; 5] = [
+    Kind::Static,
+    Kind::Basic,
+    Kind::LocalDynamic,
+    Kind::Dynamic,
+    Kind::Hybrid,
+];
+
+/// Four nodes of each generation.
+fn generations() -> [Config; 2] {
+    let tree = FatTree::quaternary(1).unwrap();
+    [common::four_nodes(), common::opteron(tree)]
+}
