@@ -20,13 +20,12 @@ pub fn refused(at: Time) -> Rc<dyn NetworkOp> {
 fn is_loss(error: &TportError) -> bool {
     match error {
         TportError::Dma(error) => is_loss_of(error),
-        TportError::RailDown { .. } => true,
         _ => false,
     }
 }
 
 fn is_loss_of(error: &DmaError) -> bool {
-    error.loss().is_some() || error.is_rail_down()
+    matches!(error, DmaError::NoRail { .. }) || error.loss().is_some() || error.is_rail_down()
 }
 
 struct Refused(Time);
