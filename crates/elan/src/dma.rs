@@ -137,8 +137,9 @@ impl Dma {
     }
 
     /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the DMA is
-    /// complete when its bytes are in main memory. If it fails with its rail, nothing is stored later. Programs need this where the bytes are then read by another adapter, which
-    /// does not see what waits for the bus of this one. Nothing is published about such answers; they are assumed.
+    /// complete when its bytes are in main memory. If it fails with its rail, nothing is stored later. Programs need this where the
+    /// bytes are then read by another adapter, which does not see what waits for the bus of this one. Nothing is published about
+    /// such answers; they are assumed.
     #[must_use]
     pub fn stored(mut self) -> Self {
         self.stored = true;

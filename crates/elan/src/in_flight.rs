@@ -83,6 +83,8 @@ pub(crate) struct Progress {
     pub failed: Option<DmaError>,
     /// Whether it failed by a fault of the network or the death of its adapter: no packet of it goes any more.
     pub lost: bool,
+    /// Whether a packet of it has not been delivered, and never will be.
+    pub missed: bool,
     /// What the process awaits that has posted the DMA, unless nobody does.
     completion: Option<Rc<Completion>>,
     pub stage: Stage,
@@ -113,6 +115,7 @@ impl Progress {
             landings: Box::default(),
             failed: None,
             lost: false,
+            missed: false,
             completion: None,
             stage: Stage::Posted,
         }
@@ -124,6 +127,12 @@ impl Progress {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         let quiet = !self.lost || (self.unstored == 0 && !self.served);
         self.acknowledged_all() && !data && quiet
+    }
+
+    /// Whether all packets of a DMA that is complete have been delivered, although the DMA may have been lost meanwhile. Of a get
+    /// and a broadcast nobody knows.
+    pub fn has_been_delivered(&self) -> bool {
+        !self.missed && self.get.is_none() && self.dma.last.is_none()
     }
 
     /// Whether the source is done with all packets.

@@ -359,6 +359,7 @@ impl DmaEngine {
                 } else {
                     progress.end((*fault).into());
                 }
+                progress.missed = true;
                 progress.unstored -= u32::from(stores);
             }
         }

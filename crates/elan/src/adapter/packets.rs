@@ -217,6 +217,9 @@ impl Wires<'_> {
         }
         let (node, to) = (progress.node, progress.dma.to);
         let died = progress.lost && progress.failed.is_some_and(|error| error.is_rail_down());
+        if died && progress.has_been_delivered() {
+            progress.failed = None;
+        }
         let ordered = progress.dma.queue && progress.stage == Stage::Queued && !died;
         progress.stage = Stage::Completed;
         let completed = Due::Occurred(Occurrence::Completed(node, id));

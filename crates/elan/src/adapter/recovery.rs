@@ -34,8 +34,10 @@
 //! can tell its adapter: it would notice by a timeout of its own. This is a simplification.
 //!
 //! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`](super::mmu::Reason::Down), and new ones are
-//! refused so until it is repaired. Its cable is dead, so nothing comes in or goes out; what its threads send comes back
-//! unreachable. What a process or a thread does in the adapter's memory goes on: a simplification.
+//! refused so until it is repaired. A DMA of which all packets have been accepted succeeds, although answers cannot come back: its
+//! process is taken to know, so that it does not send the same over another rail. The adapter's cable is dead, so nothing comes in or
+//! goes out; what its threads send comes back unreachable. What a process or a thread does in the adapter's memory goes on. Both are
+//! simplifications.
 
 use super::mmu::{Access, Fault, Reason};
 use super::{Due, Wires};
@@ -202,7 +204,9 @@ impl Wires<'_> {
         if packet.kind != Kind::Broadcast && !packet.is_accepted() {
             packet.pending -= 1;
             let id = packet.dma;
-            self.flight.dma_mut(id).unstored -= 1;
+            let progress = self.flight.dma_mut(id);
+            progress.unstored -= 1;
+            progress.missed = true;
         }
         self.settle(token)
     }
@@ -304,6 +308,7 @@ impl Wires<'_> {
             .into(),
             _ => Fault::new(dma.to, dma.length, Access::RemoteWrite, Reason::Down).into(),
         };
+        progress.missed |= !progress.cut_all;
         progress.lose(error);
         self.complete(id)
     }

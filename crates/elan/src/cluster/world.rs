@@ -147,7 +147,9 @@ impl World {
     /// Descriptors that wait in the DMA queues of all adapters or are worked on.
     pub fn descriptors(&self) -> u64 {
         let engines = self.adapters.iter().map(|adapter| &adapter.engine);
-        engines.map(|engine| u64::from(engine.waiting() + engine.working())).sum()
+        engines
+            .map(|engine| u64::from(engine.waiting() + engine.working()))
+            .sum()
     }
 
     /// Time in which an adapter's bus has been taken so far.

@@ -16,7 +16,10 @@
 //! both buses; the word of an atomic is assumed to be changed in one step. Nothing is published about any of this; it is
 //! assumed, with its costs.
 //!
-//! *Exactly once.* A packet that a rail loses is not in the mailbox, and its sender knows so; it goes again over another rail.
+//! *Exactly once.* A packet that a rail loses goes again over another rail. Its sender knows that it is not in the mailbox; or if
+//! it may be there, since cables or adapters have failed besides whole rails, the message's number tells a repetition. A sender that
+//! cannot be told is taken to know. If the network has failed between the two processes on all rails that the sender can use, the
+//! message is withdrawn and fails with the error of the network.
 //! When no rail works, a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one that has
 //! been carried out has succeeded: the sender is taken to know. Calls that cannot tell all processes of an error, such as
 //! collective calls, wait until a rail works again ([`Detours::patiently`]).
@@ -28,7 +31,7 @@ use super::tport::port::Peers;
 use crate::elan3::{AllocError, Heap};
 use elan::transaction::WORD;
 use elan::{
-    Answer, Dma, DmaError, ElanAddr, MemoryError, Node, Placement, ProcessId, QueueId, Rail,
+    Answer, Dma, DmaError, ElanAddr, Loss, MemoryError, Node, Placement, ProcessId, QueueId, Rail,
     Thread, Transaction,
 };
 use kernel::{Signal, Wait};
@@ -92,6 +95,8 @@ pub(super) struct Post {
 enum Stage {
     /// The sender has given it up.
     Withdrawn,
+    /// Its last packet has come before, over another rail.
+    Repeated,
     Waits,
     /// Its sender is to be told, with so many bytes.
     Done(ProcessId, Bytes),
@@ -104,7 +109,9 @@ impl Post {
             None => return Stage::Withdrawn,
             Some(parcel) => parcel.errand.take(),
         };
-        let mut errand = errand.expect("a message is carried out once");
+        let Some(mut errand) = errand else {
+            return Stage::Repeated;
+        };
         let result = errand();
         let mut parcels = self.parcels.borrow_mut();
         let parcel = parcels.get_mut(&number).expect("nobody else was at work");
@@ -237,7 +244,9 @@ impl Detours {
             told: told.clone(),
         };
         post.parcels.borrow_mut().insert(number, parcel);
-        if self.send(to, number, [Kind::Part, Kind::Last], there).await {
+        let kinds = [Kind::Part, Kind::Last];
+        let sent = self.send(to, number, kinds, there).await;
+        if sent.is_ok() {
             let rails = self.rails();
             while !told.is_set() && rails.all().any(|rail| rails.is_up(rail)) {
                 let up = rails.all().filter(|&rail| rails.is_up(rail));
@@ -247,11 +256,21 @@ impl Detours {
         }
         let parcel = post.parcels.borrow_mut().remove(&number);
         let parcel = parcel.expect("only its sender takes it away");
-        parcel.result.unwrap_or(Err(self.no_rail(to)))
+        let withdrawn = || sent.and(Err(self.no_rail(to)));
+        parcel.result.unwrap_or_else(withdrawn)
     }
 
-    /// Sends so many bytes to a mailbox of a process; returns whether all have come there.
-    async fn send(&self, to: ProcessId, number: u64, kinds: [Kind; 2], length: Bytes) -> bool {
+    /// Sends so many bytes to a mailbox of a process.
+    ///
+    /// # Errors
+    /// If they have not come there; as those of [`send_packet`](Self::send_packet).
+    async fn send(
+        &self,
+        to: ProcessId,
+        number: u64,
+        kinds: [Kind; 2],
+        length: Bytes,
+    ) -> Result<(), DmaError> {
         let piece = self.ports[self.vp].node.config().packet.payload - HEADER;
         let mut left = length;
         loop {
@@ -259,19 +278,25 @@ impl Detours {
             left -= part;
             let kind = kinds[usize::from(left.is_zero())];
             let packet = Mail { number, kind }.encode(part);
-            if !self.send_packet(to, &packet).await {
-                return false;
-            }
+            self.send_packet(to, &packet).await?;
             if left.is_zero() {
-                return true;
+                return Ok(());
             }
         }
     }
 
-    /// Sends a packet over the first rail that works; returns whether one did.
-    async fn send_packet(&self, to: ProcessId, packet: &[u8]) -> bool {
+    /// Sends a packet over the first rail that works.
+    ///
+    /// # Errors
+    /// If no rail works; or that of the network, if it has failed between the two processes on all other rails.
+    async fn send_packet(&self, to: ProcessId, packet: &[u8]) -> Result<(), DmaError> {
         let (rails, length) = (self.rails(), Bytes::new(packet.len() as u64));
-        while let Some(rail) = rails.all().find(|&rail| rails.is_up(rail)) {
+        let (mut failed, mut lost) = (Vec::new(), self.no_rail(to));
+        let next = |failed: &[Rail]| {
+            let mut up = rails.all().filter(|&rail| rails.is_up(rail));
+            up.find(|rail| !failed.contains(rail))
+        };
+        while let Some(rail) = next(&failed) {
             let Mailbox { own, slots, .. } = rails.mailbox(rail);
             let slot = slots.take().await;
             let stored = own.store(own.at(slot), packet);
@@ -281,8 +306,14 @@ impl Detours {
             let sent = own.dma(Dma::queue(own.at(slot), queue, length)).await;
             slots.give_back(slot);
             match sent {
-                Ok(()) => return true,
+                Ok(()) => return Ok(()),
                 Err(error) if error.is_rail_down() => {}
+                Err(DmaError::Network(loss)) => {
+                    failed.push(rail);
+                    // If it should have come after all, its message is known or withdrawn.
+                    let unsure = false;
+                    lost = Loss { unsure, ..loss }.into();
+                }
                 Err(_) => {
                     // The queue of the adapter is full.
                     let config = own.config();
@@ -291,7 +322,7 @@ impl Detours {
                 }
             }
         }
-        false
+        Err(lost)
     }
 
     /// Has a message carried out that has come, and tells its sender.
@@ -299,19 +330,29 @@ impl Detours {
         let node = &self.ports[self.vp].node;
         loop {
             match self.rails().post.carry_out(number) {
-                Stage::Withdrawn => return,
+                Stage::Withdrawn | Stage::Repeated => return,
                 Stage::Waits => {
                     let config = node.config();
                     node.sleep(config.adapter.retry_delay.max(config.cycle))
                         .await;
                 }
                 Stage::Done(from, back) => {
-                    // If no rail works, the sender knows.
-                    self.send(from, number, [Kind::Reply, Kind::Done], back)
-                        .await;
+                    let kinds = [Kind::Reply, Kind::Done];
+                    let told = self.send(from, number, kinds, back).await;
+                    if told.is_err() {
+                        // If it cannot be told, the sender is taken to know.
+                        self.tell_end(number);
+                    }
                     return;
                 }
             }
+        }
+    }
+
+    /// The sender of a message knows that the message has been carried out.
+    fn tell_end(&self, number: u64) {
+        if let Some(parcel) = self.rails().post.parcels.borrow().get(&number) {
+            parcel.told.fire();
         }
     }
 
@@ -333,11 +374,7 @@ impl Detours {
                     let carry_out = async move { detours.carry_out(number).await };
                     port.node.serve("detour", carry_out);
                 }
-                Kind::Done => {
-                    if let Some(parcel) = self.rails().post.parcels.borrow().get(&number) {
-                        parcel.told.fire();
-                    }
-                }
+                Kind::Done => self.tell_end(number),
             }
         }
     }

@@ -47,6 +47,10 @@
 //! goes on with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages to queues and sends fail
 //! ([`DmaError::NoRail`]): nothing comes of them later. Collective calls, and sends whose envelope has arrived, wait for a rail
 //! that works again; if there will be none, this is a deadlock, whose report names them.
+//!
+//! This holds for rails that fail as a whole. A process also goes around a dead adapter of its own node. It does not go around dead
+//! cables and switches, or dead adapters of others: no policy sees these faults, and what has picked their rail fails with the error
+//! of the network ([`DmaError::Network`]).
 
 use super::detour::{Mailbox, Post};
 use super::pool::Pool;

@@ -27,6 +27,13 @@
 //! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves.
 //!
 //! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come.
+//!
+//! ## Several rails
+//!
+//! A rail that is down as a whole is no loss: hardware barriers and messages of the group take detours ([`super::hardware`],
+//! [`super::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
+//! leaves the hardware or loses the group, although another rail may have a way. Only what a member sends while its own adapter is
+//! dead takes detours.
 
 use super::block::Block;
 use super::courier::Delivery;

@@ -137,7 +137,7 @@ async fn all_kinds(pe: Pe) {
 }
 
 /// The collective calls.
-async fn together(pe: &Pe, group: &Group, round: u64) {
+pub(crate) async fn together(pe: &Pe, group: &Group, round: u64) {
     let (elan, all) = (pe.elan(), u64::from(group.size()));
     let main = elan.galloc_main(64, b(20_000)).unwrap();
     let near = elan.galloc_elan(64, b(4_000)).unwrap();

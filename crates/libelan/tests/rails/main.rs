@@ -3,11 +3,13 @@
 //! * `tports`: which rails longer messages take, and the gain;
 //! * `kinds`: which rails every other kind of message takes, counted at the adapters;
 //! * `failures`: rails that fail at any moment of any kind of message, and return.
+//! * `faults`: the same on a machine that lists faults.
 
 #[path = "../common/mod.rs"]
 mod common;
 
 mod failures;
+mod faults;
 mod kinds;
 mod tports;
 

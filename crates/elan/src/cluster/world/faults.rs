@@ -151,6 +151,8 @@ impl World {
     fn adapter_returns(&mut self, place: Place) {
         let adapter = &mut self.adapters[place];
         adapter.is_dead = false;
-        adapter.rail.repair();
+        if !adapter.rail.whole {
+            adapter.rail.repair();
+        }
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct Adapter {
 /// What an adapter knows of its rail.
 pub(crate) struct RailState {
     pub is_down: bool,
+    /// Whether the rail as a whole is down, and not only the adapter.
+    pub whole: bool,
     /// How often the rail has failed.
     pub failures: u32,
     /// Set while the rail is down, and while it works.
@@ -48,14 +50,18 @@ impl RailState {
     fn new() -> Self {
         RailState {
             is_down: false,
+            whole: false,
             failures: 0,
             down: Signal::new(),
             up: Signal::counted(0),
         }
     }
 
-    /// The rail fails.
+    /// The rail fails, unless it is down.
     pub fn fail(&mut self) {
+        if self.is_down {
+            return;
+        }
         self.is_down = true;
         self.failures += 1;
         // A signal that has been set once is set by one firing.
@@ -63,8 +69,11 @@ impl RailState {
         self.down.fire();
     }
 
-    /// The rail works again.
+    /// The rail works again, unless it does.
     pub fn repair(&mut self) {
+        if !self.is_down {
+            return;
+        }
         self.is_down = false;
         self.down.reset();
         self.up.fire();
@@ -246,23 +255,26 @@ impl World {
         let topology = self.fabric.topology();
         let places = NodeId::all(topology.nodes()).map(|node| topology.place(rail, node));
         let (first, last) = (places.clone().next(), places.clone().next_back());
-        if first.is_none_or(|first| self.adapters[first].rail.is_down) {
+        if first.is_none_or(|first| self.adapters[first].rail.whole) {
             return;
         }
         for place in places {
-            self.adapters[place].rail.fail();
+            let state = &mut self.adapters[place].rail;
+            state.whole = true;
+            state.fail();
         }
         let here = |place: Place| Some(place) >= first && Some(place) <= last;
         self.flight.lose(here);
     }
 
-    /// A rail works again, unless it does.
+    /// A rail works again, unless it does. Adapters that have died stay as they are.
     pub(super) fn repair(&mut self, rail: Rail) {
         let topology = self.fabric.topology();
         for node in NodeId::all(topology.nodes()) {
-            let state = &mut self.adapters[topology.place(rail, node)].rail;
-            if state.is_down {
-                state.repair();
+            let adapter = &mut self.adapters[topology.place(rail, node)];
+            adapter.rail.whole = false;
+            if !adapter.is_dead {
+                adapter.rail.repair();
             }
         }
     }

@@ -1,0 +1,109 @@
+//! Several rails on a machine that lists faults: of a rail as a whole, and of the home adapter of one node.
+
+use crate::common::{
+    assert_holds, b, down, failing, filled, four_nodes, job, me, pattern, pid, run_on, with_rails,
+};
+use crate::failures::together;
+use elan::faults::Part;
+use elan::rails::Kind;
+use elan::{Place, Rail};
+use libelan::Pe;
+use libelan::elan::tport::{Mode, Room, Select};
+use units::Time;
+
+/// Puts, gets, messages and collective calls, each checked; messages of some lengths.
+async fn most_kinds(pe: Pe, lengths: &[u64]) {
+    let (elan, me, all) = (pe.elan(), me(&pe), pe.nvps());
+    let (right, left) = ((me + 1) % all, (me + all - 1) % all);
+    let group = elan.all_group();
+    let board = elan.galloc_main(64, b(9_000)).unwrap();
+    let close = elan.galloc_elan(64, b(3_000)).unwrap();
+    let longest = *lengths.iter().max().unwrap();
+    group.gsync().await.unwrap();
+    for round in 0..3_u64 {
+        let seed = |process: u32| 10 * round + u64::from(process);
+        let source = filled(&pe, seed(me), 9_000);
+        let puts = [(board, longest), (close, longest.min(3_000))];
+        for (at, length) in puts {
+            let put = elan.put(pid(right), source, at, b(length));
+            elan.wait(put).await.unwrap();
+        }
+        group.hgsync().await.unwrap();
+        for (at, length) in puts {
+            assert_holds(&pe, at, seed(left), length);
+            let to = filled(&pe, 0, length);
+            let get = elan.get(pid(right), at, to, b(length));
+            elan.wait(get).await.unwrap();
+            assert_holds(&pe, to, seed(me), length);
+        }
+        let tport = elan.tport();
+        let mut sends = Vec::new();
+        for (tag, &length) in (0..).zip(lengths) {
+            let mode = [Mode::Standard, Mode::Synchronous][tag as usize % 2];
+            sends.push(tport.tx_start(mode, pid(right), (me, tag), source, b(length)));
+        }
+        for (tag, &length) in (0..).zip(lengths) {
+            let to = filled(&pe, 0, length.max(1));
+            let room = Room::Buffer(to, b(length));
+            let received = tport.rx_start(Select::ANY, room);
+            let received = tport.rx_wait(received).await.unwrap();
+            assert_eq!((received.tag, received.size), (tag, b(length)));
+            assert_holds(&pe, to, seed(left), length);
+        }
+        for tx in sends {
+            tport.tx_wait(tx).await.unwrap();
+        }
+        group.hgsync().await.unwrap();
+    }
+}
+
+/// The home rail as a whole fails at any moment, for a time or for ever.
+#[test]
+fn a_listed_rail_fails() {
+    for moment in 0..16_u64 {
+        let policy = [Kind::Basic, Kind::LocalDynamic][moment as usize % 2];
+        let machine = with_rails(&four_nodes(), 2, policy, 1.0);
+        let at = Time::from_ns(500 + 9_700 * moment);
+        let lasts = [None, Some(Time::from_us(3)), Some(Time::from_us(60))];
+        let fault = down(Part::Rail(Rail::new(0)), at, lasts[moment as usize % 3]);
+        let config = failing(machine, vec![fault]);
+        run_on(&config, &job(&[0, 1, 2, 3]), async move |pe| {
+            let group = pe.elan().all_group().clone();
+            most_kinds(pe.clone(), &[0, 100, 700, 9_000, 200]).await;
+            together(&pe, &group, moment).await;
+        });
+    }
+}
+
+/// The home adapter of one node dies at any moment, for ever: what its process puts into adapter memory, or sends to a queue,
+/// arrives once, by detours, and its calls end.
+#[test]
+fn a_home_adapter_dies() {
+    for moment in 0..24_u64 {
+        let machine = with_rails(&four_nodes(), 2, Kind::Basic, 0.0);
+        let at = Time::from_ns(1 + 1_370 * moment);
+        let dies = down(Part::Adapter(Place::new(1)), at, None);
+        let config = failing(machine, vec![dies]);
+        run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
+            let elan = pe.elan();
+            let word = elan.galloc_elan(64, b(64)).unwrap();
+            let queue = elan.queue_rx(64, b(64)).unwrap();
+            if me(&pe) == 1 {
+                for seed in 0..20 {
+                    let source = filled(&pe, seed, 64);
+                    let put = elan.put(pid(2), source, word, b(64));
+                    elan.wait(put).await.unwrap();
+                    let message = elan.queue_tx(pid(2), queue.at(), source, b(64));
+                    elan.wait(message).await.unwrap();
+                }
+            } else if me(&pe) == 2 {
+                for seed in 0..20 {
+                    assert_eq!(queue.wait().await[..], pattern(seed, 64));
+                }
+                assert_holds(&pe, word, 19, 64);
+                pe.compute(Time::from_ms(3)).await;
+                assert!(queue.is_empty(), "a message has come twice");
+            }
+        });
+    }
+}
