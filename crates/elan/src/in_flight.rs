@@ -170,6 +170,12 @@ impl Progress {
         self.lost = true;
     }
 
+    /// What was lost has come after all, and nobody has been told.
+    pub fn find(&mut self) {
+        self.lost = false;
+        self.failed = None;
+    }
+
     /// The process that has posted the DMA knows of its end.
     pub fn tell(&mut self) {
         self.stage = Stage::Reported;

@@ -72,13 +72,13 @@ pub enum Kind {
 impl Kind {
     /// Names only ranks of a group of so many members.
     pub fn bound(&mut self, members: u32) {
-        let root = match self {
-            Kind::Broadcast { root, .. }
-            | Kind::Reduce {
-                by: Reduce::One(root) | Reduce::MpiOne(root),
-                ..
-            } => root,
-            _ => return,
+        let (Kind::Broadcast { root, .. }
+        | Kind::Reduce {
+            by: Reduce::One(root) | Reduce::MpiOne(root),
+            ..
+        }) = self
+        else {
+            return;
         };
         *root = (*root).min(members - 1);
     }

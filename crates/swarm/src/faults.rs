@@ -193,8 +193,9 @@ impl Faults {
             .iter()
             .all(|fault| match (fault.part, fault.when) {
                 (_, When::BitErrors(_)) => true,
-                (Part::Host(_) | Part::Adapter { .. } | Part::Rail(_), _) => false,
-                (Part::AllCables, _) => false,
+                (Part::Host(_) | Part::Adapter { .. } | Part::Rail(_) | Part::AllCables, _) => {
+                    false
+                }
                 (_, When::During(_, lasts)) if lasts < self.detect => true,
                 (Part::Cable { level, .. }, _) => machine.has_others(level),
                 (Part::Switch(_), _) => false,

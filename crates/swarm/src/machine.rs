@@ -188,7 +188,7 @@ impl Shape {
 
     /// The smallest tree of 4-ary switches for so many nodes.
     pub fn least(nodes: u32) -> Shape {
-        let levels = (1..).find(|&levels| 4_u32.pow(levels) >= nodes);
+        let levels = (1..=3).find(|&levels| 4_u32.pow(levels) >= nodes);
         let levels = levels.expect("a tree is large enough") as usize;
         Shape::Tree {
             down: vec![4; levels],

@@ -77,6 +77,9 @@ struct Sent {
     denied: bool,
 }
 
+/// An addition to a word: its bit, its phase, whether it has succeeded, and the word before it.
+type Addition = (u64, usize, State, Option<u64>);
+
 /// The bytes of a board, and whether they are sure.
 #[derive(Clone)]
 struct Board {
@@ -378,10 +381,10 @@ impl<'a> Oracle<'a> {
                             return Err(format!("{}: got other bytes than were there", here()));
                         }
                     }
-                    (Act::Notified { at }, Some(Found::Bytes(found))) => {
-                        if *found != bytes(step.op, at.length) {
-                            return Err(format!("{}: the event came before the bytes", here()));
-                        }
+                    (Act::Notified { at }, Some(Found::Bytes(found)))
+                        if *found != bytes(step.op, at.length) =>
+                    {
+                        return Err(format!("{}: the event came before the bytes", here()));
                     }
                     (Act::Put { to, by } | Act::Notify { to, by }, found) => {
                         let state = self.state((phase, place), process);
@@ -435,8 +438,7 @@ impl<'a> Oracle<'a> {
 
     /// Every addition has been made once.
     fn additions(&self) -> Result<(), String> {
-        let mut words: BTreeMap<(u32, u32), Vec<(u64, usize, State, Option<u64>)>> =
-            BTreeMap::new();
+        let mut words: BTreeMap<(u32, u32), Vec<Addition>> = BTreeMap::new();
         let mut denied: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for ((phase, process, place), step) in self.program.steps() {
             if let Act::Add { to, word, bit } = step.act {

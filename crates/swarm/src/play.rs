@@ -18,7 +18,7 @@ use libelan::mpi::Request;
 use libelan::{Job, Pe};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Display;
+use std::fmt::{Display, Write};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -221,10 +221,11 @@ impl Stage {
                 .get(phase)
                 .map(|phase| &phase.steps[process]);
             let step = steps.and_then(|steps| steps.get(place));
-            text += &match step {
-                Some(step) => format!(" {process} in phase {phase} for {step:?};"),
-                None => format!(" {process} for all others, in phase {phase};"),
+            let what = match step {
+                Some(step) => format!("in phase {phase} for {step:?}"),
+                None => format!("for all others, in phase {phase}"),
             };
+            let _ = write!(text, " {process} {what};");
         }
         text
     }

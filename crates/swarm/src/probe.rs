@@ -11,12 +11,15 @@ const LENGTH: Bytes = Bytes::new(8);
 /// Within which time all probes are over.
 const TIME: Time = Time::from_ms(20);
 
+/// The name of a probe, and how it ended.
+type Probe = (String, Option<Result<(), DmaError>>);
+
 /// Sends from every node to the next one and to one far away, on each rail.
 ///
 /// # Errors
 /// Which probe did not get through.
 pub fn probe(cluster: &mut Cluster) -> Result<(), String> {
-    let results: Rc<RefCell<Vec<(String, Option<Result<(), DmaError>>)>>> = Rc::default();
+    let results: Rc<RefCell<Vec<Probe>>> = Rc::default();
     for rail in (0..cluster.rails()).map(Rail::new) {
         let nodes = cluster.nodes();
         let adapters: Vec<_> = NodeId::all(nodes)

@@ -33,6 +33,10 @@ impl Wires<'_> {
     pub fn got(&mut self, get: DmaId, at: Time) {
         let progress = self.flight.dma_mut(get);
         progress.get = Some(Get::Asking { stored: true });
+        if progress.waits_for_its_end() {
+            // It was taken for lost, and its owner has served it after all: its event has been set.
+            progress.find();
+        }
         if progress.complete() && progress.stage < Stage::Completed {
             progress.stage = Stage::Completed;
             let completed = Due::Occurred(Occurrence::Completed(self.node, get));
