@@ -21,6 +21,10 @@ use units::Bytes;
 
 /// A DMA descriptor: "move these bytes there".
 #[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts that do not depend on each other"
+)]
 pub struct Dma {
     pub(crate) from: Address,
     pub(crate) to: Address,
