@@ -332,9 +332,10 @@ fn a_listed_fault_is_the_same() {
             lasts: Some(pause),
         };
         let part = Part::Rail(rail);
-        let config = match listed {
-            true => crate::common::failing(config.clone(), vec![Fault { part, when }]),
-            false => config.clone(),
+        let config = if listed {
+            crate::common::failing(config.clone(), vec![Fault { part, when }])
+        } else {
+            config.clone()
         };
         let mut bench = Bench::new(&config);
         if !listed {
