@@ -68,7 +68,7 @@ pub struct Config {
 /// ([`Fabric::cut`](crate::Fabric::cut)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
-    /// The sender's output timeout, in cycles from the injection on, at least 1. Hardware: about 8 ms (hardware.md, C3).
+    /// The sender's output timeout, in cycles from the injection on, at least 1. Public Elan3 headers: about 8 ms.
     pub timeout: Cycle,
     /// Bits at the begin of a packet that the switches check: the route and its CRC.
     pub header_bits: u32,

@@ -10,7 +10,7 @@
 //! A bit that crosses a link with bit error rate `r` arrives wrong with probability `r`, so that of `b` bits at least one is
 //! wrong with probability `1 - (1 - r)^b`. Whether it is so is a hash of seed, link, source, number of the packet and part of
 //! the packet: no order of events matters, and a packet that is sent again, with a new number, has new luck. The hardware
-//! checks a CRC of the route at each switch, and one of each transaction at the destination (hardware.md, C1).
+//! checks a CRC of the route at each switch, and one of each transaction at the destination (public Elan3 headers).
 //!
 //! * *Header wrong* (`header_bits`, at the header's arrival at a switch): the switch sinks the worm. When the tail is in, the
 //!   switch answers `Ack::Corrupted` along the path so far (assumed).
