@@ -11,7 +11,7 @@
 #[path = "common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, Mistake, mistakes, package};
+use mistake::{Copy, assert_fit, assert_found, mistakes};
 
 /// Folders of mistakes, the least number of mistakes in each, and the tests that must find them.
 const KINDS: [(&str, usize, &[&str]); 3] = [
@@ -26,55 +26,27 @@ const KINDS: [(&str, usize, &[&str]); 3] = [
 
 #[test]
 fn every_mistake_fits_the_sources() {
-    let mut misfits = Vec::new();
     for (folder, least, _) in KINDS {
-        let mistakes = mistakes(folder);
-        assert!(
-            mistakes.len() >= least,
-            "{folder} has only {} mistakes",
-            mistakes.len()
-        );
-        let fits = |mistake: &Mistake| mistake.changed(package()).err();
-        misfits.extend(mistakes.iter().filter_map(fits));
+        assert_fit(&mistakes(folder), least);
     }
-    assert!(misfits.is_empty(), "{}", misfits.join("\n"));
 }
 
 #[test]
 #[ignore = "builds the fabric once for each mistake: minutes"]
 fn every_mistake_is_found() {
-    let wanted = std::env::var("ELANITE_MISTAKE").unwrap_or_default();
+    // After how many cases, the earliest divergent record, and which tests failed.
+    let starts = [
+        "the movers differ",
+        "a mover hangs",
+        "earliest",
+        "  flit mover",
+        "  worm mover",
+    ];
+    let telling = |line: &str| {
+        starts.iter().any(|start| line.starts_with(start)) || line.ends_with(" ... FAILED")
+    };
     let copy = Copy::new(true);
-    let mut missed = Vec::new();
     for (folder, _, tests) in KINDS {
-        let (pass, said) = copy.run(tests, 5);
-        assert!(pass, "without a mistake:\n{said}");
-        let mut mistakes = mistakes(folder);
-        mistakes.retain(|mistake| mistake.file.contains(&wanted));
-        for mistake in mistakes {
-            println!("{}", mistake.file);
-            let (pass, said) = copy.run_with(&mistake, tests);
-            // After how many cases, the earliest divergent record, and which tests failed.
-            let telling = |line: &&str| {
-                [
-                    "the movers differ",
-                    "a mover hangs",
-                    "earliest",
-                    "  flit mover",
-                    "  worm mover",
-                ]
-                .iter()
-                .any(|start| line.starts_with(start))
-                    || line.ends_with(" ... FAILED")
-            };
-            for line in said.lines().filter(telling) {
-                println!("  {}", line.trim());
-            }
-            if pass {
-                println!("  not found");
-                missed.push(mistake.file);
-            }
-        }
+        assert_found(&copy, mistakes(folder), tests, 5, telling);
     }
-    assert!(missed.is_empty(), "nobody finds {missed:?}");
 }

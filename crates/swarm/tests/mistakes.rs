@@ -8,53 +8,24 @@
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, Mistake, mistakes_of, package};
+use mistake::{Copy, Mistake, assert_fit, assert_found, mistakes_of};
 
 /// Where mistakes lie: the crate, from here.
 const HOMES: [&str; 3] = ["", "../elan", "../libelan"];
 
-const FOLDER: &str = "recovery";
-
-/// The least number of mistakes, and the tests that must find them.
-const LEAST: usize = 25;
-const TESTS: [&str; 1] = ["swarm"];
-
 fn all() -> Vec<Mistake> {
-    let each = HOMES.iter().flat_map(|home| mistakes_of(home, FOLDER));
+    let each = HOMES.iter().flat_map(|home| mistakes_of(home, "recovery"));
     each.collect()
 }
 
 #[test]
 fn every_mistake_fits_the_sources() {
-    let mistakes = all();
-    assert!(mistakes.len() >= LEAST, "only {} mistakes", mistakes.len());
-    let misfits = mistakes.iter();
-    let misfits = misfits.filter_map(|mistake| mistake.changed(package()).err());
-    let misfits: Vec<String> = misfits.collect();
-    assert!(misfits.is_empty(), "{}", misfits.join("\n"));
+    assert_fit(&all(), 25);
 }
 
 #[test]
 #[ignore = "builds half of the workspace once for each mistake: an hour"]
 fn every_mistake_is_found() {
-    let wanted = std::env::var("ELANITE_MISTAKE").unwrap_or_default();
-    let copy = Copy::new(false);
-    let (pass, said) = copy.run(&TESTS, 20);
-    assert!(pass, "without a mistake:\n{said}");
-    let mut missed = Vec::new();
-    for mistake in all() {
-        if !mistake.file.contains(&wanted) {
-            continue;
-        }
-        println!("{}", mistake.file);
-        let (pass, said) = copy.run_with(&mistake, &TESTS);
-        for line in said.lines().filter(|line| line.starts_with("seed ")) {
-            println!("  {line}");
-        }
-        if pass {
-            println!("  not found");
-            missed.push(mistake.file);
-        }
-    }
-    assert!(missed.is_empty(), "the swarm does not find {missed:?}");
+    let seed = |line: &str| line.starts_with("seed ");
+    assert_found(&Copy::new(false), all(), &["swarm"], 20, seed);
 }

@@ -114,6 +114,45 @@ pub fn mistakes_of(home: &str, folder: &str) -> Vec<Mistake> {
     mistakes.collect()
 }
 
+/// Demands that there are so many mistakes, and that each fits the sources.
+pub fn assert_fit(mistakes: &[Mistake], least: usize) {
+    assert!(mistakes.len() >= least, "only {} mistakes", mistakes.len());
+    let misfits = mistakes.iter();
+    let misfits = misfits.filter_map(|mistake| mistake.changed(package()).err());
+    let misfits: Vec<String> = misfits.collect();
+    assert!(misfits.is_empty(), "{}", misfits.join("\n"));
+}
+
+/// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some tests fail there, which pass
+/// without it. Prints the lines by which they say so. Fuzzing tests have so many seconds without a mistake.
+pub fn assert_found(
+    copy: &Copy,
+    mistakes: Vec<Mistake>,
+    tests: &[&str],
+    seconds: u32,
+    says: impl Fn(&str) -> bool,
+) {
+    let wanted = std::env::var("ELANITE_MISTAKE").unwrap_or_default();
+    let (pass, said) = copy.run(tests, seconds);
+    assert!(pass, "without a mistake:\n{said}");
+    let mut missed = Vec::new();
+    for mistake in mistakes {
+        if !mistake.file.contains(&wanted) {
+            continue;
+        }
+        println!("{}", mistake.file);
+        let (pass, said) = copy.run_with(&mistake, tests);
+        for line in said.lines().filter(|line| says(line)) {
+            println!("  {}", line.trim());
+        }
+        if pass {
+            println!("  not found");
+            missed.push(mistake.file);
+        }
+    }
+    assert!(missed.is_empty(), "nobody finds {missed:?}");
+}
+
 fn copy(from: &Path, to: &Path) {
     if !from.is_dir() {
         fs::copy(from, to).expect("a file is copied");
