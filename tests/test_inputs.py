@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("ELANITE_FUZZ_SEED", "0"))
 SECONDS = float(os.environ.get("ELANITE_FUZZ_SECONDS", "1.5"))
 CASES = int(os.environ.get("ELANITE_FUZZ_CASES", "1000000"))
+LEAST = 40
 
 LAST: dict[str, str] = {}
 """How to repeat the last case of a test."""
@@ -43,10 +44,13 @@ AWKWARD = ["null", "true", "-1", "0", "1e999", "NaN", "9" * 400, "[]", "{}", '""
 
 
 def cases(name: str) -> Iterator[random.Random]:
-    """Random numbers for one case after the other, for a while; a test that fails prints the last case."""
+    """Random numbers for one case after the other, for a while; a test that fails prints the last case.
+
+    However busy the host is, there are as many cases as a test needs to see both what is right and what is wrong.
+    """
     end = time.monotonic() + SECONDS
     for seed in range(SEED, SEED + CASES):
-        if time.monotonic() > end:
+        if time.monotonic() > end and seed >= SEED + LEAST:
             return
         LAST[name] = f"ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 pytest tests/test_inputs.py -k {name}"
         yield random.Random(f"{name} {seed}")

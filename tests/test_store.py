@@ -17,7 +17,7 @@ from conftest import SMALL, Ended, command, environment, execute
 from elanite import campaign as campaigns
 from elanite import sources
 from elanite.plan import Plan, plan
-from elanite.store import Store
+from elanite.store import Store, empty
 
 STRIKES = Path(__file__).parent / "store_kills"
 
@@ -202,3 +202,12 @@ def test_records_are_the_same_on_any_number_of_threads(campaign: Path, tmp_path:
         outcome = campaigns.run([small()], Store(tmp_path / str(jobs) / "store"), jobs)
         assert outcome.simulated == outcome.total
         assert contents(tmp_path / str(jobs)) == contents(campaign)
+
+
+def test_a_table_of_an_older_version_has_all_columns(tmp_path: Path) -> None:
+    """The table of links had no columns of faults once."""
+    (tmp_path / "0123").mkdir()
+    empty("links").drop("errors", "down_ps").clear(2).write_parquet(tmp_path / "0123" / "links.parquet")
+    found = Store(tmp_path).table("0123", "links")
+    assert found.schema == empty("links").schema
+    assert found.height == found["errors"].null_count() == found["down_ps"].null_count() == 2

@@ -76,7 +76,8 @@ class FakeRun:
     def records(self) -> dict[str, dict[str, tuple[str, list[Any]]]]:
         ranks = range(self.options["ranks"])
         link = {"link": 3, "from": "node 0", "to": "switch 1.0", "level": 0, "up": True, "packets": 7, "flits": 700}
-        links = [link | {"busy_ps": 6_172_500, "waiting_ps": 1_400_000, "delay_ps": 1_500_000}]
+        times = {"busy_ps": 6_172_500, "waiting_ps": 1_400_000, "delay_ps": 1_500_000}
+        links = [link | times | {"errors": 0, "down_ps": 0}]
         calls = (
             [(rank, call, begin, end) for rank in ranks for call, begin, end in CALLS] if self.options["calls"] else []
         )
@@ -93,15 +94,16 @@ class FakeRun:
                 *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
                 *("mpi_us", "end_us"),
             ),
-            "links": columns([tuple(row.values()) for row in links], *link, "busy_ps", "waiting_ps", "delay_ps"),
+            "links": columns([tuple(row.values()) for row in links], *links[0]),
             "faults": {
                 name: (kind, [self._fault(number)[name] for number in range(len(self._faults))])
                 for name, kind in TABLES["faults"].items()
             },
             "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
             "summary": columns(
-                [(12.345, len(messages), 1024 * len(ranks), 9, 0, "0123456789abcdef", 99, True)],
+                [(12.345, len(messages), 1024 * len(ranks), 9, 0, "0123456789abcdef", 99, True, 0, 0, 0)],
                 *("time_us", "messages", "bytes", "packets", "packets_resent", "digest", "events", "repeatable"),
+                *("collectives_hardware", "collectives_elan", "collectives_mpi"),
             ),
         }
 

@@ -42,6 +42,8 @@ pub struct Dma {
     pub(crate) stored: bool,
     /// Of a broadcast: whether it ends when the network first loses it.
     pub(crate) once: bool,
+    /// Of a get: a word in adapter memory of the process that has the bytes, 0 as long as the process offers them.
+    pub(crate) withdrawn: Option<Address>,
 }
 
 /// How a descriptor names the event at its destination.
@@ -70,6 +72,7 @@ impl Dma {
             short: false,
             stored: false,
             once: false,
+            withdrawn: None,
         }
     }
 
@@ -155,6 +158,16 @@ impl Dma {
     #[must_use]
     pub fn once(mut self) -> Self {
         self.once = true;
+        self
+    }
+
+    /// Has a get served only as long as a word is 0, in adapter memory of the process that has the bytes: so this process can
+    /// withdraw what it has offered. The process's adapter looks at the word when the request comes, and again for each packet of
+    /// bytes; once the word is another number, the get fails with [`Reason::Withdrawn`]. On a machine with several rails the word
+    /// may lie at the home adapter. Nothing is published about such a condition; it is assumed, and that it costs no time.
+    #[must_use]
+    pub fn unless_withdrawn(mut self, word: Address) -> Self {
+        self.withdrawn = Some(word);
         self
     }
 

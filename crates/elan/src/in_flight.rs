@@ -135,6 +135,18 @@ impl Progress {
         !self.missed && self.get.is_none() && self.dma.last.is_none()
     }
 
+    /// Whether the DMA has failed with the adapter or the rail at one of its ends, and with nothing else.
+    pub fn died(&self) -> bool {
+        self.lost && self.failed.is_some_and(|error| error.is_rail_down())
+    }
+
+    /// Whether the other end has all bytes, and lets their event occur. A DMA whose adapter has died has them, too, if all packets
+    /// were accepted: its process is told so.
+    pub fn has_landed(&self) -> bool {
+        let good = self.failed.is_none() || self.died() && self.has_been_delivered();
+        self.cut_all && self.unstored == 0 && good
+    }
+
     /// Whether the source is done with all packets.
     pub fn acknowledged_all(&self) -> bool {
         self.cut_all && self.open == 0

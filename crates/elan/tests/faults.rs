@@ -3,13 +3,13 @@
 mod common;
 
 use common::{
-    Log, PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, log, logs, pattern,
-    run_to, sixteen_nodes, write,
+    Log, PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, four_nodes, log, logs,
+    pattern, run_to, sixteen_nodes, write,
 };
 use elan::faults::{Fault, Links, Part};
 use elan::{
     Access, Action, Address, Cluster, Comparison, Config, Dma, DmaError, Node, NodeId, Obstacle,
-    Place, Placement, Priority, QueueId, Reason, Recoveries, Region, Thread, Transaction,
+    Place, Placement, Priority, QueueId, Rail, Reason, Recoveries, Region, Thread, Transaction,
 };
 use std::cell::Cell;
 use std::fmt;
@@ -614,6 +614,97 @@ fn a_dead_adapter_ends_its_dmas() {
             count >= 1 && count <= 3 - failed.min(2) as usize,
             "{count} messages"
         );
+    }
+}
+
+/// A DMA whose adapter dies at any moment tells both ends the same: with success its bytes and its event have come, with an error its
+/// event never occurs.
+#[test]
+fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
+    let (mut succeeded, mut failed) = (0, 0);
+    for placement in [Placement::Main, Placement::Adapter] {
+        for at in (0..260).map(|step| Time::from_ns(15 * step)) {
+            let dies = Part::Adapter(Place::new(FROM));
+            let dies = down(dies, at, Some(Time::from_us(600)));
+            let mut cluster = cluster(&failing(sixteen_nodes(), vec![dies]));
+            let [sender, receiver] = [FROM, TO].map(|node| cluster.node(NodeId::new(node)));
+            let size = Bytes::new(32);
+            let from = sender.allocate(Placement::Adapter, size);
+            sender.write(from, &pattern(9, 32));
+            let to = receiver.allocate(placement, size);
+            let event = receiver.event(1);
+            let [ends, noted] = logs();
+            let waits = receiver.clone();
+            cluster.spawn("sends", async move {
+                let sent = sender.dma(Dma::new(from.start(), to.start(), size).notify(event));
+                let sent = sent.await;
+                waits.sleep(Time::from_ms(1)).await;
+                noted.note((sent.is_ok(), waits.is_set(event)));
+            });
+            cluster.run().unwrap();
+            let (sent, notified) = ends.take();
+            assert_eq!(sent, notified, "at {at}");
+            if sent {
+                assert_eq!(receiver.read(to).unwrap()[..], pattern(9, 32), "at {at}");
+            }
+            (succeeded, failed) = (succeeded + u32::from(sent), failed + u32::from(!sent));
+        }
+    }
+    assert!(succeeded > 50 && failed > 50, "{succeeded} {failed}");
+}
+
+/// An adapter and its rail fail and are repaired each by itself: the adapter works while neither is down, and others of the rail do
+/// not depend on it.
+#[test]
+fn an_adapter_and_its_rail_fail_each_by_itself() {
+    let span = |part: Part, (from, to)| {
+        let lasts = Time::from_us(to) - Time::from_us(from);
+        down(part, Time::from_us(from), Some(lasts))
+    };
+    let adapter = |node, times| span(Part::Adapter(Place::new(node)), times);
+    let rail = |times| span(Part::Rail(Rail::new(0)), times);
+    // When nodes 0 and 1 are down.
+    let cases = [
+        (
+            vec![adapter(0, (10, 40)), rail((20, 60))],
+            (10, 60),
+            (20, 60),
+        ),
+        (
+            vec![adapter(0, (20, 60)), rail((10, 40))],
+            (10, 60),
+            (10, 40),
+        ),
+        (
+            vec![adapter(0, (10, 60)), rail((20, 40))],
+            (10, 60),
+            (20, 40),
+        ),
+        (
+            vec![adapter(0, (20, 40)), rail((10, 60))],
+            (10, 60),
+            (10, 60),
+        ),
+        (
+            vec![adapter(1, (10, 40)), rail((20, 60))],
+            (20, 60),
+            (10, 60),
+        ),
+        (vec![rail((10, 40)), rail((20, 60))], (10, 60), (10, 60)),
+    ];
+    for (list, one, other) in cases {
+        let mut cluster = cluster(&failing(four_nodes(), list.clone()));
+        let nodes = [0, 1].map(|node| cluster.node(NodeId::new(node)));
+        for at in (5..80).step_by(10) {
+            run_to(&mut cluster, Time::from_us(at));
+            for (node, (from, to)) in nodes.iter().zip([one, other]) {
+                let is_down = (from..to).contains(&at);
+                let signals = [node.down(), node.up()].map(|signal| signal.is_set());
+                assert_eq!(node.is_down(), is_down, "{list:?} at {at} us");
+                assert_eq!(signals, [is_down, !is_down], "{list:?} at {at} us");
+            }
+        }
+        assert_eq!(nodes.map(|node| node.failures()), [1, 1], "{list:?}");
     }
 }
 

@@ -119,6 +119,56 @@ fn bad_ends() {
     cluster.check_conservation();
 }
 
+/// An owner withdraws the bytes that it has offered, before the get comes, or in the middle: the get fails, and brings nothing that
+/// the owner has put there since. A get of bytes that are not withdrawn takes as long as any other.
+#[test]
+fn withdrawn_bytes_are_not_got() {
+    let size = Bytes::from_kb(16);
+    // When the owner withdraws the bytes, and whether the get is told of the word.
+    let get = |withdraws: Option<Time>, offered: bool| {
+        let (mut cluster, [asker, owner]) = start(&four_nodes());
+        let bytes = owner.allocate(Placement::Adapter, size);
+        owner.write(bytes, &pattern(1, size.as_u64()));
+        let word = owner.allocate(Placement::Adapter, Bytes::new(8));
+        let room = asker.allocate(Placement::Adapter, size);
+        let mut dma = Dma::new(bytes.start(), room.start(), size);
+        if offered {
+            dma = dma.unless_withdrawn(word.start());
+        }
+        if let Some(at) = withdraws {
+            cluster.spawn("owner", async move {
+                owner.sleep_until(at).await;
+                owner.write(word, &1_u64.to_le_bytes());
+                owner.write(bytes, &pattern(2, size.as_u64()));
+            });
+        }
+        let posts = asker.clone();
+        let end = run_process(&mut cluster, async move {
+            let end = posts.dma(dma).await;
+            (end, posts.now())
+        });
+        assert!(cluster.census().is_empty(), "{:?}", cluster.census());
+        (end, asker.read(room).unwrap())
+    };
+    let ((fine, took), found) = get(None, true);
+    assert_eq!(get(None, false).0, (Ok(()), took));
+    assert_eq!((fine, &found[..]), (Ok(()), &pattern(1, size.as_u64())[..]));
+    let mut stored = Vec::new();
+    for at in [Time::ZERO, took / 4, took / 2, took * 3 / 4] {
+        let ((end, _), found) = get(Some(at), true);
+        let withdrawn = |error| match error {
+            DmaError::Fault(fault) => (fault.access, fault.reason),
+            other => panic!("{other}"),
+        };
+        let reason = (Access::RemoteRead, Reason::Withdrawn);
+        assert_eq!(end.map_err(withdrawn), Err(reason), "at {at}");
+        let first = found.iter().take_while(|byte| **byte != 0).count();
+        assert_eq!(found[..first], pattern(1, size.as_u64())[..first]);
+        stored.push(first);
+    }
+    assert!(stored[0] == 0 && stored.is_sorted(), "{stored:?}");
+}
+
 /// The owner's queue is full, or the owner does not accept for a while: the request is sent again.
 #[test]
 fn a_refused_request_is_sent_again() {

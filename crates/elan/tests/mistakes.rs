@@ -7,7 +7,7 @@
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, assert_fit, assert_found, mistakes};
+use mistake::{Copy, Search, assert_fit, assert_found, mistakes};
 
 /// The folder of the mistakes.
 const FOLDER: &str = "recovery";
@@ -21,5 +21,11 @@ fn every_mistake_fits_the_sources() {
 #[ignore = "builds the crate once for each mistake: minutes"]
 fn every_mistake_is_found() {
     let failed = |line: &str| line.ends_with(" ... FAILED");
-    assert_found(&Copy::new(false), mistakes(FOLDER), &["faults"], 5, failed);
+    assert_found(
+        &Copy::new(false),
+        mistakes(FOLDER),
+        &["faults"],
+        Search::fuzzing(5),
+        failed,
+    );
 }

@@ -14,6 +14,7 @@
 //! | `pattern` | `uniform` | where packets go: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node's number exchanged) |
 //! | `warm_up` | 2000 | cycles before those that count |
 //! | `cycles` | 200000 | cycles that count |
+//! | `faults` | `none` | what is listed, and does not occur: `later`, a level of cables that fail after the run, or `rare`, bit errors of one bit in 10^15 besides |
 //!
 //! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
 //! Packets are as long as the machine's format makes full ones, 189 flits. At the level of the fabric they are drawn ahead,
@@ -22,7 +23,7 @@
 use config::{Override, Problems};
 use cpu_time::ProcessTime;
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
-use fabric::{Ack, Cycle, Fabric, Notice, PacketSpec, Priority};
+use fabric::{Ack, Cycle, Fabric, Faults, LinkId, Notice, PacketSpec, Priority};
 use kernel::random::Stream;
 use machine::Machine;
 use serde_json::{Value, json};
@@ -36,14 +37,19 @@ const MACHINE_FILE: &str = "es40-qsnet.toml";
 const MACHINE: &str = include_str!("../../../machines/es40-qsnet.toml");
 const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.toml");
 
+/// Faults that do not occur.
+const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
+const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
+
 /// The keys of this program, and what they usually are.
-const KEYS: [(&str, &str); 6] = [
+const KEYS: [(&str, &str); 7] = [
     ("level", "fabric"),
     ("levels", "3"),
     ("load", "0.3"),
     ("pattern", "uniform"),
     ("warm_up", "2000"),
     ("cycles", "200000"),
+    ("faults", "none"),
 ];
 
 fn main() -> ExitCode {
@@ -80,6 +86,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         levels,
         load,
         overrides,
+        faults: listed(&keys["faults"])?,
     };
     let measured = match keys["level"].as_str() {
         "fabric" => case.fabric(keys["pattern"].parse()?, warm_up, cycles)?,
@@ -97,6 +104,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         "nodes": case.nodes(),
         "load": load,
         "set": case.overrides,
+        "faults": keys["faults"],
         "cycles": cycles,
         "packets": measured.packets,
         "events": measured.events,
@@ -104,6 +112,18 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         "cpu_seconds": measured.cpu_seconds,
         "peak_memory_bytes": peak_memory_bytes(),
     }))
+}
+
+/// The faults that a word lists, as an experiment file has them.
+fn listed(word: &str) -> Result<&'static str, String> {
+    match word {
+        "none" => Ok(""),
+        "later" => Ok(LATER),
+        "rare" => Ok(RARE),
+        _ => Err(format!(
+            "there are no faults `{word}`; there are: none, later, rare"
+        )),
+    }
 }
 
 /// A number above 0.
@@ -147,6 +167,8 @@ struct Case {
     levels: u32,
     load: Option<f64>,
     overrides: Vec<String>,
+    /// The faults of the experiment.
+    faults: &'static str,
 }
 
 impl Case {
@@ -178,7 +200,19 @@ impl Case {
     /// The fabric alone.
     fn fabric(&self, pattern: Pattern, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
         let machine = self.machine_as_changed().map_err(told)?;
-        let config = machine.cluster_config();
+        let mut config = machine.cluster_config();
+        if !self.faults.is_empty() {
+            let links = LinkId::all(config.fabric.topology.links());
+            let rates = links.map(|link| (link, 1e-15));
+            config.fabric.faults = Some(Faults {
+                timeout: 1_000_000,
+                header_bits: 64,
+                flit_bits: 16,
+                token_bits: 16,
+                bit_error_rates: rates.filter(|_| self.faults == RARE).collect(),
+                seed: 1,
+            });
+        }
         let begin = processor_seconds();
         let mut traffic = Traffic::new(&config, pattern, self.load);
         let set_up_seconds = processor_seconds() - begin;
@@ -238,8 +272,8 @@ impl Case {
             text: MACHINE,
             overrides: &machine,
         };
-        let (experiment, document) =
-            Experiment::parse("speed/uniform-64.toml", EXPERIMENT, &overrides)?;
+        let text = format!("{EXPERIMENT}\n{}", self.faults);
+        let (experiment, document) = Experiment::parse("speed/uniform-64.toml", &text, &overrides)?;
         let points = plan("speed/uniform-64", (&experiment, &document), &machine, 1)?;
         Ok(points.into_iter().next().expect("a series has a point"))
     }

@@ -8,6 +8,7 @@ use experiment::{MachineFile, simulate};
 use serde_json::json;
 use std::collections::BTreeSet;
 use units::Time;
+use workload::Records;
 
 const FAULTS: &str = include_str!("faults.toml");
 
@@ -179,6 +180,64 @@ fn streams_belong_to_faults() {
     let mut other = points[0].clone();
     other.seed += 1;
     assert_ne!(cables(&other), without);
+}
+
+/// The table of links says for how long each cable was dead, also of links that carried nothing, and how much bit errors damaged.
+#[test]
+fn links_tell_of_their_faults() {
+    let whole = [
+        "fault.0.bit_error_rate=1e-5",
+        "series.links.fault.0.count=3",
+        "series.links.fault.0.pick=random",
+    ];
+    let [some, all] = ["50 us", "1 ms"].map(|lasts| {
+        let lasts = format!("series.links.fault.0.for={lasts}");
+        let overrides = [whole[0], whole[1], whole[2], &lasts];
+        let points = series("links", "faults.toml", FAULTS, &overrides);
+        simulate(&points[0], None).unwrap()
+    });
+    let dead = |records: &Records| {
+        let links = records.tables.links.iter();
+        let dead = links.filter(|row| !row.down.is_zero());
+        dead.map(|row| row.down.as_us_f64()).collect::<Vec<_>>()
+    };
+    let [some_dead, all_dead] = [&some, &all].map(dead);
+    assert!(
+        some_dead.len() == 6 && some_dead.iter().all(|us| (us - 50.0).abs() < 0.1),
+        "{some_dead:?}"
+    );
+    assert!(
+        all_dead.len() == 6 && all_dead.iter().all(|us| (us - 150.0).abs() < 0.1),
+        "{all_dead:?}"
+    );
+    for records in [some, all] {
+        let links = &records.tables.links;
+        let errors: u64 = links.iter().map(|row| row.errors).sum();
+        let corrupted = records.value("packets_corrupted");
+        assert!(corrupted > 5.0, "{corrupted}");
+        // A packet may be damaged on several links, and so may its answer be.
+        assert!(
+            (corrupted..2.0 * corrupted).contains(&(errors as f64)),
+            "{errors} {corrupted}"
+        );
+    }
+    // A link that is dead for the whole window carries nothing, and has a row.
+    let mut overrides = whole.to_vec();
+    overrides.extend([
+        "series.links.fault.0.for=1 ms",
+        "series.links.fault.0.at=0 s",
+    ]);
+    let points = series("links", "faults.toml", FAULTS, &overrides);
+    let records = simulate(&points[0], None).unwrap();
+    let links = &records.tables.links;
+    let dead: Vec<_> = links.iter().filter(|row| !row.down.is_zero()).collect();
+    assert_eq!(dead.len(), 6);
+    for row in dead {
+        assert_eq!(
+            (row.packets, row.down, row.busy),
+            (0, records.simulated, Time::ZERO)
+        );
+    }
 }
 
 /// Parts fail and are repaired at random, again and again: times follow each other, and their means are about those that are given.

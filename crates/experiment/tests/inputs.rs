@@ -6,8 +6,8 @@
 //! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 4 |
 //! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
 //!
-//! A case takes a machine file, an experiment file, overrides and a file of pairs, from those that are shipped and those of the
-//! tests, and changes some of them: bytes, lines, values, numbers, units, brackets, parts of other files. Then:
+//! A case takes a machine file, an experiment file, overrides, a fault of a command line and a file of pairs, from those that are
+//! shipped and those of the tests, and changes some of them: bytes, lines, values, numbers, units, brackets, parts of other files. Then:
 //!
 //! - nothing panics, takes long, or takes much memory, however large the numbers are;
 //! - every problem has a message and a place that exists in the file, the override or the pairs;
@@ -21,7 +21,7 @@ use config::{Override, Problems};
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
 use kernel::memory::{Metered, measure};
 use kernel::random::Stream;
-use machine::Machine;
+use machine::{Fault, Machine};
 use std::cell::RefCell;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -56,6 +56,8 @@ struct Corpus {
     wrong: Vec<String>,
     pairs: Vec<Vec<u8>>,
     overrides: Vec<String>,
+    /// Faults in the words of a command line.
+    faults: Vec<String>,
     /// Values and keys that stand in any of them.
     words: Vec<String>,
 }
@@ -86,6 +88,13 @@ impl Corpus {
         let good = |name: &str| text(&root.join("crates/machine/tests").join(name));
         machines.push(good("good.toml"));
         machines.push([good("good.toml"), good("rails.toml")].concat());
+        let failing = [
+            good("good.toml"),
+            "\n[[fault]]\nlink = \"node 3\"\nat = \"1 ms\"\nfor = \"2 ms\"\n\n[[fault]]\n\
+             links = \"level 1\"\ncount = 2\npick = \"worst\"\nmtbf = \"5 ms\"\nmttr = \"1 ms\"\n"
+                .into(),
+        ];
+        machines.insert(names.len(), failing.concat());
         let of_tests = root.join("crates/experiment/tests");
         let mut experiments: Vec<String> = texts("experiments");
         let of_folder = |folder: PathBuf| {
@@ -123,6 +132,18 @@ impl Corpus {
                 "run.seeds=2",
                 "series.ping.message=[\"0 B\", \"1 KB\"]",
                 "fabric.engine=flit",
+            ]
+            .map(String::from)
+            .to_vec(),
+            faults: [
+                "link = 'node 3', at = '1 ms'",
+                "link = 'switch 1.0, port 5', at = '1 ms', for = '2 us', rail = 0",
+                "links = 'all', bit_error_rate = 1e-5",
+                "links = 'level 1', count = 2, pick = 'worst', mtbf = '5 ms', mttr = '1 ms'",
+                "switch = '1.0', at = '1 ms'",
+                "adapter = 3, at = '0 us', for = '1 ms'",
+                "node = 3, at = '1 ms'",
+                "rail = 0, at = '1 ms'",
             ]
             .map(String::from)
             .to_vec(),
@@ -271,6 +292,7 @@ struct Case {
     machine: String,
     experiment: String,
     overrides: Vec<String>,
+    fault: String,
     pairs: Vec<u8>,
 }
 
@@ -305,10 +327,12 @@ fn draw(corpus: &Corpus, stream: &mut Stream) -> Case {
     }
     let pairs = pick(stream, &corpus.pairs);
     let pairs = spoil(pairs, corpus, &corpus.overrides, stream);
+    let fault = texts(&corpus.faults, stream);
     Case {
         machine,
         experiment,
         overrides,
+        fault,
         pairs,
     }
 }
@@ -368,6 +392,14 @@ fn read(case: &Case) -> (bool, Option<Result<Vec<Point>, Problems>>) {
             let json = serde_json::to_string(machine).expect("a machine is plain data");
             let again: Machine = serde_json::from_str(&json).expect("it is a machine");
             assert_eq!((&again, again.values()), (machine, machine.values()));
+            match machine.read_fault(&case.fault) {
+                Err(problems) => check_problems(&problems),
+                Ok(fault) => {
+                    let json = serde_json::to_string(&fault).expect("a fault is plain data");
+                    let again: Fault = serde_json::from_str(&json).expect("it is a fault");
+                    assert_eq!(again, fault);
+                }
+            }
         }
     }
     let parsed = Experiment::parse("experiment.toml", &case.experiment, &ours);
@@ -472,6 +504,7 @@ fn whatever_is_read_is_refused_with_a_place_or_is_what_it_says() {
                 ("machine.toml", case.machine.as_bytes()),
                 ("experiment.toml", case.experiment.as_bytes()),
                 ("overrides.txt", case.overrides.join("\n").as_bytes()),
+                ("fault.txt", case.fault.as_bytes()),
                 ("pairs.csv", &case.pairs),
             ]
             .map(|(name, bytes)| fs::write(folder.join(format!("{seed}-{name}")), bytes));

@@ -11,7 +11,7 @@
 #[path = "common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, assert_fit, assert_found, mistakes};
+use mistake::{Copy, Search, assert_fit, assert_found, mistakes};
 
 /// Folders of mistakes, the least number of mistakes in each, and the tests that must find them.
 const KINDS: [(&str, usize, &[&str]); 3] = [
@@ -47,6 +47,6 @@ fn every_mistake_is_found() {
     };
     let copy = Copy::new(true);
     for (folder, _, tests) in KINDS {
-        assert_found(&copy, mistakes(folder), tests, 5, telling);
+        assert_found(&copy, mistakes(folder), tests, Search::fuzzing(5), telling);
     }
 }

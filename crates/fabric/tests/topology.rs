@@ -1,7 +1,7 @@
 //! Trees in numbers: closed forms of k-ary n-trees, the golden numbers of `QsNET`, and what is refused.
 
-use fabric::topology::{End, MAX_ARITY};
-use fabric::{FatTree, Place, SwitchId, Wiring};
+use fabric::topology::{Climb, DeadLinks, End, MAX_ARITY, Routing};
+use fabric::{Ascent, Broadcast, FatTree, LinkId, NodeId, Place, Rail, SwitchId, Torus, Wiring};
 
 #[test]
 fn closed_forms_of_k_ary_n_trees() {
@@ -200,4 +200,55 @@ fn errors_name_what_is_wrong_with_parallel_links() {
     let (down, up) = ([1; 4], [1024; 3]);
     assert!(FatTree::new(&down, &up, 1).is_err());
     assert!(FatTree::with_parallel_links(&down, &up, &up, 1).is_ok());
+}
+
+/// What routing tables ask for each packet is what the definition says, for any dead cables.
+#[test]
+fn dead_cables_are_found_on_the_ways_of_all_pairs() {
+    let trees = [
+        FatTree::quaternary(3).expect("within bounds"),
+        FatTree::with_parallel_links(&[3, 2, 4], &[4, 2], &[2, 1], 20).expect("within bounds"),
+        FatTree::new(&[4, 2, 3], &[1, 3], 24).expect("within bounds"),
+    ];
+    let torus = Torus::new(&[4, 3, 2], 24, true).expect("within bounds");
+    for tree in trees {
+        let climb = Climb::new(&tree, Ascent::Adaptive, Broadcast::Serialised);
+        find_dead_cables(&climb);
+        let rails = tree.with_rails(2).expect("within bounds");
+        find_dead_cables(&Climb::new(&rails, Ascent::Adaptive, Broadcast::Serialised));
+    }
+    find_dead_cables(&torus);
+}
+
+fn find_dead_cables(routing: &impl Routing) {
+    let wiring = routing.wiring();
+    let mut found = [0, 0];
+    for (sample, count) in (1_u32..).zip([1, 1, 1, 2, 2, 4, 9]) {
+        let mut links: Vec<LinkId> = (0..count)
+            .map(|number| LinkId::new((sample * 7919 + number * 4799) % wiring.links()))
+            .flat_map(|link| [link, wiring.reverse(link)])
+            .collect();
+        links.sort_unstable();
+        links.dedup();
+        let lowest = routing.lowest(&links);
+        let dead = DeadLinks { links, lowest };
+        for rail in Rail::all(wiring.rails()) {
+            for (from, to) in
+                (0..wiring.nodes()).flat_map(|a| (0..wiring.nodes()).map(move |b| (a, b)))
+            {
+                let [from, to] = [from, to].map(|node| wiring.place(rail, NodeId::new(node)));
+                let crosses = dead
+                    .links
+                    .iter()
+                    .any(|&link| routing.may_cross(from, to, link));
+                assert_eq!(
+                    routing.may_cross_any(from, to, &dead),
+                    crosses,
+                    "{from} to {to}: {dead:?}"
+                );
+                found[usize::from(crosses)] += 1;
+            }
+        }
+    }
+    assert!(found.iter().all(|&count| count > 500), "{found:?}");
 }

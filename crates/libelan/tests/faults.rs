@@ -604,3 +604,35 @@ fn faults_that_do_not_occur_change_nothing() {
     });
     assert_eq!(digests[0], digests[1]);
 }
+
+/// While a group is made and used, an adapter is dead for a moment: no member waits for ever, and none has a group that others lack.
+#[test]
+fn groups_are_made_while_an_adapter_is_dead() {
+    let mut made_by_all = 0;
+    for nodes in [&[0, 1, 2][..], &[3, 2, 0, 4, 1]] {
+        for (step, at) in moments(300, 230).enumerate() {
+            let [ends, noted] = logs();
+            let program = async move |pe: Pe| {
+                let elan = pe.elan();
+                let members: Vec<_> = (0..pe.nvps()).rev().map(pid).collect();
+                let end = match elan.group(elan.all_group(), &members).await {
+                    Ok(group) => group
+                        .unwrap()
+                        .gsync()
+                        .await
+                        .map_err(|error| error.to_string()),
+                    Err(error) => Err(error.to_string()),
+                };
+                noted.note(end);
+            };
+            let dead = Part::Adapter(Place::new(step as u32 % nodes.len() as u32));
+            let config = outage(&dead, at, [6, 2, 115, 30][step % 4]);
+            let (_, end) = play(&config, &job(nodes), program);
+            end.unwrap_or_else(|stop| panic!("{dead:?} at {at}: {stop}"));
+            let ends = ends.borrow();
+            assert_eq!(ends.len(), nodes.len(), "{dead:?} at {at}");
+            made_by_all += u32::from(ends.iter().all(Result::is_ok));
+        }
+    }
+    assert!(made_by_all > 100, "{made_by_all}");
+}

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    broadcast, cluster, four_nodes, job, load, logs, machine, me, pattern, pid, play,
+    broadcast, cluster, four_nodes, job, load, logs, machine, me, opteron, pattern, pid, play,
     sixteen_nodes, store,
 };
 use elan::transaction::word_of;
@@ -177,6 +177,36 @@ fn hardware_serves_several_jobs_at_once() {
             .expect("the nodes are there");
     }
     cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
+}
+
+/// A hardware broadcast from the middle of the nodes comes back to its root, and so does its event, the later the longer the
+/// cables are. The root does not take this event for the arrival of what another process broadcasts next.
+#[test]
+fn what_comes_back_is_not_the_next_broadcast() {
+    let tree = || FatTree::quaternary(2).expect("16 nodes");
+    for mut config in [sixteen_nodes(), opteron(tree())] {
+        for (delay, length) in [(40, 0), (80, 0), (120, 0), (40, 500), (80, 500), (120, 500)] {
+            config.fabric.hop_delay.fill(delay);
+            let places: Vec<u32> = (0..16).collect();
+            let ran = run(&config, &places, async move |pe| {
+                let (group, size) = (pe.elan().all_group(), Bytes::new(500));
+                let [one, other] = [0, 1].map(|_| pe.elan().galloc_main(64, size));
+                let (one, other) = (one.expect("room"), other.expect("room"));
+                for root in 0..group.size() {
+                    let next = (root + 5) % group.size();
+                    if me(&pe) == next {
+                        store(&pe, other, &pattern(root.into(), 500));
+                    }
+                    let first = group.hbcast(one, Bytes::new(length), root).await;
+                    let second = group.hbcast(other, size, next).await;
+                    assert_eq!((first, second), (Ok(()), Ok(())));
+                    let found = load(&pe, other, size);
+                    assert_eq!(found[..], pattern(root.into(), 500)[..], "after {root}");
+                }
+            });
+            ran.expect("all take part");
+        }
+    }
 }
 
 #[test]

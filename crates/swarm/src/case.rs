@@ -24,7 +24,7 @@ impl Case {
     pub fn of(seed: u64) -> Case {
         let (machine, program) = draw::draw(seed);
         Case {
-            faults: Faults::draw(seed, &machine),
+            faults: Faults::draw(seed, &machine, &program),
             machine,
             program,
         }

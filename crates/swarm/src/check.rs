@@ -5,11 +5,12 @@ use crate::faults::Faults;
 use crate::oracle::{self, Allowed};
 use crate::play::{self, End, Found, Played};
 use crate::probe;
-use elan::{Census, Cluster, Matching, Watch};
+use elan::{Census, Cluster, Matching, Node, NodeId, Rail, Watch};
 use fabric::Engine;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display, Formatter};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::rc::Rc;
 use std::sync::Once;
 use units::Time;
 
@@ -24,7 +25,7 @@ pub enum Wrong {
     Program,
     /// Something is left in the machine.
     Leak,
-    /// The machine does not work as before although everything has been repaired.
+    /// The machine does not work as before although everything has been repaired, or not as it should around a dead cable.
     Probe,
     /// The movers differ.
     Movers,
@@ -69,10 +70,11 @@ fn allowed(case: &Case) -> Allowed {
     case.faults
         .as_ref()
         .map_or_else(Allowed::default, |faults| Allowed {
-            errors: !faults.are_mastered(&case.machine),
+            errors: !faults.are_mastered(&case.machine, &case.program),
             // A source that is more patient than the run may not have told its error.
             silent: faults.give_up > OVER / 4,
             stopped: faults.stopped(&case.program),
+            restless: faults.are_restless(),
         })
 }
 
@@ -118,7 +120,9 @@ fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
         .flatten()
         .any(|left| left.queued >= slots);
     let by_host = case.machine.matching == Matching::Host;
-    played.end == End::Finished && (!allowed.errors || !(is_full || by_host))
+    // A part that fails just before the end may have members of a group tell each other.
+    let over = !matches!(played.end, End::Endless(_)) && !allowed.silent && !allowed.restless;
+    over && (!allowed.errors || !(is_full || by_host))
 }
 
 /// How two runs of one case differ.
@@ -152,6 +156,9 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
             cancel: None,
         };
         let mut cluster = Cluster::new(config, watch);
+        let around = faults.and_then(|faults| faults.leads_around(&case.machine));
+        let around = around.filter(|_| !case.program.broadcasts());
+        let before = refused_by(&mut cluster, around);
         let allowed = allowed(case);
         let times = play::Times {
             longest: if allowed.errors { OVER } else { LONGEST },
@@ -164,7 +171,14 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
         let played = play::play(&mut cluster, &case.program, waits, stopped, times)?;
         let census = cluster.census();
         let mends = faults.is_some_and(Faults::are_over);
-        let sound = if mends {
+        let late = before
+            .get()
+            .map(|before| refused(&adapters(&cluster)) - before);
+        let sound = if let Some(many @ 1..) = late {
+            Err(format!(
+                "{many} packets ran into a cable that the routing tables know to be dead"
+            ))
+        } else if mends {
             probe::probe(&mut cluster)
         } else {
             Ok(())
@@ -175,6 +189,34 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     let (played, census, sound) = played.map_err(fails(Wrong::Case))?;
     sound.map_err(fails(Wrong::Probe))?;
     Ok((played, census))
+}
+
+/// All adapters.
+fn adapters(cluster: &Cluster) -> Vec<Node> {
+    let rails = (0..cluster.rails()).map(Rail::new);
+    let of_rail = |rail| NodeId::all(cluster.nodes()).map(move |node| cluster.adapter(rail, node));
+    rails.flat_map(of_rail).collect()
+}
+
+/// Packets of some adapters so far that were refused because no living link led on.
+fn refused(adapters: &[Node]) -> u64 {
+    let each = adapters
+        .iter()
+        .map(|adapter| adapter.recoveries().unreachable);
+    each.sum()
+}
+
+/// How many packets were refused by a moment, once it has come.
+fn refused_by(cluster: &mut Cluster, at: Option<Time>) -> Rc<Cell<Option<u64>>> {
+    let so_far = Rc::new(Cell::new(None));
+    if let Some(at) = at {
+        let (adapters, so_far) = (adapters(cluster), Rc::clone(&so_far));
+        cluster.spawn("watch", async move {
+            adapters[0].sleep_until(at).await;
+            so_far.set(Some(refused(&adapters)));
+        });
+    }
+    so_far
 }
 
 thread_local! {

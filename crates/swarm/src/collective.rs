@@ -208,6 +208,29 @@ impl Collective {
         }
     }
 
+    /// Whether Shmem makes the call, and first waits for the puts of the process.
+    pub fn is_by_shmem(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Barrier(Barrier::Shmem)
+                | Kind::Broadcast {
+                    by: Broadcast::Shmem,
+                    ..
+                }
+                | Kind::Reduce {
+                    by: Reduce::Shmem,
+                    ..
+                }
+                | Kind::Collect { .. }
+        )
+    }
+
+    /// Bytes of the longest transfer in a group of so many members.
+    pub fn longest(&self, members: u64) -> u64 {
+        let [one, other] = self.lengths(members);
+        one.max(other)
+    }
+
     /// What a member has in both places before.
     fn before(&self, rank: u32, members: u64) -> [Vec<u8>; 2] {
         let [first, second] = self.lengths(members).map(|length| length + BEHIND);

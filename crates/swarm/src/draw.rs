@@ -1,7 +1,7 @@
 //! Programs, drawn from a seed.
 
 use crate::collective::{Barrier, Broadcast, Collective, Kind, Reduce, SPANS};
-use crate::machine::Machine;
+use crate::machine::{Machine, Shape};
 use crate::program::{Act, BOARDS, By, HEAD, Label, Phase, Program, Range, SLOT, Step, WORDS};
 use kernel::random::Stream;
 
@@ -36,29 +36,64 @@ impl Draw {
     }
 
     /// A length, mostly short.
-    fn length(&mut self) -> u64 {
-        let most = self.one_of(&[1, 65, 65, 300, 400, 3000, 20_000]);
-        self.below(most)
+    fn length(&mut self, short: bool) -> u64 {
+        let most = self.one_of(&[1, SHORT, SHORT, 300, 400, 3000, 20_000]);
+        self.below(most.min(if short { SHORT } else { u64::MAX }))
+    }
+}
+
+/// What is no longer than this is short.
+const SHORT: u64 = 65;
+
+/// What a program is about. Faults meet each other and the same few operations more often where there is little else: most
+/// programs are brief, and most leave out kinds of operations.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each theme is on or off")]
+struct Theme {
+    /// Few processes, and few operations.
+    brief: bool,
+    /// Everything is short, so that packets get through where many bits are wrong.
+    short: bool,
+    messages: bool,
+    accesses: bool,
+    additions: bool,
+    queues: bool,
+    calls: bool,
+}
+
+impl Theme {
+    fn draw(draw: &mut Draw) -> Theme {
+        let brief = draw.chance(65);
+        let all = draw.chance(if brief { 20 } else { 60 });
+        // One kind at least.
+        let one = draw.below(5);
+        let mut kind = |number| all || number == one || draw.chance(30);
+        Theme {
+            messages: kind(0),
+            accesses: kind(1),
+            additions: kind(2),
+            queues: kind(3),
+            calls: kind(4),
+            brief,
+            short: draw.chance(30),
+        }
     }
 }
 
 /// A random machine, and a program for it.
 pub fn draw(seed: u64) -> (Machine, Program) {
     let mut draw = Draw::new(seed, "swarm");
-    let processes = match draw.below(20) {
+    let theme = Theme::draw(&mut draw);
+    let processes = match draw.below(10) {
+        _ if theme.brief => 2 + draw.below(5),
         0 => 17 + draw.below(48),
         1..=5 => 7 + draw.below(10),
         _ => 1 + draw.below(6),
     };
-    let machine = Machine::draw(&mut draw, processes as u32);
-    let nodes = 0..machine.shape.nodes();
-    let mut places: Vec<u32> = nodes
-        .flat_map(|node| vec![node; machine.cpus() as usize])
-        .collect();
-    draw.shuffle(&mut places);
-    places.truncate(processes as usize);
+    let machine = Machine::draw(&mut draw, processes as u32, theme.brief);
+    let is_tree = matches!(machine.shape, Shape::Tree { .. });
     let mut program = Program {
-        places,
+        places: places(&mut draw, &machine, processes),
         rounds: (0..draw.below(3))
             .map(|_| round(&mut draw, processes))
             .collect(),
@@ -70,12 +105,53 @@ pub fn draw(seed: u64) -> (Machine, Program) {
         roomy: machine.is_roomy(),
         bits: vec![0; (processes * u64::from(WORDS)) as usize],
         ops: 0,
+        row: if is_tree {
+            row(&program.places)
+        } else {
+            Vec::new()
+        },
+        theme,
         draw,
     };
-    program.phases = (0..=drawing.draw.below(3))
-        .map(|_| drawing.phase())
-        .collect();
+    let phases = drawing.draw.below(if theme.brief { 2 } else { 3 });
+    program.phases = (0..=phases).map(|_| drawing.phase()).collect();
     (machine, program)
+}
+
+/// Nodes of the processes: mostly side by side, as hardware broadcasts need them, or anywhere.
+fn places(draw: &mut Draw, machine: &Machine, processes: u64) -> Vec<u32> {
+    let (nodes, cpus) = (machine.shape.nodes(), machine.cpus());
+    let least = (processes as u32).div_ceil(nodes);
+    let dense = draw.chance(80);
+    let each = if dense && draw.chance(80) {
+        least
+    } else {
+        cpus
+    };
+    let mut places: Vec<u32> = (0..nodes)
+        .flat_map(|node| vec![node; each as usize])
+        .collect();
+    if !dense || draw.chance(30) {
+        draw.shuffle(&mut places);
+    }
+    if dense {
+        let used = (processes as u32).div_ceil(each);
+        let first = draw.below(u64::from(nodes - used) + 1) as u32;
+        places.retain(|node| (first..first + used).contains(node));
+    }
+    places.truncate(processes as usize);
+    places
+}
+
+/// The processes in the order of their nodes; none if a node has several or lies between and has none.
+fn row(places: &[u32]) -> Vec<u32> {
+    let mut row: Vec<u32> = (0..places.len() as u32).collect();
+    let node = |process: &u32| places[*process as usize];
+    row.sort_by_key(node);
+    if row.windows(2).any(|two| node(&two[0]) + 1 != node(&two[1])) {
+        row.clear();
+    }
+    row
 }
 
 /// Groups of some of the processes, in any order.
@@ -110,6 +186,9 @@ struct Drawing {
     bits: Vec<u32>,
     /// Operations so far.
     ops: u32,
+    theme: Theme,
+    /// The processes in the order of their nodes, if a broadcast can reach any range of them.
+    row: Vec<u32>,
 }
 
 impl Drawing {
@@ -127,8 +206,19 @@ impl Drawing {
         self.draw.below(processes.into()) as u32
     }
 
+    /// So many operations of a kind, for each process and besides; none if the theme has none of the kind.
+    fn many(&mut self, is_there: bool, each: u64, more: u64) -> u64 {
+        let most = each * u64::from(self.processes()).min(16) + more;
+        let most = most.min(if self.theme.brief { 9 } else { u64::MAX });
+        if is_there { self.draw.below(most) } else { 0 }
+    }
+
+    fn length(&mut self) -> u64 {
+        self.draw.length(self.theme.short)
+    }
+
     fn messages(&mut self, blocking: bool) -> Vec<Message> {
-        let many = self.draw.below(4 * u64::from(self.processes()).min(16) + 6);
+        let many = self.many(self.theme.messages, 4, 6);
         let mut messages = Vec::new();
         for _ in 0..many {
             let (from, to) = (self.process(), self.process());
@@ -145,7 +235,7 @@ impl Drawing {
                 from,
                 to,
                 label: Label { class, tag },
-                length: self.draw.length(),
+                length: self.length(),
             });
         }
         messages
@@ -156,17 +246,26 @@ impl Drawing {
         let mut steps: Vec<Vec<Step>> = (0..self.processes()).map(|_| Vec::new()).collect();
         let messages = self.messages(blocking);
         // Messages to queues may wait for their receiver's turn, and Shmem's collective calls wait for all messages.
-        let queues = !blocking && self.draw.chance(40);
+        let queues = !blocking && self.theme.queues && self.draw.chance(60);
         // All processes come to collective calls in the same order, and between the same messages if they wait for messages.
-        let many = self.draw.below(6);
+        let many = self.many(self.theme.calls, 0, 6);
         let mut calls: Vec<usize> = (0..many)
             .map(|_| self.draw.below(messages.len() as u64 + 1) as usize)
             .collect();
         calls.sort_unstable();
         let mut calls = calls.into_iter().peekable();
+        // What an earlier call has left behind is seen best by one of its kind.
+        let alike = self.draw.chance(30);
+        let alike = alike.then(|| self.collective(!queues));
         for index in 0..=messages.len() {
             while calls.next_if_eq(&index).is_some() {
-                let call = self.collective(!queues);
+                let call = match alike {
+                    Some(call) => Collective {
+                        seed: self.draw.below(1 << 32),
+                        ..call
+                    },
+                    None => self.collective(!queues),
+                };
                 let op = self.op();
                 for &member in &self.groups[call.group] {
                     let act = Act::Collective(call);
@@ -192,7 +291,7 @@ impl Drawing {
         for steps in &mut steps {
             for _ in 0..self.draw.below(4) {
                 let at = self.draw.below(steps.len() as u64 + 1) as usize;
-                let time = self.draw.one_of(&[100, 10_000, 100_000]);
+                let time = self.draw.one_of(&[100, 1000, 10_000, 100_000]);
                 let act = Act::Compute(self.draw.below(time));
                 steps.insert(at, Step { op: self.op(), act });
             }
@@ -236,18 +335,32 @@ impl Drawing {
     /// Puts, gets and notifications such that no byte is put twice, or put and got, in one phase.
     fn accesses(&mut self, steps: &mut [Vec<Step>]) {
         let mut taken: Vec<(Range, bool)> = Vec::new();
-        for _ in 0..self.draw.below(3 * u64::from(self.processes()).min(16) + 2) {
-            let board = self.draw.below(2) as usize;
-            let length = self.draw.length().min(BOARDS[board]);
+        for _ in 0..self.many(self.theme.accesses, 3, 2) {
+            let put = self.draw.chance(60);
+            // One process, or those on a range of nodes.
+            let spreads = put && !self.row.is_empty() && self.draw.chance(40);
+            let (board, mut length) = (self.draw.below(2) as usize, self.length());
+            let mut targets = vec![self.process()];
+            if spreads {
+                let first = self.draw.below(self.row.len() as u64) as usize;
+                let last = first + self.draw.below((self.row.len() - first) as u64) as usize;
+                targets = self.row[first..=last].to_vec();
+                // In most cases several packets, of which some may be lost.
+                if !self.theme.short && self.draw.chance(60) {
+                    length = self.draw.below(3000);
+                }
+            }
+            let length = length.min(BOARDS[board]);
             let range = Range {
-                process: self.process(),
+                process: targets[0],
                 board,
                 at: self.draw.below(BOARDS[board] - length + 1),
                 length,
             };
-            let put = self.draw.chance(60);
+            let ranges = targets.iter().map(|&process| Range { process, ..range });
+            let ranges: Vec<Range> = ranges.collect();
             let clash = |&(other, by_put): &(Range, bool)| {
-                let same = (other.process, other.board) == (range.process, range.board);
+                let same = other.board == range.board && targets.contains(&other.process);
                 let apart =
                     other.at + other.length <= range.at || range.at + range.length <= other.at;
                 same && !apart && (put || by_put)
@@ -255,8 +368,18 @@ impl Drawing {
             if taken.iter().any(clash) {
                 continue;
             }
-            taken.push((range, put));
+            taken.extend(ranges.iter().map(|&range| (range, put)));
             let (op, process) = (self.op(), self.process());
+            if let [to, .., last] = ranges[..] {
+                let last = last.process;
+                let act = Act::Spread { to, last };
+                steps[process as usize].push(Step { op, act });
+                for at in ranges {
+                    let act = Act::Notified { at };
+                    steps[at.process as usize].push(Step { op, act });
+                }
+                continue;
+            }
             let by = self
                 .draw
                 .one_of(&[By::Elan, By::Elan, By::Shmem, By::Elan3]);
@@ -276,10 +399,7 @@ impl Drawing {
 
     /// Atomic additions.
     fn additions(&mut self, steps: &mut [Vec<Step>]) {
-        if self.draw.chance(50) {
-            return;
-        }
-        for _ in 0..self.draw.below(2 * u64::from(self.processes()).min(16) + 2) {
+        for _ in 0..self.many(self.theme.additions, 2, 2) {
             let (to, word) = (self.process(), self.draw.below(WORDS.into()) as u32);
             let bits = &mut self.bits[(to * WORDS + word) as usize];
             if *bits < u64::BITS {
@@ -298,7 +418,7 @@ impl Drawing {
     /// Messages to queues: few of each process, so that those that wait for a slot leave room for its other messages.
     fn queues(&mut self, steps: &mut [Vec<Step>]) {
         let mut left = vec![8; steps.len()];
-        for _ in 0..self.draw.below(2 * u64::from(self.processes()).min(16) + 2) {
+        for _ in 0..self.many(true, 2, 2) {
             let (from, to) = (self.process() as usize, self.process());
             if left[from] == 0 {
                 continue;
@@ -317,13 +437,14 @@ impl Drawing {
     }
 
     fn collective(&mut self, shmem: bool) -> Collective {
+        let length = self.length();
         let draw = &mut self.draw;
         let group = draw.below(self.groups.len() as u64) as usize;
         let (all, members) = (group == 0, self.groups[group].len() as u64);
         let adapter = draw.chance(40);
         let span = SPANS[usize::from(adapter)];
         let root = draw.below(members) as u32;
-        let length = draw.length().min(span);
+        let length = length.min(span);
         // MPI has only the group of all.
         let kind = match draw.below(if shmem { 4 } else { 3 }) {
             0 => Kind::Barrier(draw.one_of(&[

@@ -8,7 +8,7 @@ use elan::{NodeId, Place, Rail};
 use fabric::{SwitchId, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use units::Time;
+use units::{Bytes, Time};
 
 /// What fails, and how the machine recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,6 +162,12 @@ impl Faults {
         })
     }
 
+    /// Whether parts go on to fail and to be repaired for ever.
+    pub fn are_restless(&self) -> bool {
+        let mut list = self.list.iter();
+        list.any(|fault| matches!(fault.when, When::Random(..)))
+    }
+
     /// Processes whose host stops.
     pub fn stopped(&self, program: &Program) -> BTreeSet<usize> {
         let hosts = self.list.iter().filter_map(|fault| match fault.part {
@@ -179,64 +185,94 @@ impl Faults {
     }
 
     /// Whether the machine masters all faults: no error may be told. Bits may flip as often as they like: packets are sent again
-    /// until they get through. One part may be down besides. It may be a cable or a switch that works again before the routing
-    /// tables learn of it, or, for ever, a cable between switches where others lead to the same place. (At the moment when they
-    /// learn of one fault, the tables learn of all others, too: a second fault may leave no way, however short it is.)
-    pub fn are_mastered(&self, machine: &Machine) -> bool {
-        let downs = self
-            .list
-            .iter()
-            .filter(|fault| fault.when.is_down())
-            .count();
-        let each = self
-            .list
-            .iter()
-            .all(|fault| match (fault.part, fault.when) {
-                (_, When::BitErrors(_)) => true,
-                (Part::Host(_) | Part::Adapter { .. } | Part::Rail(_) | Part::AllCables, _) => {
-                    false
-                }
-                (_, When::During(_, lasts)) if lasts < self.detect => true,
-                (Part::Cable { level, .. }, _) => machine.has_others(level),
-                (Part::Switch(_), _) => false,
+    /// until they get through. Cables and switches may be down for so short a time that the routing tables never learn of it, or
+    /// one cable between switches, where others lead to the same place, for as long as it likes. (At the moment when they learn of
+    /// one fault, the tables learn of all others, too: a second fault may leave no way, however short it is.)
+    pub fn are_mastered(&self, machine: &Machine, program: &Program) -> bool {
+        let downs = self.list.iter().filter(|fault| fault.when.is_down());
+        let spared = downs.clone().count() == 1
+            && downs.clone().all(|fault| match fault.part {
+                Part::Cable { level, .. } => machine.has_others(level),
+                _ => false,
             });
-        let rates = self.list.iter().map(|fault| match fault.when {
-            When::BitErrors(rate) => rate,
+        let bits = self.list.iter().map(|fault| match fault.when {
+            When::BitErrors(rate) => rate * machine.bits(fault.part, program),
             _ => 0.0,
         });
-        let gets_through = rates.sum::<f64>() * machine.bits_of_a_path() <= 3.0;
-        self.list.is_empty() || downs <= 1 && each && gets_through && self.give_up >= PATIENT
+        let gets_through = bits.sum::<f64>() <= 3.0;
+        let seen = spared || self.are_unnoticed();
+        self.list.is_empty() || seen && gets_through && self.give_up >= PATIENT
+    }
+
+    /// Whether all that is down are cables and switches, and work whenever the routing tables look.
+    fn are_unnoticed(&self) -> bool {
+        let mut outages = Vec::new();
+        for fault in self.list.iter().filter(|fault| fault.when.is_down()) {
+            let network = matches!(fault.part, Part::Cable { .. } | Part::Switch(_));
+            match fault.when {
+                When::During(at, lasts) if network => outages.push((at, at + lasts)),
+                _ => return false,
+            }
+        }
+        let changes = outages.iter().flat_map(|&(down, up)| [down, up]);
+        let mut looks = changes.map(|at| at + self.detect);
+        looks.all(|look| {
+            let mut outages = outages.iter();
+            outages.all(|&(down, up)| look < down || up < look)
+        })
+    }
+
+    /// The moment from which on no packet to one node may run into a dead cable, if only one is dead, for ever, and others lead
+    /// to the same place: the routing tables know of the cable, and packets that were under way have come.
+    pub fn leads_around(&self, machine: &Machine) -> Option<Time> {
+        let [
+            Fault {
+                part: Part::Cable { level, .. },
+                when: When::From(at),
+            },
+        ] = self.list[..]
+        else {
+            return None;
+        };
+        let since = at + self.detect + Time::from_us(100);
+        machine.has_others(level).then_some(since)
     }
 
     /// Random faults, or none.
-    pub fn draw(seed: u64, machine: &Machine) -> Option<Faults> {
+    pub fn draw(seed: u64, machine: &Machine, program: &Program) -> Option<Faults> {
         let mut draw = Draw::new(seed, "swarm/faults");
         let draw = &mut draw;
-        if draw.chance(15) {
+        if draw.chance(10) {
             return None;
         }
         let us = |draw: &mut Draw, least: u64, most: u64| {
             Time::from_ns(1000 * least + draw.below(1000 * (most - least)))
         };
-        let patient = draw.chance(60);
+        let patient = draw.chance(50);
         let mut faults = Faults {
-            timeout: us(draw, 5, 200),
-            backoff: us(draw, 1, 100),
-            broadcast_backoff: us(draw, 1, 200),
-            detect: us(draw, 2, 400),
-            give_up: if patient { PATIENT } else { us(draw, 20, 2000) },
+            timeout: us(draw, 5, 100),
+            backoff: us(draw, 1, 50),
+            broadcast_backoff: us(draw, 1, 100),
+            detect: us(draw, 2, 300),
+            give_up: PATIENT,
             seed: draw.below(1 << 32),
             list: Vec::new(),
         };
         // Some lists have nothing in them that ever happens.
-        for _ in 0..draw.below(4) {
-            faults
-                .list
-                .push(fault(draw, machine, patient, faults.detect));
-        }
-        if !faults.are_mastered(machine) {
+        let many = draw.one_of(&[0, 1, 1, 1, 2, 2, 3, 4]);
+        let drawing = Drawing {
+            machine,
+            program,
+            patient,
+            detect: faults.detect,
+            latest: draw.one_of(&[3000, 30_000, 100_000, 300_000]),
+            draw,
+        };
+        faults.list = drawing.faults(many);
+        if !faults.are_mastered(machine, program) {
             // Or a run would wait for its errors for long.
-            faults.give_up = us(draw, 20, 2000);
+            let most = draw.one_of(&[60, 200, 2000]);
+            faults.give_up = us(draw, 20, most);
         }
         Some(faults)
     }
@@ -245,77 +281,105 @@ impl Faults {
 /// A source that is as patient as this sends a packet again until it gets through.
 const PATIENT: Time = Time::from_ms(200);
 
-fn fault(draw: &mut Draw, machine: &Machine, patient: bool, detect: Time) -> Fault {
-    let level = draw.below(machine.shape.levels() as u64) as u32;
-    let number = draw.below(1 << 16) as u32;
-    let cable = Part::Cable { level, number };
-    if draw.chance(35) {
-        let rate = draw.one_of(&[1e-7, 1e-6, 1e-5, 1e-5, 3e-5, 1e-4]);
-        // A patient sender needs a chance in not too many.
-        let most = if patient {
-            1.5 / machine.bits_of_a_path()
-        } else {
-            1e-4
-        };
-        let rate = f64::min(rate, most);
-        return Fault {
-            part: if draw.chance(60) {
-                Part::AllCables
-            } else {
-                cable
-            },
-            when: When::BitErrors(rate),
-        };
+/// A list of faults in the making.
+struct Drawing<'a> {
+    draw: &'a mut Draw,
+    machine: &'a Machine,
+    program: &'a Program,
+    /// Whether the faults are to be such that the machine masters them.
+    patient: bool,
+    detect: Time,
+    /// In nanoseconds, until when faults begin.
+    latest: u64,
+}
+
+impl Drawing<'_> {
+    fn faults(mut self, many: usize) -> Vec<Fault> {
+        (0..many).map(|_| self.fault()).collect()
     }
-    let at = Time::from_ns(draw.one_of(&[3000, 100_000, 500_000]));
-    let at = Time::from_ns(draw.below(at.as_ps() / 1000));
-    let part = if patient {
-        draw.one_of(&[cable, cable, Part::Switch(number)])
-    } else {
+
+    fn fault(&mut self) -> Fault {
+        let errors = self.draw.chance(30);
+        let part = if errors && self.draw.chance(60) {
+            Part::AllCables
+        } else {
+            self.part(errors)
+        };
+        let when = if errors {
+            let most = if self.patient { 1.5 } else { 3.0 };
+            let share = self.draw.one_of(&[0.001, 0.03, 0.3, 0.3, 1.0]);
+            // Few digits, so that a case that was printed is the same case.
+            let rate = share * most / self.machine.bits(part, self.program);
+            When::BitErrors((rate * 1e12).round() / 1e12)
+        } else {
+            self.when(part)
+        };
+        Fault { part, when }
+    }
+
+    /// A part that fails; of cables of nodes, that of a process.
+    fn part(&mut self, cable: bool) -> Part {
+        let (level, number) = (self.draw.below(8), self.draw.below(1 << 16) as u32);
         let (process, rail) = (number, number >> 8);
-        draw.one_of(&[
-            cable,
-            cable,
-            Part::Switch(number),
-            Part::Adapter { process, rail },
-            Part::Host(process),
-            Part::Rail(rail),
-        ])
-    };
-    let short = Time::from_ps(1000 + draw.below(detect.as_ps() - 1000));
-    let when = match draw.below(4) {
-        0 if patient && machine.has_others(level) && part == cable => When::From(at),
-        0 if !patient => When::From(at),
-        1 if !patient => When::During(at, Time::from_ns(draw.below(2_000_000))),
-        2 => {
-            let mttr = Time::from_ps(detect.as_ps() / 25 + 1);
-            let mttr = if patient {
-                mttr
-            } else {
-                Time::from_us(1 + draw.below(300))
-            };
-            let mtbf = Time::from_ps(mttr.as_ps() * (10 + draw.below(40))).max(Time::from_us(100));
-            When::Random(mtbf, mttr)
+        let level = (level % self.machine.shape.levels() as u64) as u32;
+        let place = self.program.places[(process % self.program.processes()) as usize];
+        let rails = self.machine.rails.map_or(1, |rails| rails.count);
+        let number = match level {
+            0 => rail % rails * self.machine.shape.nodes() + place,
+            _ => number,
+        };
+        let cables = Part::Cable { level, number };
+        if cable || self.draw.chance(50) {
+            return cables;
         }
-        _ => When::During(at, short),
-    };
-    // A host does not come back.
-    let when = match part {
-        Part::Host(_) => When::From(at),
-        _ => when,
-    };
-    Fault { part, when }
+        match self.draw.below(if self.patient { 1 } else { 5 }) {
+            0 => Part::Switch(number),
+            1..=2 => Part::Adapter { process, rail },
+            3 => Part::Host(process),
+            _ => Part::Rail(rail),
+        }
+    }
+
+    fn when(&mut self, part: Part) -> When {
+        let draw = &mut *self.draw;
+        let at = Time::from_ns(draw.below(self.latest));
+        // A host does not come back.
+        if matches!(part, Part::Host(_)) {
+            return When::From(at);
+        }
+        let others = match part {
+            Part::Cable { level, .. } => self.machine.has_others(level),
+            _ => false,
+        };
+        let short = Time::from_ps(1000 + draw.below(self.detect.as_ps() - 1000));
+        match draw.below(5) {
+            0 if !self.patient || others => When::From(at),
+            1 if !self.patient || others => {
+                let most = draw.one_of(&[2000, 20_000, 500_000, 2_000_000]);
+                When::During(at, Time::from_ns(1 + draw.below(most)))
+            }
+            2 if !self.patient || others => {
+                let most = draw.one_of(&[1000, 10_000, 300_000]);
+                let mttr = Time::from_ns(100 + draw.below(most));
+                let mtbf = Time::from_ps(mttr.as_ps() * (5 + draw.below(40)));
+                When::Random(mtbf.max(Time::from_us(10)), mttr)
+            }
+            _ => When::During(at, short),
+        }
+    }
 }
 
 impl Machine {
-    /// Bits that the longest packet sends over the links of the longest path.
-    fn bits_of_a_path(&self) -> f64 {
-        let links = match &self.shape {
-            Shape::Tree { down, .. } => 2 * down.len() as u32,
-            Shape::Torus { sizes, .. } => 2 + sizes.iter().map(|size| size / 2).sum::<u32>(),
+    /// Bits that a program's longest packet sends over the links of the longest path, or over those of one cable.
+    fn bits(&self, part: Part, program: &Program) -> f64 {
+        let links = match (part, &self.shape) {
+            (Part::Cable { .. }, _) => 2,
+            (_, Shape::Tree { down, .. }) => 2 * down.len() as u32,
+            (_, Shape::Torus { sizes, .. }) => 2 + sizes.iter().map(|size| size / 2).sum::<u32>(),
         };
         let packet = self.base.config().packet;
-        let flits = packet.flits(packet.payload);
+        let length = elan::config::ENVELOPE + Bytes::new(program.longest());
+        let flits = packet.flits(length.min(packet.payload));
         f64::from(links * flits) * 8.0 * packet.flit.as_u64() as f64
     }
 

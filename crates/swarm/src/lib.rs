@@ -12,6 +12,7 @@
 //! | [`oracle`] | what the processes may find, worked out with plain vectors |
 //! | [`mod@check`] | one case: both movers, the oracle, and what is left in the machine |
 //! | [`mod@shrink`] | a smaller case that fails in the same way |
+//! | [`endurance`] | beside the cases: millions of messages through a network that fails |
 //!
 //! The page `docs/swarm.md` says what is checked, and how to see a failure again. This crate is for the development of Elanite only;
 //! nothing depends on it.
@@ -20,6 +21,7 @@ pub mod case;
 pub mod check;
 pub mod collective;
 pub mod draw;
+pub mod endurance;
 pub mod faults;
 pub mod machine;
 pub mod oracle;

@@ -5,6 +5,7 @@ use elan::rails::{self, Kind};
 use elan::{Config, Matching, Wait};
 use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use units::{Bytes, Time};
 
@@ -283,17 +284,22 @@ impl Machine {
         Ok(config)
     }
 
-    /// A random machine with room for so many processes.
-    pub fn draw(draw: &mut Draw, processes: u32) -> Machine {
+    /// A random machine with room for so many processes; a small one has few nodes besides theirs.
+    pub fn draw(draw: &mut Draw, processes: u32, small: bool) -> Machine {
         let mut machine = Machine::plain(1);
         if draw.chance(40) {
             machine.base = Base::OpteronQsnet2;
         }
-        let least = processes.div_ceil(machine.cpus());
+        let least = if small && draw.chance(70) {
+            processes
+        } else {
+            processes.div_ceil(machine.cpus())
+        };
+        let most = if small { least + 6 } else { NODES };
         machine.shape = match draw.below(10) {
-            0..=1 => Shape::least(least + draw.below(u64::from(NODES - least) + 1) as u32),
-            2..=3 => torus(draw, least),
-            _ => tree(draw, least),
+            0..=1 => Shape::least(least + draw.below(u64::from(most - least) + 1) as u32),
+            2..=3 => torus(draw, least..=most),
+            _ => tree(draw, least..=most),
         };
         if draw.chance(35) {
             let count = draw.one_of(&[2, 2, 3, 4]);
@@ -345,12 +351,13 @@ impl Machine {
 const ROOMY: u64 = 32 << 20;
 
 /// Any tree with room for some nodes: more or fewer links up than down, some of them parallel, some positions empty.
-fn tree(draw: &mut Draw, least: u32) -> Shape {
+fn tree(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {
+    let least = *nodes.start();
     loop {
         let levels = 1 + draw.below(3);
         let down: Vec<u32> = (0..levels).map(|_| 1 + draw.below(6) as u32).collect();
         let positions: u32 = down.iter().product();
-        if !(least..=NODES).contains(&positions) {
+        if !nodes.contains(&positions) {
             continue;
         }
         let up: Vec<u32> = (1..levels).map(|_| 1 + draw.below(4) as u32).collect();
@@ -367,12 +374,13 @@ fn tree(draw: &mut Draw, least: u32) -> Shape {
 }
 
 /// Any torus with room for some nodes.
-fn torus(draw: &mut Draw, least: u32) -> Shape {
+fn torus(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {
+    let least = *nodes.start();
     loop {
         let dimensions = 1 + draw.below(3);
         let sizes: Vec<u32> = (0..dimensions).map(|_| 2 + draw.below(7) as u32).collect();
         let positions: u32 = sizes.iter().product();
-        if (least..=NODES).contains(&positions) {
+        if nodes.contains(&positions) {
             let nodes = least + draw.below(u64::from(positions - least) + 1) as u32;
             return Shape::Torus { sizes, nodes };
         }

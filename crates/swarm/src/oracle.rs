@@ -17,6 +17,8 @@ pub struct Allowed {
     pub silent: bool,
     /// Processes that stop in the middle.
     pub stopped: BTreeSet<usize>,
+    /// Whether parts go on to fail and to be repaired until the end.
+    pub restless: bool,
 }
 
 /// Checks whether a run is possible.
@@ -151,7 +153,11 @@ impl<'a> Oracle<'a> {
         let asks = |act: &Act| {
             matches!(
                 act,
-                Act::Enqueue { .. } | Act::Send { .. } | Act::Receive { .. } | Act::Put { .. }
+                Act::Enqueue { .. }
+                    | Act::Send { .. }
+                    | Act::Receive { .. }
+                    | Act::Put { .. }
+                    | Act::Spread { .. }
             )
         };
         self.failed(process)
@@ -175,13 +181,17 @@ impl<'a> Oracle<'a> {
             let Some((phase, place)) = *place else {
                 continue;
             };
+            if !self.allowed.restless && !self.allowed.stopped.contains(&process) {
+                self.is_told(process, (phase, place))
+                    .map_err(|wrong| format!("process {process} waits for ever {wrong}: {why}"))?;
+            }
             let step = self
                 .program
                 .phases
                 .get(phase)
                 .and_then(|phase| phase.steps[process].get(place));
             let alone = step.is_some_and(|step| {
-                matches!(step.act, Act::Get { .. } | Act::Add { .. } | Act::Compute(_))
+                matches!(step.act, Act::Get { .. } | Act::Add { .. } | Act::Spread { .. } | Act::Compute(_))
                     || matches!(step.act, Act::Put { by, .. } | Act::Notify { by, .. } if by != By::Shmem)
             });
             if alone && !self.allowed.stopped.contains(&process) {
@@ -191,6 +201,48 @@ impl<'a> Oracle<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a process that waits for ever could not have been told why: it waits for no message of a process that is out of
+    /// reach, and for no call that all others have come to, or that they know to be lost.
+    fn is_told(&self, process: usize, (phase, place): Place) -> Result<(), String> {
+        if let Some(partner) = self.played.cut_off[process] {
+            return Err(format!("for {partner}, which is out of reach"));
+        }
+        let phases = &self.program.phases;
+        let steps = phases.get(phase).map(|phase| &phase.steps);
+        let step = steps.and_then(|steps| steps[process].get(place));
+        let Some(&Step {
+            op,
+            act: Act::Collective(call),
+        }) = step
+        else {
+            return Ok(());
+        };
+        let fails_here = |member: usize| {
+            self.program.steps().any(|((phase, owner, place), step)| {
+                // Calls of Shmem fail for earlier accesses, too.
+                let here = matches!(step.act, Act::Collective(other) if other.group == call.group && !other.is_by_shmem());
+                here && owner == member && self.state((phase, place), member) == State::Failed
+            })
+        };
+        let is_missing = |&member: &u32| {
+            let member = member as usize;
+            let steps = steps.map(|steps| &steps[member]);
+            let own = steps.and_then(|steps| steps.iter().position(|step| step.op == op));
+            let own = (phase, own.expect("each member makes the call"));
+            match self.state(own, member) {
+                State::Done => false,
+                State::Failed => call.is_by_shmem(),
+                State::Open if self.allowed.stopped.contains(&member) => true,
+                State::Open => self.played.waits[member] != Some(own) && !fails_here(member),
+            }
+        };
+        let members = &self.program.groups()[call.group];
+        if members.iter().any(is_missing) {
+            return Ok(());
+        }
+        Err(format!("in {call:?}, and nobody else is missing"))
     }
 
     /// Every process comes to its end, and every step to its own, without an error; and gives back the memory that it took.
@@ -273,17 +325,7 @@ impl<'a> Oracle<'a> {
                     ));
                 }
                 None => {
-                    // The library does not withdraw a message whose send has failed, and the receiver gets what is in the buffer by
-                    // then.
-                    let reused = |sent: &Sent| {
-                        sent.state == State::Failed
-                            && sent.bytes.len() == bytes.len()
-                            && wanted(sent)
-                    };
-                    let Some(place) = mail.iter().position(reused) else {
-                        return Err(format!("{here}: {sender} has sent nothing like it"));
-                    };
-                    mail.remove(place);
+                    return Err(format!("{here}: {sender} has sent nothing like it"));
                 }
             }
         }
@@ -385,6 +427,12 @@ impl<'a> Oracle<'a> {
                         if *found != bytes(step.op, at.length) =>
                     {
                         return Err(format!("{}: the event came before the bytes", here()));
+                    }
+                    (Act::Spread { to, .. }, _) => {
+                        let sure = self.state((phase, place), process) == State::Done;
+                        let places = self.notified(phase, step.op).map(|(process, _)| process);
+                        let to = places.map(|process| Range { process, ..*to });
+                        puts.extend(to.map(|to| (to, step.op, sure)));
                     }
                     (Act::Put { to, by } | Act::Notify { to, by }, found) => {
                         let state = self.state((phase, place), process);
@@ -556,22 +604,43 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// Every event is set once.
+    /// The processes whose event an operation of a phase sets, and the event's missing occurrences and those too many.
+    fn notified(
+        &self,
+        phase: usize,
+        op: u32,
+    ) -> impl Iterator<Item = (u32, Option<(u32, u32)>)> + '_ {
+        let steps = self
+            .steps(phase)
+            .filter(move |(_, _, step)| step.op == op && matches!(step.act, Act::Notified { .. }));
+        steps.map(move |(process, ..)| {
+            let left = self.played.left[process].as_ref();
+            let event = left.and_then(|left: &Left| left.events.get(&op));
+            (process as u32, event.copied())
+        })
+    }
+
+    /// Every event is set once. A broadcast sets all its events or, if it fails, none.
     fn events(&self) -> Result<(), String> {
         for ((phase, process, place), step) in self.program.steps() {
-            let Act::Notify { to, .. } = step.act else {
-                continue;
+            let all = match step.act {
+                Act::Notify { .. } => false,
+                Act::Spread { .. } => true,
+                _ => continue,
             };
             let state = self.state((phase, place), process);
-            let left = self.played.left[to.process as usize].as_ref();
-            let event = left.and_then(|left: &Left| left.events.get(&step.op));
-            if let Some(&(missing, extra)) = event
-                && (extra > 0 || missing > 0 && state == State::Done)
-            {
-                return Err(format!(
-                    "the event of operation {} lacks {missing} occurrences, and has {extra} too many",
-                    step.op
-                ));
+            for (owner, event) in self.notified(phase, step.op) {
+                let Some((missing, extra)) = event else {
+                    continue;
+                };
+                let late = missing > 0 && state == State::Done;
+                let half = missing == 0 && state == State::Failed && all;
+                if extra > 0 || late || half {
+                    return Err(format!(
+                        "the event of operation {} at process {owner} lacks {missing} occurrences, and has {extra} too many: the operation is {state:?}",
+                        step.op
+                    ));
+                }
             }
         }
         Ok(())

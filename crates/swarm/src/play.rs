@@ -6,9 +6,9 @@
 
 use crate::collective::{Outcome, SPANS, area};
 use crate::program::{
-    Act, BOARDS, By, Label, Phase, Program, Range, SLOT, Step, WORDS, bytes, queued,
+    Act, BOARDS, By, Label, Phase, Program, Range, SLOT, Step, WORDS, bytes, exactly, queued,
 };
-use elan::{Cluster, ElanAddr, EventId, NodeId, ProcessId, Transfer, Wait};
+use elan::{Cluster, Dma, ElanAddr, EventId, NodeId, ProcessId, Transfer, Wait};
 use kernel::{Limits, memory};
 use libelan::elan::group::Group;
 use libelan::elan::putget::Remote;
@@ -101,6 +101,8 @@ pub struct Played {
     pub left: Vec<Option<Left>>,
     /// The step that a process waits in.
     pub waits: Vec<Option<Place>>,
+    /// The process that a process waits for a message of, if the routing tables know no way between the two.
+    pub cut_off: Vec<Option<u32>>,
     /// The digest of all packets.
     pub digest: String,
     /// Packets that were acknowledged.
@@ -165,6 +167,7 @@ pub fn play(
         left: left.collect(),
         notes: stage.notes.take(),
         waits: stage.waits.iter().map(Cell::get).collect(),
+        cut_off: stage.cut_off(),
         digest: cluster.digest(),
         packets: cluster.packets(),
     })
@@ -177,6 +180,8 @@ struct Stage {
     events: BTreeMap<u32, u64>,
     notes: RefCell<Vec<Note>>,
     waits: Vec<Cell<Option<Place>>>,
+    /// The process that a process waits for a message of, and of no other.
+    partners: Vec<Cell<Option<u32>>>,
     players: RefCell<Vec<Option<Rc<Player>>>>,
 }
 
@@ -184,12 +189,13 @@ impl Stage {
     fn new(program: &Program) -> Self {
         let notifies = program
             .steps()
-            .filter(|(_, step)| matches!(step.act, Act::Notify { .. }));
+            .filter(|(_, step)| matches!(step.act, Act::Notify { .. } | Act::Spread { .. }));
         let processes = program.places.len();
         Stage {
             events: notifies.map(|(_, step)| step.op).zip(0..).collect(),
             notes: RefCell::default(),
             waits: vec![Cell::new(Some((0, 0))); processes],
+            partners: vec![Cell::new(None); processes],
             players: RefCell::new(vec![None; processes]),
             program: program.clone(),
         }
@@ -232,6 +238,26 @@ impl Stage {
 
     fn waits(&self, process: u32, place: Option<Place>) {
         self.waits[process as usize].set(place);
+        self.partners[process as usize].set(None);
+    }
+
+    fn waits_for(&self, process: u32, partner: Option<u32>) {
+        self.partners[process as usize].set(partner);
+    }
+
+    /// For each process the one that it waits for a message of, if there is no way between the two.
+    fn cut_off(&self) -> Vec<Option<u32>> {
+        let players = self.players.borrow();
+        let node = |process: usize| Some(players[process].as_ref()?.pe.node());
+        let partners = self.partners.iter().enumerate();
+        let cut_off = partners.map(|(process, partner)| {
+            let partner = partner.get()?;
+            let (node, other) = (node(process)?, node(partner as usize)?.place());
+            let own = node.place();
+            let both = node.way(own, other).and_then(|()| node.way(other, own));
+            (own != other && both.is_err()).then_some(partner)
+        });
+        cut_off.collect()
     }
 
     /// A process, from its start to its end.
@@ -250,11 +276,11 @@ impl Stage {
         self.waits(me(pe), Some((start, 0)));
         let player = Rc::new(Player::new(pe, self).await?);
         self.players.borrow_mut()[me(pe) as usize] = Some(Rc::clone(&player));
-        player.meet(start as u32).await?;
+        player.meet(self, start as u32).await?;
         for (number, phase) in self.program.phases.iter().enumerate() {
             player.play(self, number, phase).await?;
             self.waits(me(pe), Some((number, usize::MAX)));
-            player.meet(number as u32).await?;
+            player.meet(self, number as u32).await?;
         }
         Ok(())
     }
@@ -291,6 +317,8 @@ enum Begun {
     /// A put into a range, and its source.
     Put(Remote, ElanAddr, Range),
     Transfer(Transfer, ElanAddr, Range),
+    /// A broadcast, and its source.
+    Spread(Transfer, ElanAddr),
     /// Shmem tells of all its puts at once.
     Quiet(ElanAddr, Range),
     /// A get, and where the bytes come.
@@ -309,6 +337,7 @@ impl Begun {
         match self {
             Begun::Put(..)
             | Begun::Transfer(..)
+            | Begun::Spread(..)
             | Begun::Get(..)
             | Begun::GetTransfer(..)
             | Begun::Over(_) => 0,
@@ -460,15 +489,18 @@ impl Player {
                 continue;
             }
             let one = self.begin(stage, number as u32, step).await;
+            let from = step.act.partner();
             if phase.blocking {
+                stage.waits_for(me(&self.pe), from);
                 self.end(stage, at, one).await;
             } else {
-                begun.push((at, one));
+                begun.push((at, from, one));
             }
         }
-        begun.sort_by_key(|(_, one)| one.rank());
-        for (at, one) in begun {
+        begun.sort_by_key(|(_, _, one)| one.rank());
+        for (at, from, one) in begun {
             stage.waits(me(&self.pe), Some(at));
+            stage.waits_for(me(&self.pe), from);
             self.end(stage, at, one).await;
         }
         Ok(())
@@ -523,6 +555,18 @@ impl Player {
                     let put = elan.put_notify(vp, from, place, size, event);
                     Begun::Put(put, from, to)
                 }
+            }
+            Act::Spread { to, last } => {
+                let from = self.filled(&bytes(op, to.length), false);
+                let (node, place) = (self.pe.node(), self.place(to));
+                let block = elan::memory::EVENT_BLOCK;
+                let event = self.first_event.offset(block * stage.events[&op]);
+                let there = |vp, at| elan3.address(pid(vp), at).expect("it is of the job");
+                let last = there(last, place).node;
+                let size = Bytes::new(to.length);
+                let dma = Dma::broadcast(node.at(from), there(to.process, place), last, size);
+                let sent = node.dma(dma.notify_at(there(to.process, event)));
+                Begun::Spread(sent, from)
             }
             Act::Notified { at } => Begun::Notified(self.events[&op], at),
             Act::Enqueue { to, length } => {
@@ -663,6 +707,11 @@ impl Player {
                 self.free(from);
                 put(over.map_err(words), to).await
             }
+            Begun::Spread(sent, from) => {
+                let over = sent.await;
+                self.free(from);
+                done(over.map_err(words))
+            }
             Begun::Quiet(from, to) => {
                 let over = self.pe.shmem().quiet().await;
                 self.free(from);
@@ -716,19 +765,20 @@ impl Player {
     }
 
     /// Waits for all others: in each round for one twice as far away.
-    async fn meet(&self, phase: u32) -> Result<(), String> {
+    async fn meet(&self, stage: &Stage, phase: u32) -> Result<(), String> {
         let (tport, me, all) = (self.pe.elan().tport(), me(&self.pe), self.pe.nvps());
         let nowhere = self.boards[0];
         for round in (0..32_u32).take_while(|&round| 1 << round < all) {
-            let far = 1 << round;
-            let tag = Label::meeting(phase, round);
-            let from =
-                libelan::elan::tport::Select::exactly(Some((me + all - far) % all), Some(tag));
-            let rx = tport.rx_start(from, Room::Buffer(nowhere, Bytes::ZERO));
-            let to = (me + far) % all;
+            let (far, tag) = (1 << round, Label::meeting(phase, round));
+            let (from, to) = ((me + all - far) % all, (me + far) % all);
+            let select = exactly(from, tag);
+            let rx = tport.rx_start(select, Room::Buffer(nowhere, Bytes::ZERO));
             let tx = tport.tx_start(Mode::Standard, pid(to), (me, tag), nowhere, Bytes::ZERO);
-            tport.rx_wait(rx).await.map_err(words)?;
+            // An error is told here first: others may wait for ever then.
             tport.tx_wait(tx).await.map_err(words)?;
+            stage.waits_for(me, Some(from));
+            tport.rx_wait(rx).await.map_err(words)?;
+            stage.waits_for(me, None);
         }
         Ok(())
     }

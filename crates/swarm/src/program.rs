@@ -9,6 +9,7 @@
 //! stands for itself.
 
 use crate::collective::Collective;
+use elan::ProcessId;
 use libelan::elan::tport::Select;
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,27 @@ impl Program {
         let all = (0..self.processes()).collect();
         let made = self.rounds.iter().flatten().cloned();
         std::iter::once(all).chain(made).collect()
+    }
+
+    /// Whether the program may use hardware broadcasts.
+    pub fn broadcasts(&self) -> bool {
+        let is = |act: &Act| matches!(act, Act::Collective(_) | Act::Spread { .. });
+        self.steps().any(|(_, step)| is(&step.act))
+    }
+
+    /// Bytes of the longest transfer.
+    pub fn longest(&self) -> u64 {
+        let processes = self.places.len() as u64;
+        let lengths = self.steps().map(|(_, step)| match step.act {
+            Act::Send { length, .. } | Act::Enqueue { length, .. } => length,
+            Act::Put { to: range, .. }
+            | Act::Notify { to: range, .. }
+            | Act::Spread { to: range, .. } => range.length,
+            Act::Get { from, .. } => from.length,
+            Act::Collective(call) => call.longest(processes),
+            _ => 0,
+        });
+        lengths.max().unwrap_or(0)
     }
 
     /// All steps, each with phase, process and place.
@@ -163,7 +185,14 @@ pub enum Act {
         /// Which library.
         by: By,
     },
-    /// Waits for the event of a [`Act::Notify`], and looks at the bytes.
+    /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and sets an event of each.
+    Spread {
+        /// Where, at the first node's process.
+        to: Range,
+        /// The last node's process.
+        last: u32,
+    },
+    /// Waits for the event of a [`Act::Notify`] or [`Act::Spread`], and looks at the bytes.
     Notified {
         /// Where.
         at: Range,
@@ -192,11 +221,21 @@ pub enum Act {
     Compute(u64),
 }
 
+impl Act {
+    /// The one process whose message a receive takes; none if it takes those of others, or the act is no receive.
+    pub fn partner(&self) -> Option<u32> {
+        match *self {
+            Act::Receive { from, label, .. } if label.class == 0 => Some(from),
+            _ => None,
+        }
+    }
+}
+
 /// What tells a message from others of its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// How receives select messages: 0 by sender and tag, 1 by tag, 2 by parity of sender and tag, 3 by sender.
+    /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by parity of sender and tag, 3 by sender.
     pub class: u32,
     /// Distinguishes messages of the class, below 4.
     pub tag: u32,
@@ -221,7 +260,7 @@ impl Label {
     pub fn select(self, phase: u32, from: u32) -> Select {
         let tag = self.tag(phase);
         match self.class {
-            0 => Select::exactly(Some(from), Some(tag)),
+            0 => exactly(from, tag),
             1 => Select::exactly(None, Some(tag)),
             // Even or odd, both of them.
             2 => Select {
@@ -241,6 +280,14 @@ impl Label {
     /// The tag of a message by which processes wait for each other.
     pub fn meeting(phase: u32, round: u32) -> u64 {
         u64::from((phase | 1 << 20) << PHASE | round)
+    }
+}
+
+/// A receive of messages of one process and tag.
+pub fn exactly(from: u32, tag: u64) -> Select {
+    Select {
+        process: Some(ProcessId::new(from)),
+        ..Select::exactly(Some(from), Some(tag))
     }
 }
 

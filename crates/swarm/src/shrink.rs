@@ -220,6 +220,7 @@ fn drop_process(program: &mut Program, process: u32) {
     let names = |act: &Act| match *act {
         Act::Send { to, .. } | Act::Enqueue { to, .. } | Act::Add { to, .. } => to == process,
         Act::Put { to, .. } | Act::Notify { to, .. } => to.process == process,
+        Act::Spread { to, last } => to.process == process || last == process,
         Act::Get { from, .. } => from.process == process,
         _ => false,
     };
@@ -258,6 +259,10 @@ fn drop_process(program: &mut Program, process: u32) {
                 Act::Receive { from, .. } => rename(from),
                 Act::Put { to, .. } | Act::Notify { to, .. } => rename(&mut to.process),
                 Act::Get { from, .. } => rename(&mut from.process),
+                Act::Spread { to, last } => {
+                    rename(&mut to.process);
+                    rename(last);
+                }
                 Act::Notified { at } => rename(&mut at.process),
                 Act::Collective(call) => call.kind.bound(sizes[call.group]),
                 Act::Dequeue | Act::Compute(_) => {}
@@ -273,6 +278,7 @@ fn shorten(act: &mut Act, part: u64) {
         Act::Send { length, .. } => short(length),
         Act::Put { to: range, .. }
         | Act::Notify { to: range, .. }
+        | Act::Spread { to: range, .. }
         | Act::Get { from: range, .. }
         | Act::Notified { at: range } => short(&mut range.length),
         Act::Enqueue { length, .. } => {

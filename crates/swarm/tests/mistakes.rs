@@ -2,16 +2,43 @@
 //!
 //! The mistakes are those of `tests/mistakes/recovery` here, whose sources are in any crate, and those by which the adapter and
 //! the libraries test their own tests. The slow test makes each mistake in a copy of the workspace below the target directory, lets
-//! the swarm search there for some minutes, and demands that a case fails. Without a mistake none may fail.
+//! the swarm check some hundreds of seeds there, and demands that a case fails. Without a mistake none may fail.
 //! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
 
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, Mistake, assert_fit, assert_found, mistakes_of};
+use mistake::{Copy, Mistake, Search, assert_fit, assert_found, mistakes_of};
 
 /// Where mistakes lie: the crate, from here.
 const HOMES: [&str; 3] = ["", "../elan", "../libelan"];
+
+/// Mistakes that the swarm has not found; see the page `docs/swarm.md`.
+const UNSEEN: [&str; 15] = [
+    "ascent-looks-at-its-own-links",
+    "atomic-executed-twice",
+    "bytes-without-event",
+    "dead-adapter-works-on",
+    "death-forgets-nothing",
+    "error-told-at-once",
+    "found-word-forgotten",
+    "lost-answer-is-a-no",
+    "lost-notice-is-silent",
+    "lost-packet-keeps-channels",
+    "notified-twice",
+    "refused-header-stays-in-line",
+    "resent-message-is-late",
+    "withdrawn-get-goes-on",
+    "withdrawn-message-is-served",
+];
+
+/// Seeds from 0 on.
+const SEEDS: Search = Search {
+    variable: "ELANITE_SWARM_CASES",
+    without: 300,
+    // As many as each mistake has been tried with.
+    with: 417,
+};
 
 fn all() -> Vec<Mistake> {
     let each = HOMES.iter().flat_map(|home| mistakes_of(home, "recovery"));
@@ -20,12 +47,20 @@ fn all() -> Vec<Mistake> {
 
 #[test]
 fn every_mistake_fits_the_sources() {
-    assert_fit(&all(), 25);
+    assert_fit(&all(), 25 + UNSEEN.len());
 }
 
 #[test]
 #[ignore = "builds half of the workspace once for each mistake: an hour"]
 fn every_mistake_is_found() {
+    let mut seen = all();
+    let is_seen = |file: &str| {
+        !UNSEEN
+            .iter()
+            .any(|name| file.ends_with(&format!("/{name}.diff")))
+    };
+    seen.retain(|mistake| is_seen(&mistake.file));
+    assert!(seen.len() >= 25, "{} mistakes are too few", seen.len());
     let seed = |line: &str| line.starts_with("seed ");
-    assert_found(&Copy::new(false), all(), &["swarm"], 20, seed);
+    assert_found(&Copy::new(false), seen, &["swarm"], SEEDS, seed);
 }

@@ -123,11 +123,12 @@ fn every_library_is_called() {
                 Act::Enqueue { .. } | Act::Dequeue => "a queue",
                 Act::Add { .. } => "an atomic",
                 Act::Collective(_) => "a collective call",
+                Act::Spread { .. } => "a broadcast with events",
                 Act::Compute(_) => "a computation",
             };
             *kinds.entry(kind).or_insert(0) += 1;
         }
     }
-    assert_eq!(kinds.len(), 11, "{kinds:?}");
+    assert_eq!(kinds.len(), 12, "{kinds:?}");
     assert!(kinds.values().all(|&many| many > 50), "{kinds:?}");
 }

@@ -87,7 +87,8 @@ table! {
 }
 
 table! {
-    /// What a directed link did in the measured window.
+    /// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
+    /// digest.
     LinkRow {
         /// Number of the link.
         link: u32,
@@ -109,8 +110,13 @@ table! {
         waiting: Time,
         /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
         delay: Time,
+        /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
+        errors: u64,
+        /// Time in which its cable was dead.
+        down: Time,
     }
     digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]
+        if !row.busy.is_zero() || !row.waiting.is_zero()
 }
 
 table! {
@@ -173,7 +179,7 @@ tables! {
     rows: Row,
     /// Nodes that sent steady traffic.
     nodes: NodeRow,
-    /// Links that carried anything in the window.
+    /// Links that carried anything in the window, or were dead.
     links: LinkRow,
     /// Switches that carried anything in the window.
     switches: SwitchRow,
@@ -264,8 +270,9 @@ impl Baseline {
             let after = cluster.link(link);
             let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
             let waiting = after.waiting - before.waiting;
+            let down = after.down - before.down;
             // Most links of a large machine may have been idle: only the links that are kept get names.
-            (slots > 0 || waiting > 0).then(|| {
+            (slots > 0 || waiting > 0 || down > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
                     link: link.get(),
@@ -278,6 +285,8 @@ impl Baseline {
                     busy: config.cycle * slots,
                     waiting: config.cycle * waiting,
                     delay: config.cycle * (after.delay - before.delay),
+                    errors: after.errors - before.errors,
+                    down: config.cycle * down,
                 }
             })
         };

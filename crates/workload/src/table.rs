@@ -187,7 +187,7 @@ impl<R: Row> Table for Vec<R> {
 }
 
 /// Defines the rows of a table: the fields with their types, and their units where the types imply none; and what the
-/// digest takes from a row.
+/// digest takes from a row, or from some of the rows.
 #[macro_export]
 macro_rules! table {
     (
@@ -195,7 +195,7 @@ macro_rules! table {
         $row:ident {
             $(#[doc = $doc:literal] $field:ident: $type:ty $(=> $unit:literal)?,)*
         }
-        digest |$this:ident| [$($hashed:expr),*]
+        digest |$this:ident| [$($hashed:expr),*] $(if $counts:expr)?
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq)]
@@ -219,6 +219,9 @@ macro_rules! table {
             #[allow(unused_variables)] // of a table that follows from another one as a whole
             fn add_to(&self, digest: &mut kernel::Digest) {
                 let $this = self;
+                $(if !($counts) {
+                    return;
+                })?
                 $($crate::table::Cell::add_to(&$hashed, digest);)*
             }
         }

@@ -217,10 +217,10 @@ impl DmaEngine {
         let progress = wires.flight.dma(get);
         let (dma, capability) = (progress.dma, progress.capability);
         let access = Access::RemoteRead;
-        let readable = wires
-            .memory
-            .translate(dma.from, dma.length, access, capability);
-        if let Err(fault) = readable {
+        let memory = &wires.memory;
+        let readable = memory.translate(dma.from, dma.length, access, capability);
+        let offered = memory.check_offer(dma.from, dma.length, dma.withdrawn, capability);
+        if let Err(fault) = readable.and(offered) {
             wires.flight.packet_mut(token).fault = Some(Box::new(fault));
             wires.answer_for_good(packet, token, Ack::Error);
         } else if refusing || self.waiting() >= wires.config.adapter.queue {

@@ -15,8 +15,9 @@
 //!
 //! A request is answered at once, so the inputter never waits for the engine: *accepted*; *discarded* while the queue is
 //! full or the node does not accept, and then sent again as any packet; *error* if the owner's MMU refuses the bytes to the
-//! asker. If the owner unmaps or protects the bytes while the get is under way, the owner's adapter sends a packet that
-//! says so. If the asker unmaps or protects the destination, its inputter knows. Either way the get ends with the fault.
+//! asker. If the owner unmaps, protects or withdraws ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)) the bytes while
+//! the get is under way, the owner's adapter sends a packet that says so. If the asker unmaps or protects the destination,
+//! its inputter knows. Either way the get ends with the fault.
 
 use super::event_unit::Occurrence;
 use super::mmu::Fault;

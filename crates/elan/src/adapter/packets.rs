@@ -101,8 +101,10 @@ impl Wires<'_> {
             length,
             ..Piece::control(kind, None)
         };
+        let at = dma.from.offset(progress.cut);
+        let memory = &self.memory;
+        memory.check_offer(at, length, dma.withdrawn, progress.capability)?;
         if !length.is_zero() {
-            let at = dma.from.offset(progress.cut);
             let found = self.memory.fetch(at, length, access, progress.capability);
             (piece.placement, piece.payload) = found?;
             if piece.placement == Placement::Main
@@ -216,7 +218,7 @@ impl Wires<'_> {
             return None;
         }
         let (node, to) = (progress.node, progress.dma.to);
-        let died = progress.lost && progress.failed.is_some_and(|error| error.is_rail_down());
+        let died = progress.died();
         if died && progress.has_been_delivered() {
             progress.failed = None;
         }

@@ -34,7 +34,7 @@
 //! can tell its adapter: it would notice by a timeout of its own. This is a simplification.
 //!
 //! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`](super::mmu::Reason::Down), and new ones are
-//! refused so until it is repaired. A DMA of which all packets have been accepted succeeds, although answers cannot come back: its
+//! refused so until it is repaired. A DMA of which all packets have been accepted succeeds at both ends, although answers cannot come back: its
 //! process is taken to know, so that it does not send the same over another rail. The adapter's cable is dead, so nothing comes in or
 //! goes out; what its threads send comes back unreachable. What a process or a thread does in the adapter's memory goes on. Both are
 //! simplifications.

@@ -5,13 +5,16 @@
 
 use super::Node;
 use crate::Place;
+use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::adapter::recovery::{Recoveries, cut};
 use crate::dma::DmaError;
 use crate::faults::{Loss, Obstacle};
+use crate::memory::ElanAddr;
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use units::Bytes;
 
 /// Runs a task until the host stops.
 pub(super) async fn until_stopped(stopped: Signal, task: impl Future<Output = ()>) {
@@ -61,6 +64,24 @@ impl Node {
     /// Whether the machine lists faults.
     pub fn lists_faults(&self) -> bool {
         self.world.borrow().config().faults.is_some()
+    }
+
+    /// Whether the rail of this adapter works.
+    ///
+    /// # Errors
+    /// That of a message that would be sent.
+    pub fn check_rail(&self) -> Result<(), DmaError> {
+        if self.is_down() {
+            Err(self.rail_is_down())
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The error of a message that is sent while the rail of this adapter is down.
+    pub fn rail_is_down(&self) -> DmaError {
+        let (nowhere, access) = (self.at(ElanAddr::NOWHERE), Access::RemoteWrite);
+        Fault::new(nowhere, Bytes::ZERO, access, Reason::Down).into()
     }
 
     /// Fired, and reset, whenever the routing tables of the sources learn which cables are dead.

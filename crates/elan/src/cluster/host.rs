@@ -118,13 +118,21 @@ impl Node {
         Ok(())
     }
 
-    /// Bytes of the process's memory, as another process may get them; see [`Node::deliver`].
+    /// Bytes of the process's memory, as another process may get them, perhaps unless a word says that they are withdrawn
+    /// ([`Dma::unless_withdrawn`]); see [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the request.
-    pub fn surrender(&self, from: ElanAddr, length: Bytes) -> Result<Box<[u8]>, Fault> {
-        self.memory()
-            .load(self.at(from), length, Access::RemoteRead, self.capability())
+    pub fn surrender(
+        &self,
+        from: ElanAddr,
+        length: Bytes,
+        withdrawn: Option<ElanAddr>,
+    ) -> Result<Box<[u8]>, Fault> {
+        let (at, word) = (self.at(from), withdrawn.map(|word| self.at(word)));
+        let (memory, capability) = (self.memory(), self.capability());
+        memory.check_offer(at, length, word, capability)?;
+        memory.load(at, length, Access::RemoteRead, capability)
     }
 
     /// Puts a message into the queue at an address of the process; none if the queue is full. See [`Node::deliver`].

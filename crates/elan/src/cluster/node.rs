@@ -10,7 +10,7 @@ use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::config::Config;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
-use crate::memory::{Address, ContextId, ElanAddr, Placement, Region};
+use crate::memory::{Address, ContextId, ElanAddr, HEAP, Placement, Region};
 use crate::{NodeId, Place, Rail};
 use kernel::{Label, Signal};
 use std::cell::{RefCell, RefMut};
@@ -256,9 +256,23 @@ impl Node {
         permissions: Permissions,
         real: bool,
     ) -> Result<Region, MemoryError> {
-        let process = self.at(ElanAddr::NOWHERE);
+        self.map_from(HEAP, placement, bytes, permissions, real)
+    }
+
+    /// Maps as [`map`](Self::map), at an address no lower than `from`: so processes can find one that is free in all of them.
+    ///
+    /// # Errors
+    /// As [`map`](Self::map).
+    pub fn map_from(
+        &self,
+        from: ElanAddr,
+        placement: Placement,
+        bytes: Bytes,
+        permissions: Permissions,
+        real: bool,
+    ) -> Result<Region, MemoryError> {
         self.memory().map(
-            process,
+            self.at(from),
             self.capability,
             (placement, bytes),
             permissions,

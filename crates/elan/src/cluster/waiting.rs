@@ -305,6 +305,14 @@ impl Node {
 
     /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
     pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+        let message = self.read_message(queue).await?;
+        self.free_slot(queue);
+        Some(message)
+    }
+
+    /// Reads the first message of one of this process's queues across the bus, if there is one. The next call reads the next
+    /// message. The message's slot stays taken until [`free_slot`](Self::free_slot).
+    pub async fn read_message(&self, queue: QueueId) -> Option<Box<[u8]>> {
         self.assert_owns(queue.at);
         let (read, message) = {
             let mut world = self.world.borrow_mut();
@@ -317,7 +325,12 @@ impl Node {
             (read, message)
         };
         read.wait().await;
-        self.world.borrow_mut().queue(queue).end_read();
         Some(message)
+    }
+
+    /// Frees the slot of the first message that has been read out of one of this process's queues.
+    pub fn free_slot(&self, queue: QueueId) {
+        self.assert_owns(queue.at);
+        self.world.borrow_mut().queue(queue).end_read();
     }
 }

@@ -23,7 +23,7 @@ pub struct LinkCounters {
     /// headers come in at the end of the link: the waits for this link and for the links before it, but not the time before a
     /// packet took its injection channel, which is the backlog of the adapter.
     pub delay: u64,
-    /// Packets that bit errors have damaged on the link, headers included.
+    /// Packets, headers of packets and acknowledgements that bit errors have damaged on the link.
     pub errors: u64,
     /// Cycles in which the cable of the link was dead.
     pub down: u64,

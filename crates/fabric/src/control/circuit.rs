@@ -76,8 +76,11 @@ impl<R: Routing> Control<R> {
         self.free[number] |= 1 << self.lanes.lane(channel);
         let hop = self.links[number].hop;
         motion.close(channel, self.now, self);
-        if self.faults.is_some() {
-            self.keep(channel);
+        if let Some(faults) = &mut self.faults {
+            faults.forget(channel);
+            if faults.cuts() {
+                self.keep(channel);
+            }
         }
         if self.config.tokens {
             motion.charge(number, self.now, self);

@@ -68,6 +68,7 @@ pub use tables::NoWay;
 
 use super::Control;
 use crate::motion::Lanes;
+use crate::topology::DeadLinks;
 use crate::{ChannelId, Config, Cycle, LinkId, Place, config, table};
 use typed_index_collections::TiVec;
 
@@ -124,12 +125,18 @@ pub(super) enum Draw {
 /// All that is kept of faults; see the essay of the module.
 pub(super) struct Faults {
     config: config::Faults,
+    mixed_seed: u64,
     cables: TiVec<LinkId, Cable>,
     seen: TiVec<ChannelId, Seen>,
     /// Dead links: two for each dead cable.
     dead: u32,
-    /// Links that the sources know to be dead, in the order of their numbers.
-    known: Vec<LinkId>,
+    /// Links that the sources know to be dead.
+    known: DeadLinks,
+    /// Whether a cable has died or has been repaired since the sources learned.
+    news: bool,
+    /// Whether any cable has died so far, or has bit errors. Until then everything is as in a machine without faults; only what is
+    /// seen of worms is noted.
+    troubled: bool,
     /// Channels whose worm is to be sunk in this cycle, since its header is wrong or lost.
     sinking: Vec<ChannelId>,
 }
@@ -144,13 +151,46 @@ impl Faults {
             cables[link].rate = rate;
         }
         Some(Faults {
-            config: faults,
             cables,
             seen: table::equal(UNSEEN, Lanes::new(config.channels).bound(links)),
             dead: 0,
-            known: Vec::new(),
+            known: DeadLinks::default(),
+            news: false,
+            troubled: !faults.bit_error_rates.is_empty(),
             sinking: Vec::new(),
+            mixed_seed: mixed(faults.seed),
+            config: faults,
         })
+    }
+
+    /// Whether anything has gone wrong so far, or may go wrong at any time.
+    #[inline]
+    pub fn is_troubled(&self) -> bool {
+        self.troubled
+    }
+
+    /// Whether worms are to be sunk in this cycle.
+    #[inline]
+    pub fn sinks(&self) -> bool {
+        !self.sinking.is_empty()
+    }
+
+    /// Whether a cable is dead, or the sources take one for dead.
+    #[inline]
+    pub fn cuts(&self) -> bool {
+        self.dead > 0 || !self.known.is_empty()
+    }
+
+    /// A header has arrived at the end of the link of a channel.
+    #[inline]
+    pub fn note_header(&mut self, channel: ChannelId) {
+        self.seen[channel].header = true;
+    }
+
+    /// A channel has fallen free.
+    #[inline]
+    pub fn forget(&mut self, channel: ChannelId) {
+        self.seen[channel] = UNSEEN;
     }
 
     /// The channels of a dead link that will be free.
@@ -189,9 +229,12 @@ impl Faults {
         };
         let place = u64::from(link.get()) << 2 | kind;
         let packet = u64::from(source.get()) << 32 | u64::from(sequence);
-        let drawn = mixed(mixed(mixed(self.config.seed) ^ place) ^ packet);
         // 53 bits: as many as a double holds.
-        ((drawn >> 11) as f64) < wrong(rate, bits) * (1_u64 << 53) as f64
+        let drawn = (mixed(mixed(self.mixed_seed ^ place) ^ packet) >> 11) as f64;
+        let certain = (1_u64 << 53) as f64;
+        // Nearly all draws are above the sum of the probabilities of all bits. The margin is far above what the sum is rounded by.
+        let most = rate * bits as f64 * (1.0 + 1e-9);
+        drawn < most * certain && drawn < wrong(rate, bits) * certain
     }
 
     /// Counts that something has arrived wrong over a link.

@@ -15,8 +15,11 @@ impl<R: Routing> Control<R> {
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.events += 1;
         let packet = self.holders[channel];
-        if self.faults.is_some() && !self.header_passes(channel, packet) {
-            return;
+        if let Some(faults) = &mut self.faults {
+            faults.note_header(channel);
+            if faults.is_troubled() && !self.header_passes(channel, packet) {
+                return;
+            }
         }
         let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
@@ -98,7 +101,7 @@ impl<R: Routing> Control<R> {
     /// Grants free channels of a group to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: GroupId) {
         self.groups[number].flagged = false;
-        if self.faults.is_some() {
+        if self.is_cut_somewhere() {
             self.refuse_headers(motion, number);
         }
         loop {
@@ -192,7 +195,7 @@ impl<R: Routing> Control<R> {
         let link = self.wiring().injection(node);
         self.ports[node].flagged = false;
         while self.ports[node].outstanding < self.config.packets_in_flight {
-            if self.faults.is_some() && self.refuses_next(node, notices) {
+            if self.is_cut_somewhere() && self.refuses_next(node, notices) {
                 continue;
             }
             if self.free[link] == 0 {
@@ -206,11 +209,11 @@ impl<R: Routing> Control<R> {
             port.outstanding += 1;
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
-            let plan = if self.faults.is_none() {
-                self.routing.plan(spec.source, spec.destination)
-            } else {
+            let plan = if self.is_cut_somewhere() {
                 self.known_plan(&spec)
                     .expect("a packet without a way is refused")
+            } else {
+                self.routing.plan(spec.source, spec.destination)
             };
             let flight = Flight::new(spec, plan, sequence, offered, self.now);
             let packet = self.flights.insert(flight);

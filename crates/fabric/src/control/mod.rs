@@ -302,7 +302,7 @@ impl<R: Routing> Control<R> {
             self.calendar.give_back(&mut batch);
         }
         self.batches = [batch, sorted];
-        if self.faults.is_some() {
+        if self.faults.as_ref().is_some_and(|faults| faults.sinks()) {
             self.sink_headers(motion);
         }
         while let Some(switch) = self.broadcasts.flagged.pop() {
@@ -346,14 +346,14 @@ impl<R: Routing> Control<R> {
             Event::Turn(adapter) => return motion.read(Foreseen::Turn(adapter), now, self),
             Event::Free(channel) => self.release(motion, channel),
             Event::Delivered(packet) => {
-                if self.faults.is_some() {
+                if self.is_troubled() {
                     notices.extend(self.arrive_at_last(motion, packet));
                 } else {
                     notices.push(self.deliver(packet));
                 }
             }
             Event::Acknowledged(packet) => {
-                if self.faults.is_none() || self.hears(motion, packet) {
+                if !self.is_troubled() || self.hears(motion, packet) {
                     notices.push(self.complete(packet));
                 }
             }
@@ -363,6 +363,20 @@ impl<R: Routing> Control<R> {
         }
         self.events += 1;
         self.calendar.let_go();
+    }
+
+    /// Whether anything has failed so far, or may fail at any time.
+    #[inline]
+    fn is_troubled(&self) -> bool {
+        self.faults
+            .as_ref()
+            .is_some_and(|faults| faults.is_troubled())
+    }
+
+    /// Whether a cable is dead, or the sources take one for dead.
+    #[inline]
+    fn is_cut_somewhere(&self) -> bool {
+        self.faults.as_ref().is_some_and(|faults| faults.cuts())
     }
 
     /// Has a group arbitrate in this cycle, if a header waits.

@@ -36,7 +36,7 @@ pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
 pub use destination::Destination;
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
-pub use routing::{Header, Path, Routing, Step};
+pub use routing::{DeadLinks, Header, Path, Routing, Step};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
 

@@ -28,6 +28,22 @@ pub struct Step {
     pub class: Option<u32>,
 }
 
+/// Dead links that the sources know, in a form in which [`Routing::may_cross_any`] is fast.
+#[derive(Clone, Debug, Default)]
+pub struct DeadLinks {
+    /// The links, in the order of their numbers. A cable has two.
+    pub links: Vec<LinkId>,
+    /// What [`Routing::lowest`] says of them.
+    pub lowest: Vec<u8>,
+}
+
+impl DeadLinks {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
+    }
+}
+
 /// The ways of packets. The engine is compiled for each routing; see the essay of [`topology`](crate::topology).
 pub trait Routing {
     /// Room for the channels of the longest path.
@@ -61,6 +77,18 @@ pub trait Routing {
 
     /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool;
+
+    /// Whether a packet to a node may cross one of some dead links. Asked for each packet at each switch where anything is dead.
+    fn may_cross_any(&self, source: Place, node: Place, dead: &DeadLinks) -> bool {
+        let mut links = dead.links.iter();
+        links.any(|&link| self.may_cross(source, node, link))
+    }
+
+    /// For each place the level of the lowest dead cable above it, where that is enough to know whether a packet may cross one: in
+    /// a tree. `u8::MAX` where nothing is dead.
+    fn lowest(&self, _dead: &[LinkId]) -> Vec<u8> {
+        Vec::new()
+    }
 
     /// The plan of a packet to a node that has a way without the dead links, if there is such a way.
     fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8>;

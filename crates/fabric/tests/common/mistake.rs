@@ -13,8 +13,25 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time for a fuzzing test to find a mistake, in seconds; the best hidden mistake takes thousands of cases.
-const PATIENCE: u32 = 300;
+/// How long tests search that look at random cases: the variable that tells them, and how much without a mistake and with one.
+#[derive(Clone, Copy)]
+pub struct Search {
+    pub variable: &'static str,
+    pub without: u32,
+    pub with: u32,
+}
+
+impl Search {
+    /// Fuzzing tests search for so many seconds without a mistake; the best hidden mistake takes thousands of cases.
+    #[allow(dead_code, reason = "each test file uses a part")]
+    pub const fn fuzzing(without: u32) -> Self {
+        Search {
+            variable: "ELANITE_FUZZ_SECONDS",
+            without,
+            with: 300,
+        }
+    }
+}
 
 /// A test that takes longer than this hangs.
 const LONGEST: Duration = Duration::from_secs(900);
@@ -124,16 +141,16 @@ pub fn assert_fit(mistakes: &[Mistake], least: usize) {
 }
 
 /// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some tests fail there, which pass
-/// without it. Prints the lines by which they say so. Fuzzing tests have so many seconds without a mistake.
+/// without it. Prints the lines by which they say so.
 pub fn assert_found(
     copy: &Copy,
     mistakes: Vec<Mistake>,
     tests: &[&str],
-    seconds: u32,
+    search: Search,
     says: impl Fn(&str) -> bool,
 ) {
     let wanted = std::env::var("ELANITE_MISTAKE").unwrap_or_default();
-    let (pass, said) = copy.run(tests, seconds);
+    let (pass, said) = copy.run(tests, search.variable, search.without);
     assert!(pass, "without a mistake:\n{said}");
     let mut missed = Vec::new();
     for mistake in mistakes {
@@ -141,7 +158,7 @@ pub fn assert_found(
             continue;
         }
         println!("{}", mistake.file);
-        let (pass, said) = copy.run_with(&mistake, tests);
+        let (pass, said) = copy.run_with(&mistake, tests, search);
         for line in said.lines().filter(|line| says(line)) {
             println!("  {}", line.trim());
         }
@@ -191,7 +208,12 @@ impl Copy {
     }
 
     /// Whether the command succeeds, and its output. After [`LONGEST`] it has failed: a mistake may loop for ever.
-    fn cargo(&self, tests: &[&str], seconds: u32, more: &[&str]) -> (bool, String) {
+    fn cargo(
+        &self,
+        tests: &[&str],
+        (variable, much): (&str, u32),
+        more: &[&str],
+    ) -> (bool, String) {
         let path = self.root.join("said");
         let said = fs::File::create(&path).expect("a file is made");
         let mut cargo = Command::new(env!("CARGO"));
@@ -203,10 +225,13 @@ impl Copy {
             .args(more)
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
-            .env("ELANITE_FUZZ_SECONDS", seconds.to_string())
             .env("ELANITE_FUZZ_SHRINK", "2")
+            .env_remove("ELANITE_FUZZ_SECONDS")
             .env_remove("ELANITE_FUZZ_SEED")
             .env_remove("ELANITE_FUZZ_CASES")
+            .env_remove("ELANITE_SWARM_SEED")
+            .env_remove("ELANITE_SWARM_CASES")
+            .env(variable, much.to_string())
             .stderr(said.try_clone().expect("a file has two handles"))
             .stdout(said)
             .process_group(0);
@@ -229,22 +254,22 @@ impl Copy {
         (success, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Runs some tests. Returns whether they pass, and what they print.
-    pub fn run(&self, tests: &[&str], seconds: u32) -> (bool, String) {
-        let (built, said) = self.cargo(tests, seconds, &["--no-run"]);
+    /// Runs some tests, which search so much. Returns whether they pass, and what they print.
+    pub fn run(&self, tests: &[&str], variable: &str, much: u32) -> (bool, String) {
+        let (built, said) = self.cargo(tests, (variable, much), &["--no-run"]);
         assert!(built, "the copy does not compile:\n{said}");
-        self.cargo(tests, seconds, &[])
+        self.cargo(tests, (variable, much), &[])
     }
 
     /// Runs the tests with a mistake.
-    pub fn run_with(&self, mistake: &Mistake, tests: &[&str]) -> (bool, String) {
+    pub fn run_with(&self, mistake: &Mistake, tests: &[&str], search: Search) -> (bool, String) {
         let changed = mistake
             .changed(&self.package())
             .unwrap_or_else(|misfit| panic!("{misfit}"));
         for (path, wrong) in &changed {
             fs::write(path, wrong).expect("the copy can be written");
         }
-        let result = self.run(tests, PATIENCE);
+        let result = self.run(tests, search.variable, search.with);
         for (path, _) in &changed {
             let source = path.strip_prefix(self.package()).expect("it is there");
             copy(&package().join(source), path);

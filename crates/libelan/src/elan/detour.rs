@@ -200,6 +200,13 @@ impl Detours {
         Ok(port.node.clone())
     }
 
+    /// Waits until a rail works.
+    pub async fn some_rail(&self) {
+        let rails = self.rails();
+        let waits = rails.all().map(|rail| rails.place(rail).up().wait());
+        any(waits.collect()).await;
+    }
+
     /// The error of a message for which no rail works.
     pub fn no_rail(&self, to: ProcessId) -> DmaError {
         let node = |vp: ProcessId| self.ports[vp].node.rail_and_node().1;
@@ -216,11 +223,7 @@ impl Detours {
     ) -> Result<T, DmaError> {
         loop {
             match attempt().await {
-                Err(DmaError::NoRail { .. }) => {
-                    let rails = self.rails();
-                    let waits = rails.all().map(|rail| rails.place(rail).up().wait());
-                    any(waits.collect()).await;
-                }
+                Err(DmaError::NoRail { .. }) => self.some_rail().await,
                 result => return result,
             }
         }
@@ -399,18 +402,21 @@ impl Detours {
         self.deliver(vp, nowhere, Box::default(), Some(event)).await
     }
 
-    /// Gets bytes of a process's memory.
+    /// Gets bytes of a process's memory, perhaps unless a word there says that they are withdrawn
+    /// ([`Dma::unless_withdrawn`]).
     pub async fn fetch(
         &self,
         vp: ProcessId,
         from: ElanAddr,
         length: Bytes,
+        withdrawn: Option<ElanAddr>,
     ) -> Result<Box<[u8]>, DmaError> {
         let (home, found) = (self.home(vp)?, Rc::new(RefCell::new(Box::default())));
         let bytes = Rc::clone(&found);
         let errand = move || {
-            let read = home.surrender(from, length).map(|read| bytes.replace(read));
-            Some(read.map(drop).map_err(DmaError::from))
+            let read = home.surrender(from, length, withdrawn);
+            let read = read.map(|read| drop(bytes.replace(read)));
+            Some(read.map_err(DmaError::from))
         };
         self.carry(vp, [Bytes::ZERO, length], Box::new(errand))
             .await?;

@@ -24,7 +24,8 @@ impl Elan {
     /// in, in the order of their ranks; all members of a new group pass the same list. Groups that are made at once have no
     /// member in common. A process that is not in its own list will be in no group.
     ///
-    /// The members agree on the addresses of the group's memory by reductions of the existing group, and end with a barrier.
+    /// The members agree on the addresses of the group's memory by reductions of the existing group, and end with a barrier. A
+    /// group is lost from the beginning if one of its members did not come through this barrier.
     ///
     /// # Errors
     /// See [`GroupError`].
@@ -50,8 +51,65 @@ impl Elan {
         let layout = || Rc::new(Layout::new(self.elan3(), members.to_vec().into()));
         let group = inside.then(|| Group::new(&self.inner.member, layout(), block));
         // No member uses the group before all members have it.
-        parent.gsync().await?;
+        let met = parent.gsync().await;
+        if let (Err(error), Some(Ok(group))) = (met, &group) {
+            // Others may have left the barrier, and wait in the group for this process.
+            group.lose(error);
+        }
+        met?;
         Ok(group.transpose()?)
+    }
+
+    /// Makes a group of some processes of a job at once, in no simulated time, as the group of all processes is made: for
+    /// callers outside the simulation, which know all members. Returns each member's view, in the order of the list.
+    ///
+    /// # Errors
+    /// See [`GroupError`]. A group for whose threads there is no room keeps its block.
+    pub fn together(members: &[&Elan]) -> Result<Vec<Group>, GroupError> {
+        let first = members.first().ok_or(GroupError::Empty)?;
+        let processes: Vec<ProcessId> = members.iter().map(|member| member.vp()).collect();
+        let mut sorted = processes.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(GroupError::Twice(twice[0]));
+        }
+        let block = Elan::block_of_all(members)?;
+        let layout = Rc::new(Layout::new(first.elan3(), processes.into()));
+        let view = |elan: &&Elan| Group::new(&elan.inner.member, Rc::clone(&layout), block);
+        Ok(members.iter().map(view).collect::<Result<_, _>>()?)
+    }
+
+    /// Allocates a group's block at addresses where all members can.
+    fn block_of_all(members: &[&Elan]) -> Result<Block, AllocError> {
+        let mut from = Block::ANYWHERE;
+        loop {
+            let mut blocks = Vec::with_capacity(members.len());
+            let mut failed = None;
+            for elan in members {
+                match elan.block(from) {
+                    Ok(block) => blocks.push(block),
+                    Err(error) => {
+                        failed = Some(error);
+                        break;
+                    }
+                }
+            }
+            let greatest = |of: fn(&Block) -> ElanAddr| blocks.iter().map(of).max();
+            let elan = greatest(|block| block.elan).unwrap_or(from.elan);
+            let main = greatest(|block| block.main).unwrap_or(from.main);
+            let here = |block: &Block| (block.elan, block.main) == (elan, main);
+            if failed.is_none() && blocks.iter().all(here) {
+                return Ok(Block { elan, main });
+            }
+            for (elan, block) in members.iter().zip(&blocks) {
+                elan.galloc_free(block.elan)?;
+                elan.galloc_free(block.main)?;
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            from = Block { elan, main };
+        }
     }
 
     /// Allocates a group's block at addresses where all its future members can.

@@ -15,8 +15,8 @@
 //! once. The DMA is a DMA like any other, and no thread takes part: Elan3lib has processes that stand for a range of nodes
 //! (`elan3_addbcastvp`), and public programs of the time, such as LA-MPI, post a DMA to such a process with `elan3_putdma`.
 //! The root leaves itself out of the range if it lies at an end of the range. Otherwise its own packets come back to the
-//! root, to the place where they come from. If source and target differ, the root sends two broadcasts, to the nodes on
-//! either side of it.
+//! root, to the place where they come from, and its own event occurs; so the root waits for this event, too. If source and
+//! target differ, the root sends two broadcasts, to the nodes on either side of it.
 //!
 //! On a machine with several rails, the policy picks the rails of the bytes ([`super::rails`]); a broadcast without bytes on the
 //! home rail then sets the events. A broadcast that has failed with the home rail has reached nobody, and the root sends
@@ -352,10 +352,15 @@ impl Group {
         let mut outcome = Ok(());
         for (sent, range) in sent.into_iter().zip(ranges) {
             let mut over = self.over(sent).await;
-            if let Err(error) = over {
-                let detoured = detours.is_some() && error.is_rail_down();
-                if detoured || error.loss().is_some() {
-                    over = self.send_to_each(span, range).await;
+            match over {
+                // The root's own event comes later than the answer. It must not come in the next call.
+                Ok(()) if range.contains(&me) => self.wait(Slot::Arrived(0)).await,
+                Ok(()) => {}
+                Err(error) => {
+                    let detoured = detours.is_some() && error.is_rail_down();
+                    if detoured || error.loss().is_some() {
+                        over = self.send_to_each(span, range).await;
+                    }
                 }
             }
             outcome = outcome.and(over);

@@ -375,7 +375,7 @@ impl Elan {
                 detours.deliver(vp, to, bytes, event).await
             }
             Motion::Get { vp, from, to, size } => {
-                let bytes = detours.fetch(vp, from, size).await?;
+                let bytes = detours.fetch(vp, from, size, None).await?;
                 Ok(self.node().deliver(to, &bytes, None)?)
             }
             Motion::Message {
@@ -542,7 +542,7 @@ impl Elan {
             match got {
                 Err(error) if error.is_rail_down() && main => {}
                 Err(error) if error.is_rail_down() => {
-                    return Ok(word_of(&detours.fetch(vp, from, WORD).await?));
+                    return Ok(word_of(&detours.fetch(vp, from, WORD, None).await?));
                 }
                 got => return got,
             }

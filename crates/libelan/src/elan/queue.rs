@@ -102,6 +102,27 @@ impl RxQueue {
         self.elan.node().take(self.queue).await
     }
 
+    /// Waits until there are more messages that nobody has begun to read than are `known`, which may change meanwhile.
+    pub async fn arrived(&self, known: impl Fn() -> usize) {
+        let node = self.elan.node();
+        while self.len() <= known() {
+            node.prime(self.event, 1);
+            if self.len() <= known() {
+                node.wait_by(self.event, self.elan.waits()).await;
+            }
+        }
+    }
+
+    /// Reads the first message, if there is one; its slot stays taken until [`complete`](Self::complete).
+    pub async fn read(&self) -> Option<Box<[u8]>> {
+        self.elan.node().read_message(self.queue).await
+    }
+
+    /// Frees the slot of the first message that has been read (`elan_queueRxComplete`).
+    pub fn complete(&self) {
+        self.elan.node().free_slot(self.queue);
+    }
+
     /// Waits for a message and takes it.
     pub async fn wait(&self) -> Box<[u8]> {
         let node = self.elan.node();

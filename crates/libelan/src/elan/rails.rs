@@ -29,7 +29,8 @@
 //! no envelope. Local-dynamic and dynamic allocation stripe a message over the part of these rails that `rails.striping` says.
 //! A rail that either policy has picked is taken, for all processes of the job on the node, until its stripe ends. While a put
 //! waits for a rail, later calls of its process go on. Under static allocation a broadcast takes the rails on which the root
-//! transmits and all others receive, or the home rail if there are none.
+//! transmits and all others receive, or the home rail if there are none, or another rail if the home rail is down. A rail counts as
+//! free while it receives if all others are down.
 //!
 //! *Order.* An adapter does not see what waits for the bus of another rail's adapter. So on a machine with several rails all
 //! puts, and the bytes of broadcasts, are over when they are in main memory ([`elan::Dma::stored`]); on a machine with one
@@ -45,8 +46,9 @@
 //! asserted. What can only take the home rail takes a detour over another rail while the home rail is down
 //! ([`super::detour`]), and an envelope that has overtaken another by that waits for it. A hardware barrier whose rail fails
 //! goes on with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages to queues and sends fail
-//! ([`DmaError::NoRail`]): nothing comes of them later. Collective calls, and sends whose envelope has arrived, wait for a rail
-//! that works again; if there will be none, this is a deadlock, whose report names them.
+//! ([`DmaError::NoRail`]): nothing comes of them later. Small sends of an Elan4 that have succeeded go again as soon as a rail
+//! works. Collective calls wait for a rail that works again, and so do receives, and sends whose envelope has arrived, unless the
+//! machine lists faults and no rail works for `faults.detect`; if there will be none, this is a deadlock, whose report names them.
 //!
 //! This holds for rails that fail as a whole. A process also goes around a dead adapter of its own node. It does not go around dead
 //! cables and switches, or dead adapters of others: no policy sees these faults, and what has picked their rail fails with the error
@@ -174,11 +176,19 @@ impl Rails {
         !self.place(rail).is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as the processes of its node know.
+    /// Whether the adapter neither sends nor receives, as far as the processes of its node know. The only rail that is left is free
+    /// while it receives: a message may come for a queue that is full, and wait for what this process does next.
     fn is_free(&self, rail: Rail) -> bool {
         let adapter = self.place(rail);
-        let busy = self.taken[rail].get() || adapter.is_receiving();
+        let receives = adapter.is_receiving() && !self.is_left_alone(rail);
+        let busy = self.taken[rail].get() || receives;
         self.is_up(rail) && !busy && !adapter.is_sending()
+    }
+
+    /// Whether all other rails of the machine are down.
+    fn is_left_alone(&self, rail: Rail) -> bool {
+        let mut others = self.all().filter(|&other| other != rail).peekable();
+        others.peek().is_some() && others.all(|other| !self.is_up(other))
     }
 
     /// The rails that are free now, as bits.
@@ -227,7 +237,8 @@ impl Rails {
         Ok(self.pick_of(up, wanted.size, wanted.free))
     }
 
-    /// Picks the rails of a message from one process of the node to some others, as [`pick`](Self::pick).
+    /// Picks the rails of a message from one process of the node to some others, as [`pick`](Self::pick). If no rail that works leads to
+    /// all of them by the machine's allocation, the first rail that works carries the message.
     ///
     /// # Errors
     /// If no rail works.
@@ -238,6 +249,7 @@ impl Rails {
         size: Bytes,
     ) -> Result<Option<Picked>, DmaError> {
         let mut up = self.between(from, from)?;
+        let first = up[0];
         if let Some(allocation) = &self.allocation {
             let others: Vec<NodeId> = to.collect();
             let leads = |rail| {
@@ -247,7 +259,7 @@ impl Rails {
             up.retain(|&rail| leads(rail));
         }
         if up.is_empty() {
-            let (rails, taken) = (vec![Rail::new(0)], false);
+            let (rails, taken) = (vec![first], false);
             return Ok(Some(Picked { rails, taken }));
         }
         Ok(self.pick_of(up, size, None))

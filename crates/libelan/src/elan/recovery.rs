@@ -22,7 +22,8 @@
 //! members that can be told. There are three ways to learn of it:
 //!
 //! * the routing tables of all sources change at once, leave no way between two leaders, and still leave none `faults.detect` later
-//!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves;
+//!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves; and so does a
+//!   leader whose own adapter is dead then, on a machine with one rail;
 //! * a message of a call has been given up: the sender knows;
 //! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves.
 //!
@@ -232,9 +233,12 @@ impl Group {
         }
     }
 
-    /// Whether the routing tables have a way from this leader to all others, and back.
+    /// Whether the routing tables have a way from this leader to all others, and back, and the leader's adapter works.
     fn look_at_tables(&self) -> Result<(), DmaError> {
         let node = self.node();
+        if self.inner.courier.detours.is_none() {
+            node.check_rail()?;
+        }
         let here = node.place();
         self.inner.layout.leaders.iter().try_for_each(|&vp| {
             let there = self.place_of(vp);
@@ -350,7 +354,7 @@ impl Group {
     }
 
     /// A call has failed: if the network has failed, the group is lost, and this process tells the others.
-    fn lose(&self, error: DmaError) {
+    pub(super) fn lose(&self, error: DmaError) {
         let lost = error.loss().is_some() || error.is_rail_down();
         if !lost || self.inner.local.lost.get().is_some() {
             return;
@@ -370,9 +374,14 @@ impl Group {
         };
         let part = recovery.record.of_loss();
         self.store_words(part, &encode(loss));
+        let other = if loss.to == here { loss.from } else { loss.to };
+        // The tables say of no leader that another rail has lost something.
+        let mut leaders = self.inner.layout.leaders.iter();
+        let on_this_rail = leaders.any(|&vp| self.place_of(vp) == other);
         for &vp in &self.inner.layout.leaders {
             let there = self.place_of(vp);
-            if there != here && !self.knows(there, loss) {
+            let knows = on_this_rail && self.knows(there, other, loss);
+            if there != here && !knows {
                 let group = self.clone();
                 let tell = async move { group.tell_of_loss(vp, part).await };
                 self.node().serve("news of a lost group", tell);
@@ -380,14 +389,9 @@ impl Group {
         }
     }
 
-    /// Whether the routing tables tell an adapter of a loss, too.
-    fn knows(&self, there: Place, loss: Loss) -> bool {
+    /// Whether the routing tables tell an adapter of a loss at the other end, too.
+    fn knows(&self, there: Place, other: Place, loss: Loss) -> bool {
         let node = self.node();
-        let other = if loss.to == node.place() {
-            loss.from
-        } else {
-            loss.to
-        };
         let both = node.way(there, other).and_then(|()| node.way(other, there));
         matches!(loss.reason, Obstacle::NoWay(_)) && both.is_err()
     }

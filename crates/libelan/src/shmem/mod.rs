@@ -257,8 +257,30 @@ impl Shmem {
 
     /// Sends a packet of transactions, and waits for its answer.
     async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
+        self.execute(pe, transactions.to_vec()).await
+    }
+
+    /// Lets the adapter of a processing element execute transactions, as one packet; the call has its place among the calls of
+    /// this process at once, and the future waits for the answer.
+    ///
+    /// # Errors
+    /// If an access is refused, or there is no memory for the thread that sends the packet.
+    pub fn execute(
+        &self,
+        pe: u32,
+        transactions: Vec<Transaction>,
+    ) -> impl Future<Output = Result<Answer>> + use<> {
+        let (turn, shmem) = (self.elan.cpu().turn(), self.clone());
+        async move {
+            let node = shmem.elan.node();
+            turn.work(node, node.config().host.call).await;
+            drop(turn);
+            shmem.answer(pe, &transactions).await
+        }
+    }
+
+    async fn answer(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
         let (elan, node) = (&self.elan, self.elan.node());
-        elan.cpu().work(node, node.config().host.call).await;
         let to = elan
             .elan3()
             .address(ProcessId::new(pe), ElanAddr::NOWHERE)?;

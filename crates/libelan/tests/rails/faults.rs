@@ -1,12 +1,13 @@
 //! Several rails on a machine that lists faults: of a rail as a whole, and of the home adapter of one node.
 
 use crate::common::{
-    assert_holds, b, down, failing, filled, four_nodes, job, me, pattern, pid, run_on, with_rails,
+    assert_holds, b, down, failing, filled, four_nodes, job, me, pattern, pid, run_on, store,
+    with_rails,
 };
 use crate::failures::together;
 use elan::faults::Part;
 use elan::rails::Kind;
-use elan::{Place, Rail};
+use elan::{Config, Place, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
@@ -103,6 +104,72 @@ fn a_home_adapter_dies() {
                 assert_holds(&pe, word, 19, 64);
                 pe.compute(Time::from_ms(3)).await;
                 assert!(queue.is_empty(), "a message has come twice");
+            }
+        });
+    }
+}
+
+/// Four nodes with four rails, some of which die.
+fn without(rails: impl Iterator<Item = u32>, policy: Kind, at: Time) -> Config {
+    let dies = rails.map(|rail| down(Part::Rail(Rail::new(rail)), at, None));
+    let machine = with_rails(&four_nodes(), 4, policy, 0.5);
+    failing(machine, dies.collect())
+}
+
+/// Under static allocation no rail but the home rail may lead from a root to all others. Without it another rail carries the broadcast.
+#[test]
+fn a_broadcast_needs_no_home_rail() {
+    for policy in crate::POLICIES {
+        for at in (0..12).map(|moment| Time::from_ns(100 + 1_900 * moment)) {
+            run_on(
+                &without(0..1, policy, at),
+                &job(&[0, 1, 2, 3]),
+                async |pe| {
+                    let buffer = pe.elan().galloc_main(64, b(900)).unwrap();
+                    for (round, root) in (0..).zip(0..4) {
+                        if me(&pe) == root {
+                            store(&pe, buffer, &pattern(round, 900));
+                        }
+                        let group = pe.elan().all_group();
+                        group.hbcast(buffer, b(900), root).await.unwrap();
+                        assert_holds(&pe, buffer, round, 900);
+                        group.hgsync().await.unwrap();
+                    }
+                },
+            );
+        }
+    }
+}
+
+/// A message that waits for a full queue keeps no put from the only rail that is left, although the put's process empties the queue
+/// only after the put.
+#[test]
+fn a_put_does_not_wait_for_a_full_queue() {
+    // Under static allocation, the rail that is left may lead nowhere.
+    for &policy in &crate::POLICIES[1..] {
+        let config = without(1..4, policy, Time::from_us(10));
+        run_on(&config, &job(&[0, 1]), async |pe| {
+            let elan = pe.elan();
+            let board = elan.galloc_main(64, b(300)).unwrap();
+            let queue = elan.queue_rx(1, b(8)).unwrap();
+            let source = filled(&pe, 5, 300);
+            if me(&pe) == 0 {
+                let sends = [(); 2].map(|()| elan.queue_tx(pid(1), queue.at(), source, b(8)));
+                for send in sends {
+                    elan.wait(send).await.unwrap();
+                }
+            } else {
+                pe.compute(Time::from_us(50)).await;
+                elan.wait(elan.put(pid(0), source, board, b(300)))
+                    .await
+                    .unwrap();
+                for _ in 0..2 {
+                    assert_eq!(queue.wait().await[..], pattern(5, 8));
+                }
+            }
+            elan.all_group().gsync().await.unwrap();
+            if me(&pe) == 0 {
+                assert_holds(&pe, board, 5, 300);
             }
         });
     }

@@ -248,7 +248,7 @@ impl Inputter {
         let progress = wires.flight.dma_mut(id);
         progress.unstored -= 1;
         let (dma, capability) = (progress.dma, progress.capability);
-        let over = progress.cut_all && progress.unstored == 0 && progress.failed.is_none();
+        let over = progress.has_landed();
         let get = progress.get;
         let (at, access) = (dma.to.offset(offset), Access::RemoteWrite);
         if let Some(bytes) = payload

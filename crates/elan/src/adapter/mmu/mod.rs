@@ -124,6 +124,9 @@ pub enum Reason {
     /// The address holds no event, or no queue.
     #[error("there is no event or queue")]
     Nothing,
+    /// The process whose bytes a get wants offers them no more ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
+    #[error("the process there has withdrawn the bytes")]
+    Withdrawn,
     /// The message is longer than a slot of the queue.
     #[error("the message is longer than a slot")]
     SlotTooShort,
@@ -250,19 +253,21 @@ pub(crate) struct AddressSpace {
 }
 
 impl AddressSpace {
-    /// Maps a range at the lowest addresses of the heap that have room, on page boundaries.
+    /// Maps a range at the lowest addresses of the heap that have room, but no lower than `from`, on page boundaries.
     ///
     /// # Errors
     /// Returns the longest range that would fit.
     pub fn map(
         &mut self,
+        from: ElanAddr,
         bytes: Bytes,
         placement: Placement,
         permissions: Permissions,
         contents: Option<Contents>,
     ) -> Result<ElanAddr, Bytes> {
         let needed = pages(bytes).as_u64();
-        let (mut start, mut longest) = (u64::from(HEAP.as_u32()), 0);
+        let from = u64::from(from.max(HEAP).as_u32());
+        let (mut start, mut longest) = (from.next_multiple_of(PAGE.as_u64()), 0);
         let end = u64::from(HEAP_END.as_u32());
         let mut place = self.ranges.len();
         for (index, range) in self.ranges.iter().enumerate() {
@@ -273,7 +278,7 @@ impl AddressSpace {
                 break;
             }
             longest = longest.max(gap);
-            start = range.start + range.pages().as_u64() + PAGE.as_u64();
+            start = start.max(range.start + range.pages().as_u64() + PAGE.as_u64());
         }
         if place == self.ranges.len() && end.saturating_sub(start) < needed {
             return Err(Bytes::new(longest.max(end.saturating_sub(start))));

@@ -238,6 +238,25 @@ impl Memory {
         contents.map_or(0, |contents| word_of(&contents.load(offset, WORD)))
     }
 
+    /// Whether the process that has the bytes of a get still offers them, to a process of a capability.
+    pub fn check_offer(
+        &self,
+        bytes: Address,
+        length: Bytes,
+        withdrawn: Option<Address>,
+        capability: Capability,
+    ) -> Result<(), Fault> {
+        let Some(word) = withdrawn else {
+            return Ok(());
+        };
+        let access = Access::RemoteRead;
+        self.translate(word, WORD, access, capability)?;
+        match self.load_word(word) {
+            0 => Ok(()),
+            _ => Err(Fault::new(bytes, length, access, Reason::Withdrawn)),
+        }
+    }
+
     /// Stores a word whose address has been translated.
     pub fn store_word(&mut self, at: Address, word: u64) {
         let context = self.known(at);
@@ -249,7 +268,7 @@ impl Memory {
         context.stored(at.elan, WORD);
     }
 
-    /// Maps a range of a process's memory.
+    /// Maps a range of a process's memory, at an address of `process` or above.
     pub fn map(
         &mut self,
         process: Address,
@@ -277,7 +296,9 @@ impl Memory {
         let context = self.context_mut(process, capability);
         let context = context.map_err(|_| error(Bytes::ZERO))?;
         let contents = real.then(Contents::default);
-        let start = context.space.map(bytes, placement, permissions, contents);
+        let start = context
+            .space
+            .map(process.elan, bytes, placement, permissions, contents);
         let elan = start.map_err(error)?;
         self.mmus[process.node].used += taken;
         Ok(Region {

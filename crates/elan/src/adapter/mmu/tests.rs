@@ -89,7 +89,7 @@ proptest! {
             match step {
                 Step::Map(length, rights) => {
                     let contents = Some(Contents::default());
-                    let at = mmu.map(Bytes::new(length), Placement::Main, rights, contents).unwrap();
+                    let at = mmu.map(ElanAddr::new(0), Bytes::new(length), Placement::Main, rights, contents).unwrap();
                     let number = u64::from(at.as_u32());
                     prop_assert!(number.is_multiple_of(PAGE.as_u64()));
                     // No range lies next to another.
@@ -158,11 +158,11 @@ fn beyond_the_addresses() {
     let mut mmu = AddressSpace::default();
     let all = Bytes::new(u64::from(HEAP_END.as_u32() - HEAP.as_u32()));
     let start = mmu
-        .map(all, Placement::Main, Permissions::ALL, None)
+        .map(HEAP, all, Placement::Main, Permissions::ALL, None)
         .unwrap();
     assert_eq!(start, HEAP);
     assert_eq!(
-        mmu.map(Bytes::ZERO, Placement::Main, Permissions::ALL, None),
+        mmu.map(HEAP, Bytes::ZERO, Placement::Main, Permissions::ALL, None),
         Err(Bytes::ZERO)
     );
     let access = |at: ElanAddr, length| {

@@ -1,6 +1,6 @@
 //! Cables: when they die, what is lost on them, when they live again.
 
-use super::{Control, Faults, NEVER, UNSEEN};
+use super::{Control, Faults, NEVER};
 use crate::control::PacketId;
 use crate::control::packet::Fate;
 use crate::motion::Motion;
@@ -30,6 +30,8 @@ impl<R: Routing> Control<R> {
             }
             cable.deaths.push((now, NEVER));
             cable.kept = free;
+            faults.news = true;
+            faults.troubled = true;
             faults.dead += 1;
             self.free[link] = 0;
             for channel in self.lanes.of(link) {
@@ -59,6 +61,7 @@ impl<R: Routing> Control<R> {
                 cable.deaths.pop();
             }
             let free = std::mem::take(&mut cable.kept);
+            faults.news = true;
             faults.dead -= 1;
             self.free[link] = free;
             self.tell(self.links[link].hop.sender);
@@ -73,7 +76,6 @@ impl<R: Routing> Control<R> {
     /// A channel has fallen free: if its cable is dead, the channel is kept for the repair.
     #[cold]
     pub(in crate::control) fn keep(&mut self, channel: ChannelId) {
-        self.failing().seen[channel] = UNSEEN;
         let link = self.lanes.link(channel);
         if self.is_cut(link) {
             let free = std::mem::take(&mut self.free[link]);

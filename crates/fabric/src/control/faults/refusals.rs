@@ -20,9 +20,7 @@ impl<R: Routing> Control<R> {
         let flight = self.flights.get(packet);
         let (source, sequence) = (flight.spec.source, flight.sequence);
         let faults = self.failing();
-        let seen = &mut faults.seen[channel];
-        seen.header = true;
-        let gone = seen.gone;
+        let gone = faults.seen[channel].gone;
         if gone || faults.draws(link, source, sequence, Draw::Header) {
             faults.sinking.push(channel);
             if !gone {
@@ -108,7 +106,7 @@ impl<R: Routing> Control<R> {
     }
 
     /// The mover reports a tail.
-    #[cold]
+    #[inline]
     pub(in crate::control) fn note_tail(&mut self, channel: ChannelId, sent: Cycle) {
         let seen = &mut self.failing().seen[channel];
         seen.tail = sent;

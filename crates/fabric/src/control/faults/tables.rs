@@ -18,7 +18,7 @@ use super::{Control, Faults};
 use crate::control::arbitration;
 use crate::control::packet::Flight;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
-use crate::topology::{Destination, End, Header, Routing};
+use crate::topology::{DeadLinks, Destination, End, Header, Routing};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
@@ -53,12 +53,18 @@ impl<R: Routing> Control<R> {
     /// From here on the sources know which cables are dead now.
     pub fn learn(&mut self) {
         let faults = self.failing();
+        // Many cables may die at one time, and each has the sources learn.
+        if !std::mem::take(&mut faults.news) {
+            return;
+        }
         let cables = faults.cables.iter_mut_enumerated();
         let known = cables.filter_map(|(link, cable)| {
             cable.known = cable.cuts > 0;
             cable.known.then_some(link)
         });
-        faults.known = known.collect();
+        let links: Vec<LinkId> = known.collect();
+        let lowest = self.routing.lowest(&links);
+        self.failing().known = DeadLinks { links, lowest };
         // A packet that was refused may have a way now, but it asks for it by itself.
     }
 
@@ -77,6 +83,7 @@ impl<R: Routing> Control<R> {
         let wiring = self.wiring();
         let on_a_way = faults
             .known
+            .links
             .iter()
             .filter(|&&link| self.routing.may_cross(from, to, link));
         let cables: BTreeSet<LinkId> = on_a_way
@@ -142,8 +149,7 @@ impl<R: Routing> Control<R> {
     /// Whether a known dead cable is on any way between two nodes.
     fn is_affected(&self, source: Place, node: Place) -> bool {
         let faults = self.faults.as_ref().expect("something may fail");
-        let mut known = faults.known.iter();
-        known.any(|&link| self.routing.may_cross(source, node, link))
+        self.routing.may_cross_any(source, node, &faults.known)
     }
 
     /// Answers the next packet of an adapter at once if it has no way. Returns whether it does.

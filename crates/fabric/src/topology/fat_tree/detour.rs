@@ -3,6 +3,7 @@
 use super::FatTree;
 use crate::id::{LinkId, Place, SwitchId};
 use crate::topology::wiring::{End, Wiring};
+use std::ops::RangeInclusive;
 
 impl FatTree {
     /// The up-links of a switch.
@@ -26,6 +27,30 @@ impl FatTree {
                 self.switch_level(switch) < turn && self.positions_of(switch).contains(&passes)
             }
         }
+    }
+
+    /// For each place the level of the lowest of some dead cables on the ways up from it; `u8::MAX` if there is none. A packet may
+    /// cross a cable above its source or above its destination if the cable's level is below that where the packet turns.
+    pub(super) fn lowest(&self, dead: &[LinkId]) -> Vec<u8> {
+        let mut lowest = vec![u8::MAX; self.places() as usize];
+        // The two links of a cable have the same lower end.
+        let ups = dead.iter().filter(|&&link| self.is_up(link));
+        let mut below: Vec<(usize, RangeInclusive<Place>)> = ups
+            .map(|&link| match self.ends(link).0 {
+                End::Node(place) => (0, place..=place),
+                End::Switch { switch, .. } => {
+                    (self.switch_level(switch), self.positions_of(switch))
+                }
+            })
+            .collect();
+        below.dedup();
+        for (level, below) in below {
+            let below = usize::from(*below.start())..=usize::from(*below.end());
+            for place in &mut lowest[below] {
+                *place = (*place).min(level as u8);
+            }
+        }
+        lowest
     }
 
     /// Whether a link is alive and a living way leads on from its end, up to level `turn` and down to a node.

@@ -6,7 +6,7 @@ use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::{Ascent, Broadcast};
 use crate::topology::destination::Destination;
 use crate::topology::error::MAX_LEVELS;
-use crate::topology::routing::{Header, Routing, Step};
+use crate::topology::routing::{DeadLinks, Header, Routing, Step};
 use crate::topology::wiring::Wiring;
 
 /// Switches on the longest path.
@@ -159,6 +159,16 @@ impl Routing for Climb {
 
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
         self.tree.may_cross(source, node, link)
+    }
+
+    fn may_cross_any(&self, source: Place, node: Place, dead: &DeadLinks) -> bool {
+        let turn = self.tree.common_level(source, node);
+        let mut ends = [source, node].into_iter();
+        ends.any(|end| usize::from(dead.lowest[usize::from(end)]) < turn)
+    }
+
+    fn lowest(&self, dead: &[LinkId]) -> Vec<u8> {
+        self.tree.lowest(dead)
     }
 
     fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {

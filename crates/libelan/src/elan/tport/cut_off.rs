@@ -6,7 +6,7 @@ use elan::{DmaError, ElanAddr, ProcessId};
 use std::future::pending;
 
 impl Elan {
-    /// Whether messages can go to a process and come from it, as far as the routing tables know.
+    /// Whether messages can go to a process and come from it, as far as the routing tables know, and a rail works.
     fn reach(&self, vp: ProcessId) -> Result<(), DmaError> {
         let node = self.node();
         let (here, there) = (
@@ -17,7 +17,45 @@ impl Elan {
             return Ok(());
         }
         let both = node.way(here, there).and_then(|()| node.way(there, here));
-        both.map_err(|error| error.of_process(vp))
+        both.map_err(|error| error.of_process(vp))?;
+        self.works(vp)
+    }
+
+    /// Whether the process's adapter works, or another one of its node.
+    fn works(&self, vp: ProcessId) -> Result<(), DmaError> {
+        match self.detours() {
+            Some(detours) => {
+                let rails = detours.rails();
+                let works = rails.all().any(|rail| rails.is_up(rail));
+                works.then_some(()).ok_or_else(|| detours.no_rail(vp))
+            }
+            None => self.node().check_rail(),
+        }
+    }
+
+    /// Whether a message that is sent now should come to a process.
+    pub(super) fn should_reach(&self, vp: ProcessId) -> bool {
+        let reach = if self.node().lists_faults() {
+            self.reach(vp)
+        } else {
+            self.works(vp)
+        };
+        reach.is_ok()
+    }
+
+    /// Waits until a message should come to a process.
+    pub(super) async fn comes_into_reach(&self, vp: ProcessId) {
+        while !self.should_reach(vp) {
+            if self.works(vp).is_ok() {
+                let tables = self.node().tables();
+                tables.wait().await;
+                continue;
+            }
+            match self.detours() {
+                Some(detours) => detours.some_rail().await,
+                None => self.node().up().wait().await,
+            }
+        }
     }
 
     /// Waits until the network has failed, and a process is out of reach; for ever in a machine that lists no faults.

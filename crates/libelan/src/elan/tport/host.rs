@@ -2,15 +2,11 @@
 
 use super::message::{Mode, Received, Room, Select, TportError};
 use super::port::{Order, Outcome, Port, Receive, Sending};
-use super::wire::{Envelope, Wire};
+use super::wire::Envelope;
 use super::{local, thread};
 use crate::cpu::Turn;
 use crate::elan::Elan;
-use elan::{
-    Access, Dma, DmaError, ElanAddr, EventId, Fault, Matching, MemoryError, Placement, ProcessId,
-    Reason,
-};
-use kernel::Signal;
+use elan::{DmaError, ElanAddr, Matching, MemoryError, Placement, ProcessId};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -22,12 +18,12 @@ const POST: Bytes = Bytes::new(64);
 
 /// Starts the thread of a process's Tport.
 pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
-    let (port, elan3) = (Rc::clone(elan.port()), elan.elan3().clone());
+    let port = elan.port();
     let label = format!("Tports of {}", elan.label().text());
-    let (peers, node) = (elan.peers(), elan.node().clone());
+    let (own, node) = (elan.clone(), elan.node().clone());
     let by_host = port.config.matching == Matching::Host;
     elan.node().run_resident(label, async move |thread| {
-        let serve = thread::serve(port, peers, elan3, thread);
+        let serve = thread::serve(own, thread);
         if by_host {
             // What the host does ends with the host.
             node.while_host_runs(serve).await;
@@ -156,127 +152,6 @@ pub(super) async fn finish(
 }
 
 impl Port {
-    /// Sends through the network.
-    async fn send_remote(
-        &self,
-        elan: &Elan,
-        to: ProcessId,
-        mut envelope: Envelope,
-        turn: Turn,
-        sending: &Rc<Sending>,
-    ) -> Result<(), TportError> {
-        let (size, from) = (envelope.size, envelope.from);
-        let mut payload: Box<[u8]> = Box::default();
-        if size <= self.small {
-            payload = elan.elan3().load(from, size)?;
-        }
-        let small = size <= self.small && self.borrow(to);
-        if small {
-            envelope.here = true;
-        } else {
-            payload = Box::default();
-            if self.config.matching == Matching::Host {
-                let time = self.node.config().host.copy.time(size);
-                turn.work(&self.node, time).await;
-            }
-        }
-        let event = if small && !envelope.synchronous {
-            None
-        } else {
-            let event = self.event()?;
-            envelope.event = event.1;
-            let mut state = self.state.borrow_mut();
-            state.waiting.insert(event.1, Rc::clone(sending));
-            Some(event)
-        };
-        let slot = self.slots.take().await;
-        if let Some(rails) = &self.rails {
-            envelope.free = rails.free();
-            envelope.order = self.next_order(to);
-        }
-        let mut bytes = Wire::Envelope(envelope).encode().to_vec();
-        bytes.extend_from_slice(&payload);
-        elan.elan3().store(slot, &bytes)?;
-        let length = Bytes::new(bytes.len() as u64);
-        let queue = elan.peer(to).queue.start();
-        let message = Dma::queue(self.node.at(slot), queue, length);
-        let sent = if self.node.has_sten() {
-            let sent = self.node.send_short(message);
-            if event.is_none() {
-                sending.end(self.node.now(), Ok(()));
-            }
-            sent
-        } else {
-            self.node.store_across(length);
-            self.node.dma(message)
-        };
-        drop(turn);
-        let mut sent = sent.await;
-        self.slots.give_back(slot);
-        if let Some(detours) = elan.detours() {
-            if sent.is_err_and(|error| error.is_rail_down()) {
-                sent = detours.tell(to, bytes.into()).await;
-            }
-            if sent.is_err() {
-                elan.peer(to).give_up(self.vp, envelope.order);
-            }
-        }
-        let loss = sent.err().and_then(|error| error.loss());
-        // Where the own adapter has died, nobody knows either whether the message has been taken.
-        let down = sent.is_err_and(|error| error.is_rail_down());
-        let mut lost = down || loss.is_some_and(|loss| loss.unsure);
-        if small && loss.is_some_and(|loss| !loss.unsure) {
-            self.returned(to, 1);
-        }
-        if let Some(event) = event {
-            if sent.is_ok() {
-                sent = self.told(event.0, elan, to).await;
-                lost |= sent.is_err();
-            }
-            self.state.borrow_mut().waiting.remove(&event.1);
-            // The notice to the event of a lost send may still come.
-            if !lost {
-                self.free_event(event);
-            }
-        }
-        match sending.refused.get() {
-            Some(by) => Err(TportError::Refused { by }),
-            None => Ok(sent.map_err(|error| error.of_process(to))?),
-        }
-    }
-
-    /// Waits until an event is set by which another process ends a send.
-    ///
-    /// # Errors
-    /// If the adapter has failed, and there is no other rail; or if the network has, and the other process is out of reach.
-    async fn told(&self, event: EventId, elan: &Elan, by: ProcessId) -> Result<(), DmaError> {
-        let mut set = pin!(self.node.wait(event));
-        let fails = self.rails.is_none() && self.node.lists_faults();
-        let down = fails.then(|| self.node.down());
-        let mut down = down.as_ref().map(Signal::wait);
-        let mut cut_off = pin!(elan.cut_off_from(by));
-        poll_fn(|context| {
-            let mut end = set.as_mut().poll(context).map(Ok);
-            if let Some(down) = &mut down
-                && end.is_pending()
-            {
-                let down = Pin::new(down).poll(context);
-                end = down.map(|()| Err(self.own_rail_down()));
-            }
-            if end.is_pending() {
-                end = cut_off.as_mut().poll(context).map(Err);
-            }
-            end
-        })
-        .await
-    }
-
-    /// The error of a process whose adapter is down.
-    fn own_rail_down(&self) -> DmaError {
-        let nowhere = self.node.at(ElanAddr::NOWHERE);
-        Fault::new(nowhere, Bytes::ZERO, Access::RemoteEvent, Reason::Down).into()
-    }
-
     /// Posts a receive and waits until the host knows its outcome.
     async fn post(self: &Rc<Self>, elan: &Elan, receive: &Rc<Receive>, turn: Turn) {
         if self.take_shared(elan.peers(), receive) {
@@ -334,7 +209,7 @@ impl Port {
     }
 
     /// Leaves the thread something to do.
-    fn order(&self, order: Order) {
+    pub(super) fn order(&self, order: Order) {
         self.state.borrow_mut().inbox.push_back(order);
         self.bell.fire();
     }

@@ -2,9 +2,10 @@
 //! [`crate::elan::rails`].
 
 use super::thread::{Pending, Server};
+use super::wire::Envelope;
 use crate::elan::rails::{Rails, Wanted};
 use crate::elan::spread::{Part, assert_complete};
-use elan::{Dma, DmaError, ElanAddr, Placement, ProcessId, Rail};
+use elan::{Dma, DmaError, ElanAddr, Placement, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Bytes;
@@ -13,8 +14,7 @@ use units::Bytes;
 pub(super) struct Long {
     /// The get or fetch that ends with the message; taken at the end of the message.
     pending: Cell<Option<Pending>>,
-    source: ProcessId,
-    from: ElanAddr,
+    envelope: Envelope,
     to: ElanAddr,
     wanted: Wanted,
     /// Parts of the message that are not under way.
@@ -54,8 +54,7 @@ impl Server {
         let (_, here) = self.hands.node().rail_and_node();
         let long = Long {
             pending: Cell::new(Some(pending)),
-            source: envelope.source,
-            from: envelope.from,
+            envelope,
             to,
             wanted: Wanted {
                 from,
@@ -118,11 +117,12 @@ impl Server {
 
     async fn start_stripe(&self, stripe: Stripe) {
         let (long, (offset, length)) = (&stripe.long, stripe.part);
-        let there = &self.peers[long.source];
+        let there = &self.peers[long.envelope.source];
         let there = there.rails.as_ref().expect("all processes have them");
         let (there, here) = (there.place(stripe.rail), self.rails().place(stripe.rail));
-        let (from, to) = (there.at(long.from), here.at(long.to));
+        let (from, to) = (there.at(long.envelope.from), here.at(long.to));
         let get = Dma::new(from.offset(offset), to.offset(offset), length);
+        let get = self.unless_withdrawn(get, &long.envelope);
         let end = if stripe.rail == Rail::new(0) {
             self.hands.dma(get).await.into()
         } else {

@@ -54,9 +54,10 @@
 //! ## Where parts of the machine fail
 //!
 //! Packets take effect once, or their senders get an error ([`elan::adapter::recovery`]); an error of a send or a receive names the
-//! process at the other end. When the routing tables learn that no way is left between two processes, sends that wait for
-//! the other process fail, and so do receives that want messages of that process only. A receive from any process fails when no
-//! other process is in reach.
+//! process at the other end. When the routing tables learn that no way is left between two processes, or no adapter of the node
+//! works, sends that wait for the other process fail, and so do receives that want messages of that process only. A receive from any
+//! process fails when no other process is in reach. A message that was sent with success arrives, however long this takes; a
+//! message that was sent with an error is withdrawn (module `send`). What the threads tell each other goes again in the same way.
 //!
 //! ## On one node
 //!
@@ -73,6 +74,7 @@ mod local;
 mod long;
 mod message;
 pub(super) mod port;
+mod send;
 mod thread;
 mod unexpected;
 mod wire;

@@ -2,7 +2,7 @@
 
 use super::message::{Received, Room, Select, Stats, TportError};
 use super::unexpected::{Arrived, Body, SharedMessage};
-use super::wire::{Envelope, ORDERS};
+use super::wire::{Envelope, ORDERS, Wire};
 use crate::cpu::Cpu;
 use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
@@ -100,6 +100,10 @@ impl Receive {
 pub(super) enum Order {
     Post(Rc<Receive>),
     Cancel(Rc<Receive>),
+    /// An answer to a process goes again.
+    Answer(ProcessId, Wire),
+    /// A process's event is set, after an attempt that has failed.
+    Notice(ProcessId, ElanAddr),
 }
 
 /// What became of a receive.
@@ -127,6 +131,8 @@ pub(crate) struct Port {
     /// Longest small message.
     pub(super) small: Bytes,
     pub(super) queue: QueueId,
+    /// Whether messages of a process may come in another order than they were sent, because they take detours or go again.
+    pub(super) overtakes: bool,
     /// Packets on their way out of adapter memory: those of the host and of the thread.
     pub(super) slots: Pool,
     pub(super) answers: Pool,
@@ -138,11 +144,11 @@ pub(crate) struct Port {
 pub(super) struct State {
     /// Receives without a message, in the order of their posting.
     pub posted: VecDeque<Rc<Receive>>,
-    /// What the thread is told: posted receives and cancellations.
+    /// What the thread is told: posted receives, cancellations, and what goes again.
     pub inbox: VecDeque<Order>,
     /// What has come by detours; nothing if the thread is only to look at `early`.
     pub detoured: VecDeque<Box<[u8]>>,
-    /// On a machine with several rails: the places in the order of messages to each process, and of the next from each process;
+    /// Where messages may overtake: the places in the order of messages to each process, and of the next from each process;
     /// and the messages that have come before their turn, or nothing for one that will not come.
     pub sent_to: BTreeMap<ProcessId, u32>,
     pub next_from: BTreeMap<ProcessId, u32>,
@@ -202,6 +208,7 @@ impl Port {
             node: node.clone(),
             vp,
             cpu,
+            overtakes: rails.is_some() || node.lists_faults(),
             rails,
             config,
             window,

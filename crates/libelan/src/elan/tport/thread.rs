@@ -8,7 +8,8 @@ use super::long::{Long, Stripe};
 use super::message::{Received, Room, TportError};
 use super::port::{Order, Outcome, Peers, Port, Receive};
 use super::unexpected::{Arrived, Body, Fetch};
-use super::wire::{Envelope, ORDERS, Wire};
+use super::wire::{Envelope, ORDERS, Wire, withdrawn};
+use crate::elan::Elan;
 use crate::elan::detour::Detours;
 use crate::elan3::Context;
 use elan::config::ENVELOPE;
@@ -59,6 +60,7 @@ enum Work {
 }
 
 pub(super) struct Server {
+    elan: Elan,
     pub port: Rc<Port>,
     pub peers: Peers,
     pub elan3: Context,
@@ -73,13 +75,15 @@ pub(super) struct Server {
 }
 
 /// What the thread does.
-pub(super) async fn serve(port: Rc<Port>, peers: Peers, elan3: Context, thread: Thread) {
+pub(super) async fn serve(elan: Elan, thread: Thread) {
+    let port = Rc::clone(elan.port());
     let server = Server {
         hands: Hands::new(&port, thread),
-        detours: Detours::new(&peers, port.vp),
+        detours: elan.detours().cloned(),
         port,
-        peers,
-        elan3,
+        peers: elan.peers(),
+        elan3: elan.elan3().clone(),
+        elan,
         pending: RefCell::default(),
         line: RefCell::default(),
         look: RefCell::default(),
@@ -92,6 +96,10 @@ pub(super) async fn serve(port: Rc<Port>, peers: Peers, elan3: Context, thread: 
             Work::Ended(pending, result) => server.ended(pending, result).await,
             Work::Ordered(Order::Post(receive)) => server.posted(receive).await,
             Work::Ordered(Order::Cancel(receive)) => server.cancel(receive).await,
+            Work::Ordered(Order::Answer(to, wire)) => {
+                server.outbox.borrow_mut().push_back((to, wire));
+            }
+            Work::Ordered(Order::Notice(process, event)) => server.notify(process, event).await,
             Work::Came(bytes) => server.came(&bytes).await,
             Work::Look => {}
         }
@@ -220,7 +228,7 @@ impl Server {
                 } else {
                     Body::Held
                 };
-                if self.detours.is_none() {
+                if !self.port.overtakes {
                     return self.envelope(envelope, body).await;
                 }
                 let place = (envelope.source, envelope.order);
@@ -451,7 +459,19 @@ impl Server {
     fn get(&self, envelope: &Envelope, to: ElanAddr) -> Dma {
         let from = self.elan3.address(envelope.source, envelope.from);
         let from = from.expect("the sender is a process of the job");
-        Dma::new(from, self.hands.node().at(to), envelope.size)
+        let get = Dma::new(from, self.hands.node().at(to), envelope.size);
+        self.unless_withdrawn(get, envelope)
+    }
+
+    /// Has a get of a message fail if the sender has withdrawn the message, which senders do where parts of the machine fail.
+    pub(super) fn unless_withdrawn(&self, get: Dma, envelope: &Envelope) -> Dma {
+        if !self.hands.node().lists_faults() {
+            return get;
+        }
+        let word = self
+            .elan3
+            .address(envelope.source, withdrawn(envelope.event));
+        get.unless_withdrawn(word.expect("the sender is a process of the job"))
     }
 
     /// Sets an event of a process.
@@ -526,8 +546,14 @@ impl Server {
                     self.fetched(&receive, &envelope, &fetch, result).await;
                 }
             }
-            (Pending::Answer(slot, ..), _) => self.port.answers.give_back(slot),
-            (Pending::Notice(..) | Pending::Stripe(_) | Pending::Detour(_), _) => {}
+            (Pending::Answer(slot, to, wire), result) => {
+                self.port.answers.give_back(slot);
+                self.again(to, Order::Answer(to, wire))(result);
+            }
+            (Pending::Notice(to, event), result) => {
+                self.again(to, Order::Notice(to, event))(result);
+            }
+            (Pending::Stripe(_) | Pending::Detour(_), _) => {}
         }
     }
 
@@ -545,26 +571,28 @@ impl Server {
             Pending::Fetch(fetch, envelope) => (*envelope, fetch.buffer),
             &Pending::Answer(slot, to, answer) => {
                 self.port.answers.give_back(slot);
-                let tell = async move {
+                let again = self.again(to, Order::Answer(to, answer));
+                return self.hands.node().serve("detour", async move {
                     let tell = async || detours.tell(to, answer.encode().into()).await;
-                    detours.patiently(tell).await
-                };
-                return self.serve(tell);
+                    again(detours.patiently(tell).await);
+                });
             }
             &Pending::Notice(process, event) => {
-                let set = async move {
+                let again = self.again(process, Order::Notice(process, event));
+                return self.hands.node().serve("detour", async move {
                     let set = async || detours.set(process, event).await;
-                    detours.patiently(set).await
-                };
-                return self.serve(set);
+                    again(detours.patiently(set).await);
+                });
             }
             Pending::Stripe(_) | Pending::Detour(_) => unreachable!("they take no home rail"),
         };
         let node = self.hands.node().clone();
         let end = async move {
-            let bytes = detours
-                .fetch(envelope.source, envelope.from, envelope.size)
-                .await?;
+            let Envelope {
+                source, from, size, ..
+            } = envelope;
+            let withdrawn = Some(withdrawn(envelope.event));
+            let bytes = detours.fetch(source, from, size, withdrawn).await?;
             Ok(node.deliver(to, &bytes, None)?)
         };
         let pending = Pending::Detour(Box::new(pending));
@@ -573,11 +601,22 @@ impl Server {
             .push((pending, End::Beside(Box::pin(end))));
     }
 
-    /// Starts what goes on by itself. If it fails, the process that it is for is gone.
-    fn serve(&self, task: impl Future<Output = Result<(), DmaError>> + 'static) {
-        self.hands.node().serve("detour", async move {
-            let _ = task.await;
-        });
+    /// What becomes of an answer or a notice to a process at its end: if the network has certainly not carried it, it goes again
+    /// as soon as the process should be in reach. Nobody else waits for its error, and the process would wait for ever.
+    fn again(&self, to: ProcessId, order: Order) -> impl FnOnce(Result<(), DmaError>) + use<> {
+        let (elan, port) = (self.elan.clone(), Rc::clone(&self.port));
+        move |result| {
+            let lost = |error: DmaError| {
+                error.is_rail_down() || error.loss().is_some_and(|loss| !loss.unsure)
+            };
+            if result.is_err_and(lost) {
+                let node = port.node.clone();
+                node.serve("answer that goes again", async move {
+                    elan.comes_into_reach(to).await;
+                    port.order(order);
+                });
+            }
+        }
     }
 
     fn refuse(&self, envelope: &Envelope) {

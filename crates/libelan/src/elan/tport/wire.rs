@@ -3,6 +3,8 @@
 use super::message::{Received, TportError};
 use crate::elan::rails::MOST_TOLD;
 use elan::config::ENVELOPE;
+use elan::memory::EVENT_BLOCK;
+use elan::transaction::WORD;
 use elan::{ElanAddr, ProcessId};
 use units::Bytes;
 
@@ -27,8 +29,13 @@ pub(super) struct Envelope {
     pub near: bool,
     /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
     pub free: u32,
-    /// On a machine with several rails, the message's place among those of the sender to the receiver, modulo [`ORDERS`].
+    /// Where messages may overtake each other, the message's place among those of the sender to the receiver, modulo [`ORDERS`].
     pub order: u32,
+}
+
+/// Where the word lies, beside a send's event, that says that the sender has withdrawn its message.
+pub(super) fn withdrawn(event: ElanAddr) -> ElanAddr {
+    event.offset(EVENT_BLOCK - WORD)
 }
 
 impl Envelope {

@@ -1,0 +1,208 @@
+//! # Endurance: millions of messages through a network that fails, each of them checked
+//!
+//! The swarm has many short cases; this is a long one. On the shipped machine of 64 nodes bits flip on all links, and cables fail
+//! and are repaired at random, while all nodes send to each other by the libraries: puts with an event, gets, messages into
+//! queues, messages of Tports, additions. The machine masters these faults, so that no process may be told of an error, and each
+//! message must come once, whole and unaltered:
+//!
+//! * In a *round* each node sends one message, to a node that the round says; so each node is sent one, too. Kind, length and bytes
+//!   of a message follow from the seed, its sender and its round. The first eight bytes name sender and round.
+//! * *Queues and Tports*: the receiver compares all bytes of each message, and notes its round. A message that comes again is found by
+//!   the note, one that does not come by the wait for it. Messages of a Tport must be in the order of each sender.
+//! * *Puts*: each node has a place for the bytes of each other node, and an event that counts all puts. Who has put gets back what is
+//!   there; in the end all places are compared, and the event must have counted each put once. A put that is repeated late, over
+//!   newer bytes, is found by its bytes.
+//! * *Additions* add random numbers, whose sum is compared.
+//!
+//! When all is over, nothing may be left in the machine.
+
+mod plan;
+mod stage;
+
+use elan::adapter::recovery::Recoveries;
+use elan::faults::{Config, Episode, Fault, Links, Part, When};
+use elan::{Cluster, NodeId, Rail, Watch};
+use fabric::LinkId;
+use libelan::Job;
+use machine::Machine;
+use plan::Plan;
+use stage::Stage;
+use std::fmt::Display;
+use std::ops::AddAssign;
+use std::rc::Rc;
+use units::Time;
+
+/// Nodes, each with three processes: one sends and has the memory that others put into, one takes from its queue, one from its Tport.
+pub const NODES: u32 = 64;
+const PES: u32 = 3;
+
+/// After so long without a message the rest is lost. A node waits 18 ms for an answer that was lost, many times at most.
+const SILENCE: Time = Time::from_secs(3);
+
+/// How long the machine rests before it is looked at: longer than a packet may wait to go again.
+const REST: Time = Time::from_ms(40);
+
+/// A long run.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// Messages that each node sends.
+    pub rounds: u32,
+    /// The probability that a bit is wrong after a link.
+    pub bit_error_rate: f64,
+    /// The cables that fail.
+    pub cables: Cables,
+    /// Mean time between failures of a cable.
+    pub mtbf: Time,
+    /// Mean time until its repair.
+    pub mttr: Time,
+    /// The seed of messages and faults.
+    pub seed: u64,
+}
+
+/// Cables that fail, each by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cables {
+    /// Those between switches. The sources have new routing tables half a mean repair after a failure.
+    BetweenSwitches,
+    /// All, those of the nodes, too. The sources never have new routing tables: a table that knows of the dead cable of a node makes
+    /// an error of each message to the node.
+    All,
+}
+
+/// What came of a run: all messages arrived, once, whole and unaltered.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Messages.
+    pub messages: u64,
+    /// Packets, each time that they were answered or given up.
+    pub packets: u64,
+    /// Packets, headers and answers that were found to be damaged, on all links.
+    pub damaged: u64,
+    /// What the adapters have done about it.
+    pub recovered: Recoveries,
+    /// Failures of cables.
+    pub failures: u64,
+    /// Simulated time.
+    pub simulated: Time,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Tally) {
+        self.messages += other.messages;
+        self.packets += other.packets;
+        self.damaged += other.damaged;
+        self.failures += other.failures;
+        self.simulated += other.simulated;
+        let (sum, more) = (&mut self.recovered, &other.recovered);
+        sum.corrupted += more.corrupted;
+        sum.unreachable += more.unreachable;
+        sum.timed_out += more.timed_out;
+        sum.resent += more.resent;
+        sum.given_up += more.given_up;
+        sum.damaged += more.damaged;
+        sum.repeated += more.repeated;
+    }
+}
+
+impl Course {
+    fn faults(&self) -> Config {
+        let links = |level| {
+            Part::Links(Links {
+                level,
+                rail: None,
+                some: None,
+            })
+        };
+        let Course { mtbf, mttr, .. } = *self;
+        let mut list = vec![Fault {
+            part: links(None),
+            when: When::BitErrors(self.bit_error_rate),
+        }];
+        let least = usize::from(self.cables == Cables::BetweenSwitches);
+        list.extend((least..3).map(|level| Fault {
+            part: links(Some(level)),
+            when: When::Random { mtbf, mttr },
+        }));
+        Config {
+            timeout: Time::from_ms(8),
+            backoff: Time::from_ms(10),
+            broadcast_backoff: Time::from_ms(50),
+            detect: match self.cables {
+                Cables::BetweenSwitches => mttr / 2,
+                Cables::All => Time::from_secs(10_000),
+            },
+            give_up: Time::from_secs(1),
+            seed: self.seed,
+            list,
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What was lost, doubled or altered, or which error was told; what is left in the machine.
+    pub fn run(&self) -> Result<Tally, String> {
+        let file = include_str!("../../../machines/es40-qsnet.toml");
+        let machine = Machine::parse("es40-qsnet.toml", file, &[])
+            .map_err(|problems| problems.render(false))?;
+        let mut config = machine.cluster_config();
+        config.faults = Some(self.faults());
+        let mut cluster = Cluster::new(config, Watch::default());
+        let job = Job::new("endurance", NodeId::all(NODES), PES).map_err(words)?;
+        let stage = Rc::new(Stage::new(Plan::new(self)));
+        let launched = job.launch(&mut cluster, {
+            let stage = Rc::clone(&stage);
+            async move |pe| stage.play(pe).await
+        });
+        launched.map_err(words)?;
+        let mut ended = 0;
+        while stage.playing.get() > 0 {
+            let end = cluster.now() + SILENCE;
+            cluster
+                .run_while(end, |_| {
+                    stage.playing.get() > 0 && stage.wrong.borrow().is_none()
+                })
+                .map_err(words)?;
+            stage.wrong.take().map_or(Ok(()), Err)?;
+            if stage.playing.get() > 0 && stage.ended.get() == ended {
+                let rest = u64::from(self.rounds) * u64::from(NODES) - ended;
+                return Err(format!("at {} {rest} messages are lost", cluster.now()));
+            }
+            ended = stage.ended.get();
+        }
+        let simulated = cluster.now();
+        cluster.run_until(simulated + REST).map_err(words)?;
+        cluster.check_conservation();
+        stage.check()?;
+        let census = cluster.census();
+        if !census.is_empty() {
+            return Err(format!("in the end there are {census:?}"));
+        }
+        Ok(self.tally(&cluster, simulated))
+    }
+
+    fn tally(&self, cluster: &Cluster, simulated: Time) -> Tally {
+        let links = LinkId::all(cluster.config().fabric.topology.links());
+        let down = |episode: &Episode| episode.down.is_some();
+        let mut tally = Tally {
+            messages: u64::from(self.rounds) * u64::from(NODES),
+            packets: cluster.packets(),
+            damaged: links.map(|link| cluster.link(link).errors).sum(),
+            failures: cluster.faults().into_iter().filter(down).count() as u64,
+            simulated,
+            ..Tally::default()
+        };
+        for node in NodeId::all(NODES) {
+            tally += Tally {
+                recovered: cluster.adapter(Rail::new(0), node).recoveries(),
+                ..Tally::default()
+            };
+        }
+        tally
+    }
+}
+
+/// An error in words.
+fn words(error: impl Display) -> String {
+    error.to_string()
+}
