@@ -26,8 +26,10 @@ def run(tests: Path, ranks: int, words: list[str], limit: float, **more: str) ->
     return mpi4py_suite.run(launcher, tests, words, limit, os.environ | more)
 
 
-def simulate(tests: Path, ranks: int, words: list[str], limit: float, out: Path) -> mpi4py_suite.Outcome:
-    options = ["--machine", "es40-qsnet", "--quiet", "--out", str(out)]
+def simulate(
+    tests: Path, ranks: int, words: list[str], limit: float, out: Path, collectives: str = "mpi"
+) -> mpi4py_suite.Outcome:
+    options = ["--machine", "es40-qsnet", "--quiet", "--out", str(out), "--collectives", collectives]
     launcher = command("mpirun", "-n", str(ranks), *options)
     return mpi4py_suite.run(launcher, tests, words, limit, environment())
 
@@ -59,10 +61,11 @@ def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
 
 
 @needs_mpi
-def test_simulated_quickly(tests: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("collectives", ["mpi", pytest.param("hardware", marks=pytest.mark.slow)])
+def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> None:
     """What exercises the network most."""
     names = mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
-    outcome = simulate(tests, 2, mpi4py_suite.include(names), 300, tmp_path)
+    outcome = simulate(tests, 2, mpi4py_suite.include(names), 300, tmp_path, collectives)
     check(outcome, set())
     assert {name.split(".")[0] for name in outcome.tests} >= set(names)
     assert outcome.counts()["ok"] > 800
@@ -81,12 +84,12 @@ def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_mpi
-@pytest.mark.parametrize("ranks", [2, 4])
-def test_simulated(tests: Path, ranks: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("ranks", "collectives"), [(2, "mpi"), (4, "mpi"), (4, "hardware")])
+def test_simulated(tests: Path, ranks: int, collectives: str, tmp_path: Path) -> None:
     """All of it but what starts processes; test_io with four ranks takes a million messages."""
     but = FAILURES_OF_TWO if ranks == 2 else set()
     for name in mpi4py_suite.chosen(tests, SIMULATED):
-        check(simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path))
+        check(simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path, collectives))
 
 
 @pytest.mark.slow

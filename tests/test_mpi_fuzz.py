@@ -137,7 +137,7 @@ def test_configurations() -> None:
     text = [" ".join(one.words) for one in drawn]
     for machine in configurations.NODES:
         assert any(f"--machine {machine}" in one for one in text)
-    shares = ("--ranks-per-node 2", "--ranks-per-node 4")
+    shares = ("--ranks-per-node 2", "--ranks-per-node 4", "--collectives hardware", "--collectives elan")
     for words in (*shares, "--memory elan", "--network ideal", "rails.policy=dynamic"):
         assert any(words in one for one in text), words
 

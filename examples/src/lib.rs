@@ -13,6 +13,8 @@
 //! | `put_get` | Elan3lib | the time and the bandwidth of puts and gets between two nodes |
 //! | `tports` | Elanlib | a farm: tasks go to whoever asks, by tagged messages of any sender |
 //! | `shmem` | Shmem | a histogram whose bins lie on all processes, counted by atomic additions |
+//! | `shmem_times` | Shmem | times of puts, gets, barriers and broadcasts, beside those of the programs in `benchmarks/shmem` |
+//! | `elan_times` | Elanlib | times of messages, puts, gets and collective calls, beside those of the programs in `benchmarks/elan` |
 //! | `mpi` | MPI | the heat equation on a rod: halo exchange that overlaps with computation, and reductions |
 //! | `collectives` | Elanlib | barriers and broadcasts by hardware and by software, on 2 nodes, 4, and so on up to all |
 

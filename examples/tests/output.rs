@@ -46,6 +46,21 @@ fn shmem() {
     insta::assert_snapshot!("shmem", printed(env!("CARGO_BIN_EXE_shmem"), &[]));
 }
 
+/// The table beside which the tests of Python lay that of the programs in C.
+#[test]
+fn shmem_times() {
+    insta::assert_snapshot!(
+        "shmem_times",
+        printed(env!("CARGO_BIN_EXE_shmem_times"), &[])
+    );
+}
+
+/// The table beside which the tests of Python lay that of the programs in C.
+#[test]
+fn elan_times() {
+    insta::assert_snapshot!("elan_times", printed(env!("CARGO_BIN_EXE_elan_times"), &[]));
+}
+
 #[test]
 fn mpi() {
     insta::assert_snapshot!("mpi", printed(env!("CARGO_BIN_EXE_mpi"), &[]));

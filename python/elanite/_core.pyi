@@ -82,7 +82,8 @@ class MpiRecords(TypedDict):
     adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
     that was idle in a slice has no row."""
     summary: _Columns
-    """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`."""
+    """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`; calls of
+    ranks by who carried them out: `collectives_hardware`, `collectives_elan`, `collectives_mpi`."""
 
 @final
 class MpiRun:

@@ -119,13 +119,18 @@ class Store:
         return True
 
     def table(self, identity: str, table: Table) -> pl.DataFrame:
-        """One table of a finished point; empty if there was no such table when the point was simulated."""
+        """One table of a finished point; empty if there was no such table when the point was simulated.
+
+        Columns that there were not yet are null.
+        """
         import polars as pl
 
         manifest = self.get(identity)
         if manifest is not None and f"{table}.parquet" not in manifest["files"]:
             return empty(table)
-        return pl.read_parquet(self.folder / identity / f"{table}.parquet")
+        found = pl.read_parquet(self.folder / identity / f"{table}.parquet")
+        missing = [name for name in TABLES.get(table, {}) if name not in found.columns]
+        return pl.concat([empty(table), found], how="diagonal") if missing else found
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
         """Keep the results of a point. Returns when they are on the disk. Raises ``StoreError`` if they cannot be."""

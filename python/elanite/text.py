@@ -49,9 +49,11 @@ def plain(value: object) -> str:
 
 
 def percent(value: float | None) -> str:
-    """An error as a signed percentage."""
+    """An error as a signed percentage; as a factor if the value is more than ten times the published one."""
     if value is None:
         return ""
+    if value > 9:
+        return f"x {number(1 + value)}"
     return "0.0%" if abs(value) < 0.0005 else f"{value:+.1%}"
 
 
@@ -130,11 +132,12 @@ def totals(verdicts: Sequence[Verdict]) -> str:
 def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
     """One sentence: the fitted parameters of a machine, and the claims to which each was fitted."""
     words = [f"{key} ({', '.join(claims)})" for key, claims in parameters.items()]
+    if not words:
+        return f"{machine}: no parameter is fitted."
+    plural = "s" if len(words) > 1 else ""
     return (
-        f"{machine}: {len(words)} fitted parameters: {'; '.join(words)}. All other claims about this machine are"
+        f"{machine}: {len(words)} fitted parameter{plural}: {'; '.join(words)}. All other claims about this machine are"
         " predictions."
-        if words
-        else f"{machine}: no parameter is fitted."
     )
 
 

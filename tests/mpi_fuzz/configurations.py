@@ -113,4 +113,8 @@ def _drawn(rng: random.Random, batch: int, machine: str) -> Configuration:
         for key, values in RAILS.items():
             words += ["--set", f"{key}={own.get(key) or rng.choice(values)}"]
         name += f", {count} rails {policy}"
+    collectives = random.Random(f"collectives {batch} {machine}").choice(("mpi", "hardware", "hardware", "elan"))
+    if collectives != "mpi":
+        words += ["--collectives", collectives]
+        name += f", collectives {collectives}"
     return Configuration(name, tuple(words))

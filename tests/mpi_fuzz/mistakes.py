@@ -48,8 +48,8 @@ MISTAKES = [
     Mistake(
         "a lost piece",
         "crates/fi/src/progress/mod.rs",
-        "                if let Some(operation) = self.under_way.get(&report.id) {\n",
-        "                if let Some(operation) = self.under_way.get(&report.id).filter(|_| part.at() == 0) {\n",
+        "} else if let Some(operation) = self.under_way.get(&report.id) {\n",
+        "} else if let Some(operation) = self.under_way.get(&report.id).filter(|_| part.at() == 0) {\n",
     ),
     Mistake(
         "a piece twice",

@@ -9,6 +9,7 @@
 //! exit code is the program's, 2 for a wrong command line, 3 for a deadlock.
 
 use machine::Machine;
+use mpirun::options::Collectives;
 use mpirun::{End, Memory, Network, Options, Run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -70,6 +71,7 @@ fn options(ranks: u32) -> Options {
         compute: "none".into(),
         network: Network::Ideal,
         memory: Memory::Main,
+        collectives: Collectives::Mpi,
         seed: 1,
         limit_time: None,
         timeline: false,

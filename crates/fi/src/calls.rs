@@ -18,7 +18,10 @@
 #![allow(unsafe_code)] // functions of C
 
 mod entries;
-mod next;
+mod handlers;
+pub mod next;
+
+pub use next::{definition, is_standard};
 
 use crate::clock::system;
 use crate::session::{self, Session};
@@ -69,7 +72,7 @@ fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
 
 /// The outermost call of a thread begins.
 #[inline]
-fn enter(thread: &Thread, call: u32) {
+pub fn enter(thread: &Thread, call: u32) {
     thread.enter(call);
     match session::get() {
         Some(session) => begin(session, thread, call),
@@ -80,7 +83,7 @@ fn enter(thread: &Thread, call: u32) {
 
 /// The outermost call of a thread ends.
 #[inline]
-fn leave(thread: &Thread) {
+pub fn leave(thread: &Thread) {
     let call = thread.leave();
     if let Some(session) = session::get() {
         end(session, thread, call);
@@ -141,6 +144,7 @@ fn record(session: &Session, thread: &Thread, call: u32) {
     if session.settings().calls {
         let called = Order {
             id: call.into(),
+            tag: thread.served.replace(false).into(),
             key: thread.began.get(),
             ..Order::new(OrderKind::Called, session.now())
         };

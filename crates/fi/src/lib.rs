@@ -8,10 +8,12 @@
 //! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
+//! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
 //!
 //! The modules build on each other in this order: types of the interface ([`abi`]), the program's memory and addresses
-//! ([`memory`], [`address`]), the calling thread ([`thread`]), the state ([`progress`]), the session around it, operations and
-//! the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`], [`completion`], [`domain`], [`fabric`]).
+//! ([`memory`], [`address`]), the calling thread ([`thread`]), lost operations ([`losses`]), the state ([`progress`]), the
+//! session around it, operations and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`],
+//! [`completion`], [`domain`], [`fabric`]).
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those of
 //! the system.
@@ -21,13 +23,17 @@ mod address;
 mod attach;
 mod calls;
 mod clock;
+mod collective;
 mod completion;
 mod domain;
+pub mod elan;
 mod endpoint;
 mod fabric;
+mod losses;
 mod manager;
 mod memory;
 mod messages;
+pub mod native;
 mod object;
 mod operation;
 mod peek;
@@ -35,6 +41,7 @@ mod progress;
 mod provider;
 mod rma;
 mod session;
+pub mod shmem;
 #[cfg(test)]
 mod tests;
 mod thread;

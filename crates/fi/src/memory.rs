@@ -12,7 +12,9 @@ use crate::abi::entries::IoVec;
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
+    /// Where it begins.
     pub address: usize,
+    /// Its bytes.
     pub length: usize,
 }
 
@@ -100,6 +102,18 @@ impl Buffer {
             (span(&list[0]), list[1..].iter().map(span).collect())
         };
         Buffer { first, more }
+    }
+
+    /// A buffer of some pieces, one after the other.
+    pub fn of(mut pieces: Vec<Span>) -> Buffer {
+        if pieces.is_empty() {
+            return Buffer::default();
+        }
+        let first = pieces.remove(0);
+        Buffer {
+            first,
+            more: pieces,
+        }
     }
 
     /// The address of the first byte.

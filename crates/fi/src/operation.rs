@@ -8,8 +8,8 @@
 //! endpoint, the latter concerns access to memory, which ends at the other rank in any case.
 
 use crate::abi::{
-    Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EINVAL, FI_EMSGSIZE, FI_EOPBADSTATE,
-    FI_MATCH_COMPLETE,
+    Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE,
+    FI_EOPBADSTATE, FI_MATCH_COMPLETE,
 };
 use crate::memory::{Buffer, Span};
 use crate::object::session;
@@ -165,6 +165,9 @@ pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(
     call.give(Order { id, ..order }, bytes);
     if waits {
         call.wait(id);
+        if call.state.engine.losses.take_injected() {
+            return Err(-FI_EHOSTUNREACH);
+        }
     }
     Ok(())
 }

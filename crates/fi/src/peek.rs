@@ -4,7 +4,9 @@
 //! the call returns, as the MPI library asks for it at once. A second call with the same context receives a message that a peek
 //! claims (`FI_CLAIM`). In a call that waits for a message, a [probe](crate::progress::probe) waits for it.
 
-use crate::abi::{Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_ENOMSG, FI_RECV, FI_TAGGED};
+use crate::abi::{
+    Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_EHOSTUNREACH, FI_ENOMSG, FI_RECV, FI_TAGGED,
+};
 use crate::memory::Buffer;
 use crate::operation::call;
 use crate::progress::PendingOp;
@@ -22,6 +24,10 @@ pub fn order_peek(
     flags: u64,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
+    let peer = call.peer;
+    if call.state.engine.losses.take_probed(peer) {
+        return Err(-FI_EHOSTUNREACH);
+    }
     let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
     let (claim, order_flags) = if claims {
         (FI_CLAIM, Flags::CLAIM)

@@ -31,6 +31,8 @@ pub struct Session {
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
+    /// How often MPI has looked in all.
+    looks_in_all: AtomicU64,
     /// How often MPI has looked since the last report or order.
     idle: AtomicU32,
     /// How often MPI may look for messages that do not reach the network, before further looks count.
@@ -38,6 +40,8 @@ pub struct Session {
     /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it has not.
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
+    /// The simulated nodes of all ranks.
+    nodes: Vec<u32>,
     state: Mutex<State>,
 }
 
@@ -76,6 +80,11 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
+/// Whether this thread holds the lock of the session.
+pub fn is_held() -> bool {
+    HOLDS.get()
+}
+
 static SESSION: OnceLock<Session> = OnceLock::new();
 
 /// Set in children of the process, which are no ranks.
@@ -83,6 +92,14 @@ static CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Set while the rank has left the simulation.
 static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// How often the rank has come back to the simulation.
+static VISITS: AtomicU32 = AtomicU32::new(0);
+
+/// How often the rank has come back to the simulation: what MPI has given a program is gone when it comes back.
+pub fn visit() -> u32 {
+    VISITS.load(Ordering::Relaxed)
+}
 
 /// Attaches this process, which has no session yet, to the simulator.
 ///
@@ -101,10 +118,12 @@ pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         found_nothing: AtomicBool::new(false),
         slept: AtomicBool::new(false),
         looks: AtomicU32::new(0),
+        looks_in_all: AtomicU64::new(0),
         idle: AtomicU32::new(0),
         spare_looks: AtomicU32::new(0),
         last_looks: AtomicU32::new(0),
         out_of_band: link.out_of_band(),
+        nodes: link.nodes(),
         state: Mutex::new(State {
             engine: ProgressEngine::default(),
             link,
@@ -126,6 +145,11 @@ pub fn shown() -> Option<&'static Session> {
     SESSION.get()
 }
 
+/// Whether this process is a child of a rank.
+pub fn is_child() -> bool {
+    CHILD.load(Ordering::Relaxed)
+}
+
 /// This process is a child of a rank, and has no session.
 pub fn forget() {
     CHILD.store(true, Ordering::Relaxed);
@@ -140,6 +164,11 @@ impl Session {
     /// This rank's number, and how many there are.
     pub fn rank(&self) -> (u32, u32) {
         (self.rank, self.ranks)
+    }
+
+    /// The simulated nodes of all ranks.
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes
     }
 
     /// Local time in picoseconds.
@@ -187,6 +216,11 @@ impl Session {
         } else {
             self.leaves(Leaving::Exit);
         }
+    }
+
+    /// How often MPI has looked in all.
+    pub fn looks_in_all(&self) -> u64 {
+        self.looks_in_all.load(Ordering::Relaxed)
     }
 
     /// The program does not look again but does something else: the steps of [`Session::look`] begin anew.

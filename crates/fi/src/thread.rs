@@ -22,6 +22,8 @@ pub struct Thread {
     pub began: Cell<u64>,
     /// How many orders the thread has given since then.
     pub orders: Cell<u32>,
+    /// Whether Elanlib carries out the call that the thread is in.
+    pub served: Cell<bool>,
     /// The thread's processor time at the end of its last call, in nanoseconds, if computation is measured.
     pub computed: Cell<Option<u64>>,
     /// Whether the thread has called MPI or is the first of the process; nothing while that is not known.
@@ -37,6 +39,7 @@ thread_local! {
         counted: Cell::new(false),
         began: Cell::new(0),
         orders: Cell::new(0),
+        served: Cell::new(false),
         computed: Cell::new(None),
         drives: Cell::new(None),
         readings: Cell::new(0),
@@ -137,6 +140,14 @@ pub fn drives() {
 pub fn ordered() {
     let orders = &current().orders;
     orders.set(orders.get().saturating_add(1));
+}
+
+/// The thread has waited in simulated time, without a call: what it has done meanwhile is no computation.
+pub fn waited() {
+    let computed = &current().computed;
+    if computed.get().is_some() {
+        computed.set(Some(system::processor_time()));
+    }
 }
 
 /// This thread has done something else than reading the clock.

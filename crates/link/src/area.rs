@@ -178,6 +178,8 @@ pub(crate) struct Slot {
     /// Bytes of orders and of reports in the areas.
     pub up: AtomicU64,
     pub down: AtomicU64,
+    /// The simulated node of the rank.
+    pub node: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);

@@ -6,6 +6,21 @@
 //!
 //! The list ([`each_call`](crate::each_call)) is the only one: the numbers here and the entry points of the ranks' library are
 //! made from it.
+//!
+//! Behind the calls of MPI come those of the libraries that Elanite itself gives to programs: OpenSHMEM ([`shmem`]) from
+//! [`SHMEM`] on, Elanlib and Elan3lib ([`elan`]) from [`ELAN`] on, each in the order of its list.
+
+mod elan;
+mod shmem;
+
+/// No call: the rank waits in a loop for a word of its memory.
+pub const LOOP: u32 = 999;
+
+/// The number of the first call of OpenSHMEM.
+pub const SHMEM: u32 = 1000;
+
+/// The number of the first call of Elanlib.
+pub const ELAN: u32 = 3000;
 
 /// What a call means for the time of the rank that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +47,7 @@ macro_rules! each_call {
         $with! {
             Blocks {
                 0 => MPI_Buffer_flush MPI_Finalize;
-                1 => MPI_Barrier MPI_Comm_disconnect MPI_Comm_flush_buffer MPI_File_close MPI_File_sync
+                1 => MPI_Comm_disconnect MPI_Comm_flush_buffer MPI_File_close MPI_File_sync
                     MPI_Session_finalize MPI_Session_flush_buffer MPI_Win_complete MPI_Win_flush_all
                     MPI_Win_flush_local_all MPI_Win_free MPI_Win_unlock_all MPI_Win_wait;
                 2 => MPI_Buffer_detach MPI_Buffer_detach_c MPI_Comm_dup MPI_File_preallocate MPI_File_set_atomicity
@@ -47,20 +62,19 @@ macro_rules! each_call {
                     MPI_File_read_ordered_begin MPI_File_read_ordered_begin_c MPI_File_write_all_begin
                     MPI_File_write_all_begin_c MPI_File_write_ordered_begin MPI_File_write_ordered_begin_c MPI_Probe
                     MPI_Waitany MPI_Win_lock;
-                5 => MPI_Bcast MPI_Bcast_c MPI_Comm_accept MPI_Comm_create_from_group MPI_Comm_split_type MPI_File_open
+                5 => MPI_Comm_accept MPI_Comm_create_from_group MPI_Comm_split_type MPI_File_open
                     MPI_File_read_all MPI_File_read_all_c MPI_File_read_at_all_begin MPI_File_read_at_all_begin_c
                     MPI_File_read_ordered MPI_File_read_ordered_c MPI_File_write_all MPI_File_write_all_c
                     MPI_File_write_at_all_begin MPI_File_write_at_all_begin_c MPI_File_write_ordered
                     MPI_File_write_ordered_c MPI_Mprobe MPI_Mrecv MPI_Mrecv_c MPI_Waitsome;
-                6 => MPI_Allreduce MPI_Allreduce_c MPI_Cart_create MPI_Exscan MPI_Exscan_c MPI_File_read_at_all
+                6 => MPI_Cart_create MPI_Exscan MPI_Exscan_c MPI_File_read_at_all
                     MPI_File_read_at_all_c MPI_File_set_view MPI_File_write_at_all MPI_File_write_at_all_c
                     MPI_Graph_create MPI_Intercomm_create MPI_Reduce_scatter MPI_Reduce_scatter_block
                     MPI_Reduce_scatter_block_c MPI_Reduce_scatter_c MPI_Rsend MPI_Rsend_c MPI_Scan MPI_Scan_c MPI_Send
                     MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate MPI_Win_allocate_c MPI_Win_allocate_shared
                     MPI_Win_allocate_shared_c MPI_Win_create MPI_Win_create_c;
                 7 => MPI_Allgather MPI_Allgather_c MPI_Alltoall MPI_Alltoall_c MPI_Neighbor_allgather
-                    MPI_Neighbor_allgather_c MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c MPI_Recv MPI_Recv_c
-                    MPI_Reduce MPI_Reduce_c;
+                    MPI_Neighbor_allgather_c MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c MPI_Recv MPI_Recv_c;
                 8 => MPI_Allgatherv MPI_Allgatherv_c MPI_Gather MPI_Gather_c MPI_Intercomm_create_from_groups
                     MPI_Neighbor_allgatherv MPI_Neighbor_allgatherv_c MPI_Scatter MPI_Scatter_c;
                 9 => MPI_Alltoallv MPI_Alltoallv_c MPI_Alltoallw MPI_Alltoallw_c MPI_Dist_graph_create MPI_Gatherv
@@ -68,7 +82,8 @@ macro_rules! each_call {
                     MPI_Neighbor_alltoallw_c MPI_Scatterv MPI_Scatterv_c MPI_Sendrecv_replace MPI_Sendrecv_replace_c;
                 10 => MPI_Dist_graph_create_adjacent;
                 12 => MPI_Sendrecv MPI_Sendrecv_c;
-                own => MPI_Init_thread MPI_Session_init;
+                own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Init_thread MPI_Reduce MPI_Reduce_c
+                    MPI_Session_init;
             }
             Request {
                 1 => MPI_Buffer_iflush MPI_Start;
@@ -151,6 +166,9 @@ pub const COUNT: usize = CALLS.len();
 
 /// The name of a call.
 pub fn name(number: u32) -> &'static str {
+    if number == LOOP {
+        return "no call, a loop on a word";
+    }
     entry(number).map_or("no call of MPI", |&(name, _)| name)
 }
 
@@ -160,7 +178,12 @@ pub fn kind(number: u32) -> Option<CallKind> {
 }
 
 fn entry(number: u32) -> Option<&'static (&'static str, CallKind)> {
-    CALLS.get((number as usize).checked_sub(1)?)
+    let (list, first): (&'static [_], _) = match number {
+        ELAN.. => (elan::CALLS, ELAN),
+        SHMEM.. => (shmem::CALLS, SHMEM),
+        _ => (&CALLS, 1),
+    };
+    list.get(number.checked_sub(first)? as usize)
 }
 
 /// The number of the call with a name that is on the list.
@@ -169,11 +192,25 @@ pub const fn number(name: &str) -> u32 {
     while place < COUNT && precedes(CALLS[place].0, name) {
         place += 1;
     }
-    assert!(
-        place < COUNT && !precedes(name, CALLS[place].0),
-        "no such call"
-    );
-    place as u32 + 1
+    if place < COUNT && !precedes(name, CALLS[place].0) {
+        return place as u32 + 1;
+    }
+    let place = find(name, shmem::CALLS);
+    if place < shmem::CALLS.len() {
+        return SHMEM + place as u32;
+    }
+    let place = find(name, elan::CALLS);
+    assert!(place < elan::CALLS.len(), "no such call");
+    ELAN + place as u32
+}
+
+/// The place of a name in a list in any order; the list's length if it is not there.
+const fn find(name: &str, list: &[(&str, CallKind)]) -> usize {
+    let mut place = 0;
+    while place < list.len() && (precedes(name, list[place].0) || precedes(list[place].0, name)) {
+        place += 1;
+    }
+    place
 }
 
 /// Whether a name comes before another one.

@@ -63,6 +63,37 @@ pub enum Foul {
         /// The peek's name.
         id: u64,
     },
+    /// There is no such atomic, its word has another length than 4 or 8 bytes, or the word to compare with is missing.
+    #[error("it gave an atomic that makes no sense")]
+    Atomic,
+    /// A message is taken out of a queue that the rank has not made, or that has none.
+    #[error("it takes a message out of queue {key}, in which it has none")]
+    Dequeued {
+        /// The queue's name.
+        key: u64,
+    },
+    /// Bytes are put where the rank that gets them has no memory for others.
+    #[error("it put {size} bytes at address {at:#x} of rank {peer}, which offers no memory there")]
+    Address {
+        /// The rank that was to get the bytes.
+        peer: u32,
+        /// The address.
+        at: u64,
+        /// How many bytes.
+        size: u64,
+    },
+    /// A group does not exist, has other members, or none that gave the order.
+    #[error("it names group {key}, which is no group of this rank with these members")]
+    Group {
+        /// The group.
+        key: u64,
+    },
+    /// A collective call is none, or its bytes are not those that it announces.
+    #[error("it gave a collective call of kind {tag} that makes no sense")]
+    Collective {
+        /// The kind.
+        tag: u64,
+    },
 }
 
 impl Foul {

@@ -33,8 +33,10 @@
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 
 mod area;
+mod atomic;
 pub mod calls;
 mod checksum;
+pub mod collective;
 mod foul;
 mod part;
 mod rank;
@@ -44,22 +46,34 @@ mod simulator;
 pub mod turn;
 
 pub use area::{BATCH, Leaving, LinkError, Phase};
+pub use atomic::Atomic;
 pub use checksum::{Checksum, checksum};
+pub use collective::{CollectiveKind, Collectives};
 pub use foul::Foul;
 pub use part::{Part, Payload};
-pub use rank::{OutOfBand, Rank};
+pub use rank::{OutOfBand, Rank, places};
 pub use record::{Flags, Order, OrderKind, Report, ReportKind, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";
 
 /// The environment variable that gives ranks the longest message, in bytes, that crosses the network as one.
 pub const LONGEST_VARIABLE: &str = "ELANITE_LONGEST";
+
+/// The environment variable that gives ranks the longest message of a queue, in bytes.
+pub const SLOT_VARIABLE: &str = "ELANITE_SLOT";
+
+/// The key of all memory of a rank's process that the rank lets others reach: an offset is an address. MPI libraries choose the
+/// keys of other memory, from small numbers on.
+pub const ADDRESS_SPACE: u64 = 1 << 63;
+
+/// The key of a rank's memory by the addresses of its Elan3 context.
+pub const ELAN3_SPACE: u64 = ADDRESS_SPACE | 1;
 
 /// A moment that never comes.
 pub const NEVER: u64 = u64::MAX;

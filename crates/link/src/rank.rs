@@ -67,6 +67,11 @@ impl Rank {
         self.area.ranks()
     }
 
+    /// The simulated nodes of all ranks.
+    pub fn nodes(&self) -> Vec<u32> {
+        nodes(&self.area)
+    }
+
     /// The settings of the run.
     pub fn settings(&self) -> Settings {
         self.settings
@@ -218,6 +223,19 @@ impl OutOfBand {
         let turn = head.leaving.fetch_add(1, AcqRel) + 1;
         slot.leaves.store(turn, Release);
     }
+}
+
+fn nodes(area: &Area) -> Vec<u32> {
+    let node = |rank| area.slot(rank).node.load(Acquire);
+    (0..area.ranks()).map(node).collect()
+}
+
+/// The simulated nodes of all ranks, for a process that does not attach.
+///
+/// # Errors
+/// See [`LinkError`].
+pub fn places(path: &str) -> Result<Vec<u32>, LinkError> {
+    Ok(nodes(&Area::open(path)?))
 }
 
 /// Ends this process silently: the simulator has said what there is to say, or has been killed.

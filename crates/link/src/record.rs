@@ -9,7 +9,7 @@
 //! | `Peek` | of the peek | as `Receive` | as `Receive` | | | | |
 //! | `Claim` | of the peek that claimed it | | | | | room | |
 //! | `Cancel` | of the receive or probe | | | | | | |
-//! | `Put` | of the put | to whom | | | which memory, where in it | bytes | all bytes |
+//! | `Put` | of the put | to whom | a number that the other rank is told, or 0 | | which memory, where in it | bytes | all bytes |
 //! | `Get` | of the get | from whom | | | the same | bytes | |
 //! | `Reply` | of the `Read` | | | | | bytes | all bytes |
 //! | `Called` | which call | | | | `key`: when it began | | |
@@ -17,6 +17,13 @@
 //! | `More` | | | | | | | |
 //! | `Differs` | the report's `message` | | | | | bytes | what was stored |
 //! | `Finish` | | | | | | | |
+//! | `Group` | 0: nobody waits | | | | `key`: the group | | the ranks of its members, as words of 32 bits; nothing: the rank leaves it |
+//! | `Collective` | of the call | the root, by its place in the group | which call, 1 for by hardware | the reduction | the group, bytes of an element | bytes | this member's bytes |
+//! | `Atomic` | of the atomic | on whom | `tag`: which ([`Atomic`](crate::Atomic)); `mask`: the operand | | which memory, where in it | bytes of the word: 4 or 8 | the word to compare with, in 8 bytes |
+//! | `Queue` | | | | slots | `key`: the queue's name | bytes of a slot | |
+//! | `Enqueue` | of the insertion | to whom | | | `key`: the queue's name | bytes | all bytes |
+//! | `Dequeued` | | | | | `key`: the queue's name | | |
+//! | `Refuses` | the report's `message` | who wrote | | | which memory, where in it | bytes | |
 //!
 //! | report | `id` | `peer` | `tag` | `data` | `key`, `offset` | `size` | payload |
 //! |---|---|---|---|---|---|---|---|
@@ -26,8 +33,16 @@
 //! | `Found` | of the peek | who sent it | tag | completion data | | of the message | |
 //! | `Stored` | of the put | | | | | | |
 //! | `Got` | of the get | | | | | of the get | its bytes |
-//! | `Write` | | | | | which memory, where in it | bytes | all bytes |
+//! | `Write` | | | the put's number | | which memory, where in it | bytes | all bytes |
 //! | `Read` | of the request | | | | which memory, where in it | bytes | |
+//! | `Collected` | of the call or group | | | | | of the result | the result, to whom it is due |
+//! | `Fetched` | of the atomic | | the old word | | | | |
+//! | `Enqueued` | of the insertion | | | | | | |
+//! | `Combine` | of the request | | | | | bytes of both | two vectors, one behind the other |
+//! | `Arrived` | | | | | `key`: the queue's name | bytes | its bytes |
+//!
+//! An operation that ends as [`Status::Lost`] brings no message. Its report names the `peer`, and the payload says why, in
+//! words.
 //!
 //! Reports with payload also say which `message` of the run it is, and the `checksum` ([`crate::checksum`]) that its sender gave.
 //! A payload that does not fit into an area comes in [parts](crate::Part), each with its record.
@@ -69,6 +84,21 @@ pub enum OrderKind {
     Finish = 12,
     /// The bytes that were stored, since their checksum is not that of the bytes that were sent.
     Differs = 13,
+    /// A group of ranks ([`crate::collective`]): each member names the group once, before its first call of the group, and says
+    /// at last that it will not call it any more. With an `id` the rank wants to hear whether there is room for the group.
+    Group = 14,
+    /// A collective call of a group.
+    Collective = 15,
+    /// Change a word in the memory of another rank, in one step, and fetch the old word.
+    Atomic = 16,
+    /// Make a queue for messages of other ranks.
+    Queue = 17,
+    /// Put a message into a queue of another rank.
+    Enqueue = 18,
+    /// The program has taken one message out of a queue: its slot is free.
+    Dequeued = 19,
+    /// Another rank has put bytes where this rank has no memory for others. The run ends, and that rank is to blame.
+    Refuses = 20,
 }
 
 /// What a rank is told.
@@ -91,6 +121,16 @@ pub enum ReportKind {
     Write = 7,
     /// Reply with bytes of this rank's memory: another rank gets them.
     Read = 8,
+    /// A collective call has ended, or a group is made; [`Status::Nothing`] if there is no room for it.
+    Collected = 9,
+    /// An atomic has ended.
+    Fetched = 10,
+    /// An insertion into a queue has ended for its sender.
+    Enqueued = 11,
+    /// A message is the first one in a queue of this rank.
+    Arrived = 12,
+    /// Reply with the second of two vectors, into which the function of the rank's reduction has combined both.
+    Combine = 13,
 }
 
 /// How an operation ended.
@@ -134,6 +174,10 @@ impl Flags {
     pub const MEETING: Flags = Flags(128);
     /// Other threads of the rank's process run, and one of them may do what the rank waits for.
     pub const THREADS: Flags = Flags(256);
+    /// The rank goes on also when others have written into its memory since it was last told so ([`ReportKind::Write`]).
+    pub const WRITES: Flags = Flags(512);
+    /// The rank only seems to wait, by what its program does in the host's time: the run cannot be repeated for certain.
+    pub const GUESSED: Flags = Flags(1024);
 
     /// Whether all flags of another set are here.
     pub const fn has(self, other: Flags) -> bool {

@@ -1,6 +1,7 @@
 //! What ranks must know of the run. They read it from the head of the shared memory.
 
-use bytemuck::{Pod, Zeroable};
+use crate::collective::Collectives;
+use bytemuck::{Pod, Zeroable, checked::try_cast};
 
 /// The simulated time that a rank's own computation between two calls of MPI takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,6 +29,10 @@ pub struct Settings {
     pub calls: bool,
     /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
     pub checksums: bool,
+    /// Whether parts of the machine may fail.
+    pub faults: bool,
+    /// Who carries out the collective operations of MPI.
+    pub collectives: Collectives,
 }
 
 impl Settings {
@@ -40,6 +45,8 @@ impl Settings {
         epoch: 978_307_200,
         calls: false,
         checksums: true,
+        faults: false,
+        collectives: Collectives::Mpi,
     };
 }
 
@@ -54,6 +61,8 @@ pub(crate) struct Raw {
     epoch: u64,
     calls: u64,
     checksums: u64,
+    faults: u64,
+    collectives: u64,
 }
 
 impl From<Settings> for Raw {
@@ -71,6 +80,8 @@ impl From<Settings> for Raw {
             epoch: settings.epoch,
             calls: settings.calls.into(),
             checksums: settings.checksums.into(),
+            faults: settings.faults.into(),
+            collectives: settings.collectives as u64,
         }
     }
 }
@@ -88,6 +99,8 @@ impl From<Raw> for Settings {
             epoch: raw.epoch,
             calls: raw.calls != 0,
             checksums: raw.checksums != 0,
+            faults: raw.faults != 0,
+            collectives: try_cast(raw.collectives as u32).unwrap_or_default(),
         }
     }
 }

@@ -64,6 +64,13 @@ impl Simulator {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
+    /// Says on which nodes the ranks are, for the ranks to know.
+    pub fn place(&self, nodes: &[u32]) {
+        for (rank, &node) in (0..self.ranks()).zip(nodes) {
+            self.area.slot(rank).node.store(node, Release);
+        }
+    }
+
     /// How many ranks there are.
     pub fn ranks(&self) -> u32 {
         self.area.ranks()

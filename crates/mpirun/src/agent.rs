@@ -5,14 +5,20 @@
 //! has ended, and at a moment at the latest; that moment may never come.
 
 mod about;
+mod atomics;
+mod collective;
 mod orders;
 mod progress;
+mod queues;
+mod writes;
 
 use crate::endpoint::{Endpoint, NetworkOp, Number, Wanted};
+use crate::groups::Groups;
 use crate::sent::InFlight;
 use crate::trace::Trace;
 use about::About;
 pub(crate) use about::tagged;
+use atomics::Found;
 use elan::Node;
 use kernel::Signal;
 use link::{Foul, Order, OrderKind, Report};
@@ -33,10 +39,13 @@ pub(crate) struct Shared {
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
     pub in_flight: InFlight,
+    pub groups: Groups,
     /// What a rank does that a node has no room for; it ends the run.
     pub no_room: RefCell<Option<String>>,
     /// The first operation that parts of the machine that have failed have lost, and why.
     pub lost: RefCell<Option<String>>,
+    /// Whether a rank has let time go on because it seemed to wait.
+    pub guessed: Cell<bool>,
     pub read: Rc<dyn Reader>,
 }
 
@@ -45,6 +54,10 @@ pub(crate) trait Reader {
     /// The bytes of a rank's memory at a moment, and their checksum; nothing if the rank has no such memory, or is gone. Takes
     /// no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
+
+    /// Lets a rank combine two vectors by the function of its reduction; the result replaces the second. Takes no simulated
+    /// time. A rank that is gone combines nothing.
+    fn combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]);
 
     /// Ends the run, because a rank has done what no rank may do.
     fn blame(&self, rank: u32, foul: Foul);
@@ -76,6 +89,14 @@ enum Role {
     /// A put or get, by its number in the trace.
     Put(usize),
     Get(usize, Number),
+    /// An atomic, by its number in the trace.
+    Atomic(usize),
+    /// An insertion into a queue, by its number in the trace.
+    Enqueue(usize),
+    /// A message in a queue of this rank, by the queue's name.
+    Arrival(u64),
+    /// A collective call.
+    Collective,
 }
 
 impl Role {
@@ -92,6 +113,8 @@ struct Entry {
     role: Role,
     operation: Rc<dyn NetworkOp>,
     about: About,
+    /// What an atomic has found.
+    found: Option<Rc<Cell<Found>>>,
 }
 
 /// A rank in the simulation.
@@ -121,6 +144,12 @@ struct State {
     reports: VecDeque<(Report, Box<[u8]>)>,
     /// What others have put into the rank's memory; the rank is told it in its next turn.
     writes: VecDeque<(Report, Rc<Vec<u8>>)>,
+    /// When others have put these into the rank's memory, since the rank last went on.
+    written: VecDeque<Time>,
+    /// Whether the rank, which waits, goes on when others put something into its memory.
+    hears_writes: bool,
+    /// The rank's queues, by their names.
+    queues: BTreeMap<u64, queues::Queue>,
     /// Messages that the rank was told since its last orders were carried out.
     told: Vec<Number>,
     /// Messages that the rank has, of which a look that is under way may still tell: it found them before they were received.
@@ -177,7 +206,7 @@ impl Agent {
     /// What the rank has under way, for people.
     pub fn under_way(&self) -> Vec<String> {
         let state = self.state.borrow();
-        let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..));
+        let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..) | Role::Arrival(_));
         let entries = state.entries.values().filter(own);
         let meetings = self.shared.meetings.borrow();
         let mut all = meetings.values().flatten();

@@ -3,6 +3,7 @@
 //! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
 use link::Status;
+use link::collective::CollectiveKind;
 use std::fmt::Display;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -149,6 +150,88 @@ pub trait Endpoint {
     /// Sends bytes into the memory of a rank. The operation has ended when they are there.
     fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
+    /// Sends bytes into the memory of a rank that may look for them there, like [`put`](Self::put). Also returns when they are
+    /// in that memory, which the sender may hear later or, from an adapter that has only accepted them, earlier. Bytes that
+    /// are lost never are there.
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended);
+
     /// Fetches these bytes from the memory of a rank.
     fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
+
+    /// Lets the adapter of a rank execute an atomic: calls `execute` at that moment. The atomic may depend on a test
+    /// (`tests`); `execute` returns whether the test, if any, has passed.
+    fn atomic(
+        &self,
+        at: Time,
+        to: u32,
+        tests: bool,
+        execute: Box<dyn FnOnce() -> bool>,
+    ) -> Rc<dyn NetworkOp>;
+
+    /// Makes a queue of this rank for messages; nothing if there is no room for it.
+    fn queue(&self, slots: u32, slot: Bytes) -> Option<Rc<dyn NetworkQueue>>;
+
+    /// Sends a message to a queue of a rank, by the queue's address. The operation has ended when the queue has it.
+    fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
+
+    /// How long a process that polls a word takes to see its new value.
+    fn poll(&self) -> Time;
+
+    /// Makes a group of ranks, at once; nothing if there is no room for it.
+    fn group(&self, ranks: &[u32]) -> Option<Rc<dyn NetworkGroup>>;
+}
+
+/// A queue of a rank.
+pub trait NetworkQueue {
+    /// By which others send to the queue.
+    fn address(&self) -> u64;
+
+    /// Waits for the next message: one for each call.
+    fn arrival(&self) -> Ended;
+
+    /// The operation of a message that has arrived: it has ended, and its finish reads the message.
+    fn message(self: Rc<Self>, at: Time) -> Rc<dyn NetworkOp>;
+
+    /// Frees the slot of the first message that has been read.
+    fn complete(&self);
+}
+
+/// A collective call of one member of a group.
+pub struct GroupCall {
+    /// The operation.
+    pub kind: CollectiveKind,
+    /// Whether by the hardware, if that serves the group.
+    pub hardware: bool,
+    /// The root, by its place in the group.
+    pub root: u32,
+    /// How vectors are combined, if they are.
+    pub reduction: Option<Reducer>,
+    /// How many bytes the operation is about.
+    pub size: Bytes,
+    /// This member's bytes, if it gives any.
+    pub bytes: Vec<u8>,
+}
+
+/// Combines vectors of whole elements, equally many in both; the result replaces the second.
+pub type Combine = Rc<dyn Fn(&[u8], &mut [u8])>;
+
+/// How vectors are combined.
+#[derive(Clone)]
+pub struct Reducer {
+    /// What all members say of it: the word of a [`link::collective::Reduction`], or [`link::collective::OWN_FUNCTION`].
+    pub word: u32,
+    /// Bytes of an element.
+    pub element: Bytes,
+    /// The function.
+    pub combine: Combine,
+}
+
+/// A group of ranks on the network.
+pub trait NetworkGroup {
+    /// Whether the hardware serves the group.
+    fn has_hardware(&self) -> bool;
+
+    /// Begins the call of a member, by its place in the group; `number` says how many calls all members make before it.
+    /// Incoming are the bytes that are due to the member.
+    fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp>;
 }

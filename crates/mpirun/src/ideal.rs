@@ -4,12 +4,18 @@
 //! else sends. There are no adapters, buses or links; matching takes no time. A send has ended when its call has taken effect,
 //! a synchronous send when it is matched.
 
+mod collective;
+mod queue;
+
 use crate::endpoint::{
-    Ended, Endpoint, Finish, Incoming, Manner, NetworkOp, Number, Outgoing, Wanted,
+    Ended, Endpoint, Finish, Incoming, Manner, NetworkGroup, NetworkOp, NetworkQueue, Number,
+    Outgoing, Wanted,
 };
+use collective::IdealGroup;
 use elan::Node;
 use kernel::Signal;
 use link::Status;
+use queue::{Queue, Queues};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -170,16 +176,23 @@ pub struct End {
     node: Node,
     rank: u32,
     inboxes: Rc<[RefCell<Inbox>]>,
+    queues: Rc<[Queues]>,
+    /// The nodes of all ranks.
+    all: Rc<[Node]>,
 }
 
 impl End {
     /// The ends of all ranks; the nodes give the time.
     pub fn of(nodes: Vec<Node>) -> Vec<End> {
         let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
+        let queues: Rc<[Queues]> = nodes.iter().map(|_| Queues::default()).collect();
+        let all: Rc<[Node]> = nodes.clone().into();
         let end = |(rank, node)| End {
             node,
             rank,
             inboxes: Rc::clone(&inboxes),
+            queues: Rc::clone(&queues),
+            all: Rc::clone(&all),
         };
         (0..).zip(nodes).map(end).collect()
     }
@@ -267,5 +280,51 @@ impl Endpoint for End {
 
     fn get(&self, at: Time, _from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, bytes[..].into())
+    }
+
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended) {
+        let put = self.put(at, to, bytes);
+        let seen = put.ended();
+        (put, seen)
+    }
+
+    fn atomic(
+        &self,
+        at: Time,
+        _to: u32,
+        _tests: bool,
+        execute: Box<dyn FnOnce() -> bool>,
+    ) -> Rc<dyn NetworkOp> {
+        let atomic = Pending::new(&self.node, None);
+        let done = Rc::clone(&atomic);
+        self.after(at + LATENCY, move || {
+            execute();
+            done.end(Incoming::of(Status::Done));
+        });
+        atomic
+    }
+
+    fn queue(&self, _slots: u32, _slot: Bytes) -> Option<Rc<dyn NetworkQueue>> {
+        let queue = Queue::open(&self.queues[self.rank as usize], &self.node);
+        Some(Rc::new(queue))
+    }
+
+    fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
+        let sent = Pending::new(&self.node, None);
+        let (done, queues) = (Rc::clone(&sent), Rc::clone(&self.queues));
+        self.after(at + LATENCY, move || {
+            queue::deliver(&queues[to as usize], queue, bytes);
+            done.end(Incoming::of(Status::Done));
+        });
+        sent
+    }
+
+    fn poll(&self) -> Time {
+        Time::ZERO
+    }
+
+    fn group(&self, ranks: &[u32]) -> Option<Rc<dyn NetworkGroup>> {
+        let members = ranks.iter().map(|&rank| self.all[rank as usize].clone());
+        Some(Rc::new(IdealGroup::new(members.collect())))
     }
 }

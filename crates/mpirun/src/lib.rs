@@ -14,6 +14,8 @@
 //! | [`tports`] | the machine's network: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | a network without adapters and without contention, to compare with |
 //! | [`trace`] | the trace of all messages and calls |
+//! | [`groups`] | groups of ranks: which calls of their members belong together |
+//! | `combine` | the functions of reductions |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
 //! | [`series`] | how busy links, buses and thread processors were over time |
 //!
@@ -55,7 +57,9 @@
 //! since the get. A rank sees at its wake what was put into its memory before.
 
 pub mod agent;
+mod combine;
 pub mod endpoint;
+pub mod groups;
 pub mod ideal;
 mod memory;
 pub mod options;
@@ -67,6 +71,7 @@ pub mod tports;
 pub mod trace;
 mod watch;
 
+pub use groups::Ways;
 pub use options::{Memory, Network, Options, Problem};
 pub use run::{Dead, End, Outcome, Results, Run, Waiting};
 pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

@@ -37,6 +37,29 @@ impl From<Memory> for elan::Placement {
     }
 }
 
+/// Who carries out the collective operations of MPI that Elanlib has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Collectives {
+    /// The MPI library, by messages.
+    #[default]
+    Mpi,
+    /// Elanlib, by its software trees.
+    Elan,
+    /// Elanlib, by the hardware wherever that serves the group.
+    Hardware,
+}
+
+impl From<Collectives> for link::Collectives {
+    fn from(collectives: Collectives) -> Self {
+        match collectives {
+            Collectives::Mpi => link::Collectives::Mpi,
+            Collectives::Elan => link::Collectives::Elan,
+            Collectives::Hardware => link::Collectives::Hardware,
+        }
+    }
+}
+
 /// The request for a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +77,9 @@ pub struct Options {
     pub network: Network,
     /// Where the buffers of messages lie; the ideal network has no adapters.
     pub memory: Memory,
+    /// Who carries out collective operations.
+    #[serde(default)]
+    pub collectives: Collectives,
     /// Seed of the hosts' noise.
     pub seed: u64,
     /// A bound of simulated time.

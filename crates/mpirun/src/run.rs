@@ -1,6 +1,7 @@
 //! A run: what it needs, how it ended, what it leaves behind.
 
 use crate::endpoint::Endpoint;
+use crate::groups::Ways;
 use crate::ideal;
 use crate::options::{Memory, Network, Options, Problem};
 use crate::series::SeriesRow;
@@ -124,6 +125,8 @@ pub struct Results {
     pub calls: Vec<CallRow>,
     /// What each rank did.
     pub ranks: Vec<RankRow>,
+    /// Who carried out collective calls.
+    pub ways: Ways,
     /// The node of each rank.
     pub nodes: Vec<u32>,
     /// What each link did.
@@ -180,19 +183,22 @@ impl Run {
         let job = options.job(&machine)?;
         // Whether there is room shows when the processes are attached; this cluster is not run.
         let cluster = Cluster::new(machine.cluster_config(), elan::Watch::default());
-        job.attach(&cluster)?;
+        let pes = job.attach(&cluster)?;
+        let nodes = pes.iter().map(|pe| pe.node().rail_and_node().1.get());
+        let nodes: Vec<u32> = nodes.collect();
         options.limit()?;
         let settings = Settings {
             compute: options.compute()?,
             calls: true,
             checksums: options.checksums,
+            faults: !machine.fault.is_empty(),
+            collectives: options.collectives.into(),
             ..Settings::DEFAULT
         };
+        let simulator = Simulator::new(options.ranks, settings)?;
+        simulator.place(&nodes);
         Ok(Run {
-            link: Link(Arc::new(Mutex::new(Simulator::new(
-                options.ranks,
-                settings,
-            )?))),
+            link: Link(Arc::new(Mutex::new(simulator))),
             machine,
             options,
             job,
@@ -215,6 +221,11 @@ impl Run {
                 Bytes::new(self.adapter_memory().as_u64() / 8).min(LONGEST)
             }
         }
+    }
+
+    /// The longest message of a queue: the value of [`link::SLOT_VARIABLE`].
+    pub fn slot(&self) -> Bytes {
+        self.machine.cluster_config().packet.payload
     }
 
     fn adapter_memory(&self) -> Bytes {

@@ -12,6 +12,10 @@ use slab::Slab;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// Why bytes may change.
+const WHOSE: &str = "this is a defect of Elanite, unless something in the process of a rank has overwritten the memory that \
+                     ranks and simulator share";
+
 /// A message on its way.
 pub(crate) struct Sent {
     /// The message's place in the trace.
@@ -63,8 +67,7 @@ impl InFlight {
             Wrong::Stored(number, _) => all.get(number.0 as usize),
             Wrong::Given(rank, size) => {
                 return format!(
-                    "rank {rank} gave a payload of {size} that reached the simulator with another checksum; \
-                     this is a defect of Elanite, not of the program"
+                    "rank {rank} gave a payload of {size} that reached the simulator with another checksum; {WHOSE}"
                 );
             }
         };
@@ -89,8 +92,7 @@ impl InFlight {
             }
         };
         format!(
-            "rank {destination} has stored other bytes than rank {source} sent: {} message of {size}{}: {place}; \
-             this is a defect of Elanite, not of the program",
+            "rank {destination} has stored other bytes than rank {source} sent: {} message of {size}{}: {place}; {WHOSE}",
             kind.name(),
             crate::agent::tagged(tag),
         )

@@ -5,19 +5,20 @@ mod turns;
 
 use crate::agent::{Agent, Reader, Shared};
 use crate::endpoint::Endpoint;
+use crate::groups::Groups;
 use crate::run::{Dead, End, Link, Outcome, Results, Waiting};
 use crate::sent::InFlight;
 use crate::series::Series;
 use crate::trace::Trace;
 use crate::watch::{Trouble, Watch};
 use elan::{Cluster, Node, NodeId, Stop};
-use link::Phase;
+use link::{Foul, Phase};
 pub(crate) use rules::HORIZON;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use turns::Turns;
-use units::Time;
+use units::{Bytes, Time};
 use workload::records::Baseline;
 
 /// Serves the ranks of one run.
@@ -100,8 +101,10 @@ impl Server {
                 trace: RefCell::new(Trace::new(ranks)),
                 orders_done: Cell::default(),
                 in_flight: InFlight::default(),
+                groups: Groups::default(),
                 no_room: RefCell::default(),
                 lost: RefCell::default(),
+                guessed: Cell::default(),
                 read,
             }),
             turns,
@@ -197,6 +200,7 @@ impl Server {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             self.turns.tell_writes(&agent, moment)?;
             self.turns.tell_reports(&agent)?;
+            agent.goes_on(moment);
         }
         self.turns.let_go(ready);
         Ok(())
@@ -404,10 +408,16 @@ impl Server {
                 let foul = *self.turns.foul.borrow();
                 let (which, foul) = foul.expect("a rank is to blame");
                 rank = Some(which);
-                let message = format!(
-                    "rank {which} broke the rules by which ranks and simulator share memory: {foul}; \
-                     something in its process has overwritten this memory, or it is no rank of this simulator"
-                );
+                let message = match foul {
+                    Foul::Address { peer, at, size } => format!(
+                        "rank {which} puts {} at address {at:#x} of rank {peer}, which lets others reach no memory there",
+                        Bytes::new(size)
+                    ),
+                    foul => format!(
+                        "rank {which} broke the rules by which ranks and simulator share memory: {foul}; \
+                         something in its process has overwritten this memory, or it is no rank of this simulator"
+                    ),
+                };
                 (End::Foul, message)
             }
             Over::Trouble(Trouble::Horizon) => (
@@ -459,6 +469,7 @@ impl Server {
             messages: trace.messages.clone(),
             calls: trace.calls.clone(),
             ranks: trace.ranks.clone(),
+            ways: trace.ways,
             nodes,
             links: self.baseline.links(&self.cluster),
             faults: workload::faults::rows(&self.cluster),
@@ -468,7 +479,7 @@ impl Server {
             packets: self.cluster.packets(),
             events: self.cluster.events(),
             digest: trace.digest(&self.cluster.digest()),
-            repeatable,
+            repeatable: repeatable && !self.shared.guessed.get(),
         }
     }
 }

@@ -7,18 +7,28 @@
 //! | probe | a probe of the Tport that waits |
 //! | sleep | computation: it begins when the processor is done with the calls before, and the noise of the host delays it |
 //! | put, get | put and get of Elanlib, between main memories |
+//! | atomic | a packet of transactions, as of Shmem, on a word of the other adapter's memory |
+//! | queue, insertion | a queue of Elanlib, and a message for it |
+//! | collective call | a call of a group of Elanlib (`collective`) |
 //! | untagged message | a put into a buffer of the receiver, and an event there: nothing is matched. The receiver's processor takes the message out by a call |
 //!
 //! The costs are those of the same calls in [`libelan::mpi`]; a call that makes a request has its cost, too.
 
+mod atomic;
+mod collective;
 mod operations;
+mod queue;
 
-use crate::endpoint::{Ended, Endpoint, Manner, NetworkOp, Outgoing, Wanted};
+use crate::endpoint::{
+    Ended, Endpoint, Manner, NetworkGroup, NetworkOp, NetworkQueue, Outgoing, Wanted,
+};
 use crate::memory::{Buffers, Use};
-use elan::{Placement, ProcessId};
+use collective::{MachineGroup, Window};
+use elan::{ElanAddr, Placement, ProcessId};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use operations::{Arrival, Copy, Receive, Send, refused};
+use queue::Queue;
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -29,6 +39,9 @@ pub struct Process {
     buffers: Rc<Buffers>,
     /// The processes of all ranks, and what they share.
     all: Rc<[(Rc<Buffers>, Pe)]>,
+    /// Words of the adapters of all ranks, for atomics.
+    words: Rc<[Rc<Buffers>]>,
+    window: Rc<Window>,
 }
 
 impl Process {
@@ -39,8 +52,13 @@ impl Process {
             (Rc::new(buffers), pe.clone())
         };
         let all: Rc<[(Rc<Buffers>, Pe)]> = pes.iter().map(buffers).collect();
+        let words = |pe: &Pe| Rc::new(Buffers::new(pe.node().clone(), Placement::Adapter));
+        let words: Rc<[Rc<Buffers>]> = pes.iter().map(words).collect();
+        let window = Rc::new(Window::new(placement));
         let process = |(index, pe): (usize, Pe)| Process {
             pe,
+            words: Rc::clone(&words),
+            window: Rc::clone(&window),
             buffers: Rc::clone(&all[index].0),
             all: Rc::clone(&all),
         };
@@ -153,12 +171,101 @@ impl Endpoint for Process {
         self.copy(at, to, &bytes, false)
     }
 
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended) {
+        self.put_and_watch(at, to, &bytes)
+    }
+
     fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         self.copy(at, from, &bytes, true)
+    }
+
+    fn atomic(
+        &self,
+        at: Time,
+        to: u32,
+        tests: bool,
+        execute: Box<dyn FnOnce() -> bool>,
+    ) -> Rc<dyn NetworkOp> {
+        atomic::begin(self, at, to, tests, execute)
+    }
+
+    fn queue(&self, slots: u32, slot: Bytes) -> Option<Rc<dyn NetworkQueue>> {
+        let queue = self.pe.elan().queue_rx(slots, slot).ok()?;
+        Some(Rc::new(Queue::new(self.pe.clone(), queue)))
+    }
+
+    fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
+        let size = Bytes::new(bytes.len() as u64);
+        let Ok(here) = self.buffers.take(size) else {
+            return refused(at);
+        };
+        self.buffers.store(here, &bytes);
+        let remote = self.call(at, false, |pe| {
+            let queue = ElanAddr::new(queue as u32);
+            pe.elan().queue_tx(to.into(), queue, here.at(), size)
+        });
+        Rc::new(Copy {
+            remote,
+            pe: self.pe.clone(),
+            here,
+            buffers: Rc::clone(&self.buffers),
+            there: RefCell::new(None),
+            brings: None,
+        })
+    }
+
+    fn poll(&self) -> Time {
+        self.pe.node().config().adapter.poll
+    }
+
+    fn group(&self, ranks: &[u32]) -> Option<Rc<dyn NetworkGroup>> {
+        let all = self.all.iter().map(|(_, pe)| pe);
+        let group = MachineGroup::new(&self.window, all, ranks)?;
+        Some(Rc::new(group))
     }
 }
 
 impl Process {
+    /// Puts bytes, and watches the other rank's memory for the last one. The buffer there is used again only when the bytes are
+    /// in it: else the next watch would take these for its own.
+    fn put_and_watch(&self, at: Time, to: u32, bytes: &[u8]) -> (Rc<dyn NetworkOp>, Ended) {
+        let size = Bytes::new(bytes.len() as u64);
+        let (theirs, there_pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());
+        let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take_for(Use::Sink, size))
+        else {
+            return (refused(at), Box::pin(std::future::pending()));
+        };
+        self.buffers.store(here, bytes);
+        let last = there
+            .at()
+            .offset(Bytes::new((bytes.len() as u64).saturating_sub(1)));
+        let stored = there_pe.node().next_store(last, Bytes::new(1));
+        let remote = self.call(at, false, |pe| {
+            pe.elan().put(to.into(), here.at(), there.at(), size)
+        });
+        // Rails bring parts of their own, and the put is over when all of them are there.
+        let by_end = bytes.is_empty() || there_pe.node().config().rails.is_some();
+        let seen = if by_end { remote.ended() } else { stored };
+        let put = Rc::new(Copy {
+            remote,
+            pe: self.pe.clone(),
+            here,
+            buffers: Rc::clone(&self.buffers),
+            there: RefCell::new(None),
+            brings: None,
+        });
+        let (watched, theirs) = (Rc::clone(&put), Rc::clone(theirs));
+        let landed = Box::pin(async move {
+            seen.wait().await;
+            if by_end && watched.is_lost() {
+                std::future::pending::<()>().await;
+            }
+            theirs.give_back(there);
+            there_pe.now()
+        });
+        (put, landed)
+    }
+
     fn copy(&self, at: Time, other: u32, bytes: &[u8], get: bool) -> Rc<dyn NetworkOp> {
         let size = Bytes::new(bytes.len() as u64);
         let theirs = &self.all[other as usize].0;

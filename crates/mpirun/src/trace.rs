@@ -1,6 +1,8 @@
 //! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of these.
 
+use crate::groups::Ways;
 use kernel::Digest;
+use link::calls::number;
 use units::{Bytes, Time};
 
 /// The kind of a message.
@@ -14,6 +16,10 @@ pub enum MessageKind {
     Put,
     /// A get; its source is the rank that has the bytes.
     Get,
+    /// An atomic.
+    Atomic,
+    /// A message for a queue.
+    Queued,
 }
 
 impl MessageKind {
@@ -24,6 +30,8 @@ impl MessageKind {
             MessageKind::Untagged => "untagged",
             MessageKind::Put => "put",
             MessageKind::Get => "get",
+            MessageKind::Atomic => "atomic",
+            MessageKind::Queued => "queued",
         }
     }
 }
@@ -79,11 +87,24 @@ pub struct RankRow {
     pub end: Time,
 }
 
+/// The calls that Elanlib can carry out.
+const COLLECTIVES: [u32; 7] = [
+    number("MPI_Barrier"),
+    number("MPI_Bcast"),
+    number("MPI_Bcast_c"),
+    number("MPI_Reduce"),
+    number("MPI_Reduce_c"),
+    number("MPI_Allreduce"),
+    number("MPI_Allreduce_c"),
+];
+
 /// The trace.
 pub(crate) struct Trace {
     pub messages: Vec<MessageRow>,
     pub calls: Vec<CallRow>,
     pub ranks: Vec<RankRow>,
+    /// Who carried out collective calls.
+    pub ways: Ways,
     /// Whether calls are kept, and not only counted.
     pub keep_calls: bool,
 }
@@ -94,6 +115,7 @@ impl Trace {
             messages: Vec::new(),
             calls: Vec::new(),
             ranks: vec![RankRow::default(); ranks as usize],
+            ways: Ways::default(),
             keep_calls: false,
         }
     }
@@ -132,7 +154,19 @@ impl Trace {
         row.bytes_received += message.bytes;
     }
 
-    pub fn called(&mut self, call: CallRow) {
+    /// A collective call has begun that Elanlib carries out.
+    pub fn collected(&mut self, hardware: bool) {
+        let way = if hardware {
+            &mut self.ways.hardware
+        } else {
+            &mut self.ways.elan
+        };
+        *way += 1;
+    }
+
+    /// A call of MPI has ended; `served` says that Elanlib has carried it out.
+    pub fn called(&mut self, call: CallRow, served: bool) {
+        self.ways.mpi += u64::from(!served && COLLECTIVES.contains(&call.call));
         self.ranks[call.rank as usize].in_mpi += call.end.saturating_sub(call.begin);
         if self.keep_calls {
             self.calls.push(call);
@@ -162,6 +196,9 @@ impl Trace {
                 .u64(which)
                 .u64(call.begin.as_ps())
                 .u64(call.end.as_ps());
+        }
+        if self.ways.hardware + self.ways.elan > 0 {
+            digest.u64(self.ways.hardware).u64(self.ways.elan);
         }
         digest.hex()
     }

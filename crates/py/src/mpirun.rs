@@ -66,6 +66,8 @@ impl MpiRun {
         variables.set_item(link::PATH_VARIABLE, self.run.path())?;
         let longest = self.run.longest().as_u64().to_string();
         variables.set_item(link::LONGEST_VARIABLE, longest)?;
+        let slot = self.run.slot().as_u64().to_string();
+        variables.set_item(link::SLOT_VARIABLE, slot)?;
         Ok(variables)
     }
 
@@ -196,6 +198,9 @@ fn tables<'py>(
         "events": |run| run.events,
         "digest": |run| run.digest.as_str(),
         "repeatable": |run| run.repeatable,
+        "collectives_hardware": |run| run.ways.hardware,
+        "collectives_elan": |run| run.ways.elan,
+        "collectives_mpi": |run| run.ways.mpi,
     });
     let all = PyDict::new(py);
     all.set_item("messages", messages)?;

@@ -16,7 +16,7 @@ import typer
 from elanite.cli.common import about_version
 from elanite.cli.congestion import congestion
 from elanite.cli.inspect import check, schema, show
-from elanite.cli.mpirun import mpirun
+from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
@@ -37,6 +37,7 @@ Examples:
   elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
+  elanite prun -n 64 ./my_program            a C program for OpenSHMEM or Elanlib on a simulated machine
 
 \b
 Exit codes:
@@ -56,7 +57,8 @@ app = typer.Typer(
 for command in (reproduce, run, claims, report, congestion, sensitivity, refit, check, show, schema, noise):
     app.command()(command)
 # Words after the program's name go to the program.
-app.command(context_settings={"allow_interspersed_args": False})(mpirun)
+for name, text in (("mpirun", None), ("prun", PRUN)):
+    app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)
 
 
 @app.callback()

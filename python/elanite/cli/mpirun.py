@@ -1,4 +1,4 @@
-"""The command ``mpirun``: a real MPI program on a simulated machine."""
+"""The commands ``mpirun`` and ``prun``: a real program on a simulated machine."""
 
 from __future__ import annotations
 
@@ -17,6 +17,19 @@ from elanite.plan import FIRST_SEED
 if TYPE_CHECKING:
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
+
+PRUN = """Run a C program for OpenSHMEM, Elanlib or Elan3lib on a simulated machine.
+
+\b
+Examples:
+  oshcc -O2 -o ring ring.c && elanite prun -n 64 ./ring
+  elancc -O2 -o ping ping.c && elanite prun -n 2 --machine opteron-qsnet2 ./ping 100 0 1048576
+  elanite prun -n 8 --timeline run.perfetto ./ring
+
+oshcc and elancc are the C compiler with the headers and libraries of Elanite. What the program puts, gets and sends
+crosses the simulated network, and its clock shows simulated time. All else is as with `elanite mpirun`, which takes
+such programs, too: the program may also use MPI.
+"""
 
 WIDTH = 40
 """Signs of the longest bar."""
@@ -46,10 +59,19 @@ class Memory(StrEnum):
     ELAN = "elan"
 
 
+class Collectives(StrEnum):
+    """Who carries out barriers, broadcasts and reductions."""
+
+    MPI = "mpi"
+    ELAN = "elan"
+    HARDWARE = "hardware"
+
+
 def mpirun(
+    context: typer.Context,
     program: Annotated[
         list[str],
-        typer.Argument(metavar="PROGRAM", help="An MPI program or a script; the words after it go to the program."),
+        typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
     ],
     ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
     machine: Annotated[
@@ -72,7 +94,7 @@ def mpirun(
         typer.Option(
             "--compute",
             metavar="TIME",
-            help="Computation between calls of MPI: none, '2us per call', or measured[:FACTOR] (not repeatable).",
+            help="Computation between two calls: none, '2us per call', or measured[:FACTOR] (not repeatable).",
         ),
     ] = "none",
     network: Annotated[
@@ -82,6 +104,14 @@ def mpirun(
         Memory,
         typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
     ] = Memory.MAIN,
+    collectives: Annotated[
+        Collectives,
+        typer.Option(
+            "--collectives",
+            help="Who carries out barriers, broadcasts and reductions: the MPI library by messages, Elanlib by its"
+            " software trees, or Elanlib by the hardware where that serves the ranks.",
+        ),
+    ] = Collectives.MPI,
     seed: Annotated[
         int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
     ] = FIRST_SEED,
@@ -150,6 +180,11 @@ def mpirun(
         compute=compute,
         network="ideal" if network is Network.IDEAL else "machine",
         memory="elan" if memory is Memory.ELAN else "main",
+        collectives="hardware"
+        if collectives is Collectives.HARDWARE
+        else "elan"
+        if collectives is Collectives.ELAN
+        else "mpi",
         seed=seed,
         limit_time=limit_time,
         faults=tuple(fault or ()),
@@ -162,7 +197,7 @@ def mpirun(
         prepared(timeline.parent)
     prepared(out)
     started = datetime.now(UTC)
-    found = run(program, sources.read("machine", machine), options, set_ or [], mpi)
+    found = run(program, sources.read("machine", machine), options, set_ or [], mpi, native=context.info_name == "prun")
     times = {
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -195,7 +230,7 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
     from elanite.congestion import in_words
-    from elanite.mpirun.summary import size
+    from elanite.mpirun.summary import collectives, size
     from elanite.text import number
 
     screen = console(error=True)
@@ -210,11 +245,15 @@ def _print(found: Run, figures: Summary) -> None:
         "host time": f"{found.host_seconds:.2f} s",
         "messages": f"{totals['messages']:,}{also}",
         "payload": f"{size(totals['bytes'])} in {totals['packets']:,} packets",
-        "time in MPI": ", ".join(
+        "time in calls" if found.native else "time in MPI": ", ".join(
             f"{word} {number(time)} us{'' if rank is None else f' (rank {rank})'}"
             for word, (time, rank) in figures.mpi.items()
         ),
     }
+    if found.options.collectives != "mpi":
+        ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
+        calls = collectives(totals)
+        lines["collectives"] = ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items())
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
     if figures.sizes:
@@ -238,6 +277,8 @@ def _print(found: Run, figures: Summary) -> None:
         screen.print(f"  {'sent again':16}{totals['packets_resent']:,} packets", markup=False)
     if (more := len(found.tables["faults"]) - MOST_FAULTS) > 0:
         screen.print(f"  {'':16}and {more:,} others", markup=False)
+    if found.ended.lost:
+        screen.print(f"  {'first lost':16}{found.ended.lost}", markup=False, soft_wrap=True)
     why = found.unrepeatable
     screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
     screen.print(f"  {'digest':16}{totals['digest']}", markup=False)

@@ -125,7 +125,9 @@ def library() -> Path:
     return path
 
 
-def environment(base: Mapping[str, str], link: Mapping[str, str], name: str, network: Path) -> dict[str, str]:
+def environment(
+    base: Mapping[str, str], link: Mapping[str, str], name: str, network: Path, rails: int = 1
+) -> dict[str, str]:
     """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to the simulator."""
     chosen = {
         "PYTHONHASHSEED": "0",
@@ -142,6 +144,8 @@ def environment(base: Mapping[str, str], link: Mapping[str, str], name: str, net
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "UCX_MEM_EVENTS": "no",
         **link,
+        # What the resource manager of Quadrics told programs; ranks have more of it.
+        "RMS_RAILS": str(rails),
         RUN: name,
     }
     # Tools that the user has put into each process are for the ranks, too; see `of_ranks`.

@@ -17,6 +17,7 @@ RULES = ("block", "cyclic", "random")
 
 Network = Literal["machine", "ideal"]
 Memory = Literal["main", "elan"]
+Collectives = Literal["mpi", "elan", "hardware"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,9 @@ class Options:
     """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
     """The memory of the buffers of messages: main memory, across the bus, or the adapter's."""
+    collectives: Collectives = "mpi"
+    """Who carries out barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
+    hardware wherever that serves a communicator."""
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
@@ -89,6 +93,8 @@ class Options:
                 "calls": self.timeline,
                 "checksums": self.checksums,
                 "keep_going": not self.cleanup,
+                # Runs that say nothing of collectives keep the identity that they had before there was a choice.
+                **({} if self.collectives == "mpi" else {"collectives": self.collectives}),
             }
         )
 

@@ -5,6 +5,8 @@ them. Three other facts identify them: all have a variable in their environment 
 mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the kernel
 kills mpiexec (``PR_SET_PDEATHSIG``), whose helper then ends the ranks. The ranks also notice the end of this process
 themselves, and so does a guard, which removes their files.
+
+The processes start without randomised addresses, so that the same variable has the same address in all ranks.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_ADDR_NO_RANDOMIZE = 0x0040000
 _PROC = Path("/proc")
 
 PATIENCE = 5.0
@@ -44,12 +47,14 @@ class Processes:
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> tuple[IO[bytes], IO[bytes]]:
         """Start mpiexec; returns its standard output and standard error."""
-        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        system = ctypes.CDLL(None, use_errno=True)
+        prctl, personality = system.prctl, system.personality
         prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         parent, now = os.getpid(), int(time.time())
 
         def die_with_parent() -> None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            personality(_ADDR_NO_RANDOMIZE)  # where it is forbidden, libraries that need it say so
             if os.getppid() != parent:  # this process died before the kernel watched it
                 os._exit(1)
 

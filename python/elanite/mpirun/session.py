@@ -54,6 +54,8 @@ class Run:
     host_seconds: float
     tables: dict[str, pl.DataFrame] = field(repr=False)
     """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
+    native: bool = False
+    """Whether the program was started as one for the simulated libraries."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -76,8 +78,11 @@ def run(
     options: Options,
     overrides: Sequence[str] = (),
     mpi: str | None = None,
+    native: bool = False,
 ) -> Run:
     """Run a program and its arguments on a machine. Call this function in the main thread.
+
+    A ``native`` program is one for the simulated libraries, and need not call MPI; this matters only to messages.
 
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` says how the run ended.
     """
@@ -89,7 +94,7 @@ def run(
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
     name = uuid.uuid4().hex
     command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words, cleanup=options.cleanup)
-    environment = launcher.environment(os.environ, core.environment(), name, network)
+    environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
 
     reports, processes = Reports(), Processes(name)
     begun = time.monotonic()
@@ -122,8 +127,8 @@ def run(
         raise BrokenPipeError
     tables = _tables(core.records()) if outcome["attached"] else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
-    evidence = Evidence(outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler)
-    return Run(tuple(words), options, cluster, tuple(placement), chosen, judge(evidence), host_seconds, tables)
+    evidence = Evidence(outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native)
+    return Run(tuple(words), options, cluster, tuple(placement), chosen, judge(evidence), host_seconds, tables, native)
 
 
 def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:

@@ -94,6 +94,7 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "host_seconds": round(run.host_seconds, 6),
         **{key: found.totals[key] for key in ("messages", "bytes", "packets", "events")},
         "kinds": found.kinds,
+        "collectives": collectives(found.totals),
         "sizes": [vars(one) for one in found.sizes],
         "mpi_us": {key: {"time": time, "rank": rank} for key, (time, rank) in found.mpi.items()},
         "links": found.links,
@@ -104,6 +105,11 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "exit_code": run.ended.exit_code,
         "folder": folder,
     }
+
+
+def collectives(totals: dict[str, Any]) -> dict[str, int]:
+    """Barriers, broadcasts and reductions by who carried them out, as calls of ranks."""
+    return {way: int(totals[f"collectives_{way}"]) for way in ("hardware", "elan", "mpi")}
 
 
 def size(count: float) -> str:

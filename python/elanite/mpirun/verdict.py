@@ -61,6 +61,8 @@ class Ended:
     time_us: float
     """Simulated time."""
     waiting: tuple[Waiting, ...] = field(default=(), repr=False)
+    lost: str = ""
+    """The first message that the machine could not deliver, and why; empty if there is none."""
 
     @property
     def finished(self) -> bool:
@@ -91,6 +93,8 @@ class Evidence:
     program: str
     compiler: str
     """The compiler that links programs with the right MPI."""
+    native: bool = False
+    """Whether the program was started as one for the simulated libraries, and need not call MPI."""
 
 
 def judge(evidence: Evidence) -> Ended:
@@ -120,9 +124,10 @@ def judge(evidence: Evidence) -> Ended:
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
     else:
         message, code = outcome["message"] or f"the run ended: {end}", int(Exit.FAILED)
-    if message and (lost := outcome.get("lost")) is not None:
+    lost = outcome.get("lost") or ""
+    if message and lost:
         message += f"\n  the first message that was lost: {lost}"
-    return Ended(end, message, code, float(outcome["time_us"]), waiting)
+    return Ended(end, message, code, float(outcome["time_us"]), waiting, lost)
 
 
 def ranks(numbers: Sequence[int]) -> str:
@@ -181,8 +186,15 @@ def _aborted(abort: tuple[int, int, str], evidence: Evidence) -> tuple[str, int]
     # The exit code of a process has 8 bits.
     status = code & 0xFF or int(Exit.FAILED)
     if "MPI_Abort" in said:
-        return f"{who} called MPI_Abort with code {code}", status
+        if evidence.native and code == 0:
+            return "", int(Exit.OK)  # as a program may end all ranks by shmem_global_exit
+        return f"{who} {_ended_all(code, evidence)}", status
     return f"{who} ended the run with an error of MPI{said and ': '}{said.rstrip(': ')}", status
+
+
+def _ended_all(code: int, evidence: Evidence) -> str:
+    """How a rank has ended all ranks on purpose."""
+    return f"{'ended all ranks' if evidence.native else 'called MPI_Abort'} with code {code}"
 
 
 def _at_the_end(evidence: Evidence) -> tuple[str, int]:
@@ -193,7 +205,8 @@ def _at_the_end(evidence: Evidence) -> tuple[str, int]:
         rank, status = culprit
         alike = [other for other, its in evidence.reports.statuses.items() if its == status]
         who = _who(rank, evidence) if len(alike) == 1 else f"ranks {ranks(alike)}"
-        return f"{who} {_how(status)} after MPI_Finalize", _exit_code(status)
+        after = "" if evidence.native else " after MPI_Finalize"
+        return f"{who} {_how(status)}{after}", _exit_code(status)
     if code < 0:
         return f"mpiexec was killed by {_signal(-code)} at the end of the run", int(Exit.FAILED)
     return (f"mpiexec ended with exit code {code}", code) if code else ("", int(Exit.OK))
@@ -206,7 +219,11 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     attached = rank < len(evidence.pids) and evidence.pids[rank] is not None
     times = {one["rank"]: one["time_us"] for one in outcome["dead"]}
     time = number(times.get(rank, outcome["time_us"]))
-    when = f" at {time} us of simulated time" if attached else " before it called MPI_Init"
+    when = (
+        f" at {time} us of simulated time"
+        if attached
+        else f" before it called {'a library' if evidence.native else 'MPI_Init'}"
+    )
     calls = {one.rank: one.call for one in waiting} | {one["rank"]: one["call"] for one in outcome["dead"]}
     where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
@@ -214,8 +231,8 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
         # mpiexec passes on the code of MPI_Abort, and of an error of MPI, but not always the message of the rank. On a
         # busy host mpiexec sometimes loses its helper before the helper has reported, and ends with a code of its own.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
-        return f"{who} ended without MPI_Finalize{when}{where}", code or int(Exit.FAILED)
-    lacking = " without MPI_Finalize" if not status & 0x7F and attached else ""
+        return f"{who} ended{_lacking(evidence)}{when}{where}", code or int(Exit.FAILED)
+    lacking = _lacking(evidence) if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
 
 
@@ -226,11 +243,11 @@ def _early(evidence: Evidence) -> list[str]:
     for one in evidence.outcome["dead"]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
         when = f" at {number(one['time_us'])} us of simulated time"
-        where, lacking = _in(one["call"]), " without MPI_Finalize"
+        where, lacking = _in(one["call"]), _lacking(evidence)
         if one.get("stopped"):
             how, lacking = "failed when its host stopped", ""
         elif rank in aborts:
-            how, where, lacking = f"called MPI_Abort with code {aborts[rank]}", "", ""
+            how, where, lacking = _ended_all(aborts[rank], evidence), "", ""
         elif status is None:
             how = "ended"
         else:
@@ -239,8 +256,13 @@ def _early(evidence: Evidence) -> list[str]:
     return lines
 
 
+def _lacking(evidence: Evidence) -> str:
+    """What a rank has not done that ends early; programs for the simulated libraries need not do anything."""
+    return "" if evidence.native else " without MPI_Finalize"
+
+
 def _in(call: str) -> str:
-    return f" in {call}" if call.startswith("MPI_") else ""
+    return f" in {call}" if call and not call.startswith("no call") else ""
 
 
 def _went_on(evidence: Evidence) -> tuple[str, int]:
@@ -261,7 +283,14 @@ def _no_mpi(evidence: Evidence) -> tuple[str, int]:
         return _launcher_gone(evidence), int(Exit.FAILED)
     said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
     if code:
-        return f"the program ended with exit code {code}, and no rank called MPI_Init{said}", code
+        called = "one of the simulated libraries" if evidence.native else "MPI_Init"
+        return f"the program ended with exit code {code}, and no rank called {called}{said}", code
+    if evidence.native:
+        return (
+            f"no rank of {evidence.program} called OpenSHMEM, Elanlib, Elan3lib or MPI: link it with oshcc or elancc,"
+            f" or with {evidence.compiler}{said}",
+            int(Exit.FAILED),
+        )
     return (
         f"no rank of {evidence.program} called MPI_Init on the simulated network: it is no MPI program, or linked with"
         f" another MPI than that of mpiexec; link it with {evidence.compiler}{said}",
@@ -301,7 +330,7 @@ def _first(evidence: Evidence) -> int:
     if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:
         return int(running[0])
     # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not waited for it.
-    blocked = {one["rank"] for one in evidence.outcome["waiting"] if one["call"].startswith("MPI_")}
+    blocked = {one["rank"] for one in evidence.outcome["waiting"] if not one["call"].startswith("no call")}
     dead = [rank for rank in evidence.dead if reports.statuses.get(rank) or rank not in blocked]
     if dead:
         return dead[0]

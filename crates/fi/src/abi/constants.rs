@@ -81,6 +81,7 @@ pub const FI_EMSGSIZE: c_int = libc::EMSGSIZE;
 pub const FI_ENOPROTOOPT: c_int = libc::ENOPROTOOPT;
 pub const FI_ETIMEDOUT: c_int = libc::ETIMEDOUT;
 pub const FI_ECANCELED: c_int = libc::ECANCELED;
+pub const FI_EHOSTUNREACH: c_int = libc::EHOSTUNREACH;
 pub const FI_EKEYREJECTED: c_int = libc::EKEYREJECTED;
 pub const FI_ETOOSMALL: c_int = 257;
 pub const FI_EOPBADSTATE: c_int = 258;

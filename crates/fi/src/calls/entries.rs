@@ -2,14 +2,17 @@
 
 use super::around;
 use super::next::{definition, find, is_standard};
-use crate::{clock, session, thread};
+use crate::{clock, collective, session, thread};
 use link::Leaving;
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 
 /// Calls an MPI library's definition with words for arguments; notes the call if it is the thread's outermost.
 macro_rules! pass {
-    ($name:ident($($word:ident)*)) => {{
+    ($name:ident($($word:ident)*)) => {
+        pass!($name($($word)*) unless None)
+    };
+    ($name:ident($($word:ident)*) unless $done:expr) => {{
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         const NUMBER: u32 = link::calls::number(stringify!($name));
         const NAME: &std::ffi::CStr = match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -19,7 +22,10 @@ macro_rules! pass {
         let next = find(&NEXT, NAME);
         // SAFETY: it is the function of this name, which takes so many arguments of a word each and returns an integer.
         let next = unsafe { std::mem::transmute::<usize, extern "C" fn($(words!($word)),*) -> c_int>(next) };
-        around(NUMBER, || next($($word),*))
+        around(NUMBER, || {
+            let done: Option<c_int> = $done;
+            done.unwrap_or_else(|| next($($word),*))
+        })
     }};
 }
 
@@ -63,6 +69,42 @@ macro_rules! with_words {
 }
 
 link::each_call!(entries);
+
+/// A collective call, which Elanlib may carry out.
+macro_rules! collective {
+    ($($name:ident($($word:ident)*) as $call:expr;)*) => {$(
+        #[unsafe(no_mangle)]
+        extern "C" fn $name($($word: usize),*) -> c_int {
+            pass!($name($($word)*) unless $call)
+        }
+    )*};
+}
+
+/// An `int` in a register of 64 bits, the upper half of which is anything.
+fn int(word: usize) -> i64 {
+    (word as u32).cast_signed().into()
+}
+
+/// An `MPI_Count`.
+fn large(word: usize) -> i64 {
+    word.cast_signed() as i64
+}
+
+collective! {
+    MPI_Barrier(comm) as collective::barrier(comm);
+    MPI_Bcast(buffer count datatype root comm) as
+        collective::broadcast(buffer, int(count), datatype, root, comm);
+    MPI_Bcast_c(buffer count datatype root comm) as
+        collective::broadcast(buffer, large(count), datatype, root, comm);
+    MPI_Reduce(send receive count datatype operation root comm) as
+        collective::reduce((send, receive), int(count), (datatype, operation), Some(root), comm);
+    MPI_Reduce_c(send receive count datatype operation root comm) as
+        collective::reduce((send, receive), large(count), (datatype, operation), Some(root), comm);
+    MPI_Allreduce(send receive count datatype operation comm) as
+        collective::reduce((send, receive), int(count), (datatype, operation), None, comm);
+    MPI_Allreduce_c(send receive count datatype operation comm) as
+        collective::reduce((send, receive), large(count), (datatype, operation), None, comm);
+}
 
 /// Notes who ends the run, and how: afterwards there are only many dead processes to see.
 #[unsafe(no_mangle)]

@@ -37,6 +37,11 @@ pub fn definition(name: &CStr) -> Option<usize> {
     })
 }
 
+/// A function of the MPI library by its whole name.
+pub fn named(name: &CStr) -> Option<usize> {
+    symbol(libc::RTLD_NEXT, name).or_else(|| symbol(library()?, name))
+}
+
 fn symbol(library: *mut c_void, name: &CStr) -> Option<usize> {
     // SAFETY: the name is a string of C, the library is loaded.
     let found = unsafe { libc::dlsym(library, name.as_ptr()) } as usize;

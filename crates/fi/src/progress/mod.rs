@@ -8,6 +8,7 @@
 //! | part | keeps |
 //! |---|---|
 //! | [`bindings`] | what is bound to the endpoint |
+//! | [`collected`] | collective calls |
 //! | [`completions`] | completion queues and counters |
 //! | [`probe`] | the message that `MPI_Probe` waits for |
 //! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
@@ -22,8 +23,11 @@
 //! | `Received` | cancelled | the error `FI_ECANCELED` |
 //! | `Found` | nothing | the error `FI_ENOMSG` |
 //! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
+//! | `Sent`, `Received` | lost | as [`losses`] says, or the error `FI_EIO` |
+//! | other | lost | the error `FI_EIO` |
 
 pub mod bindings;
+pub mod collected;
 pub mod completions;
 pub mod probe;
 pub mod regions;
@@ -32,11 +36,15 @@ pub mod untagged;
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED,
-    FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA,
+    FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA, FI_TAGGED,
 };
 use crate::address::AddressVector;
+use crate::losses::{self, Losses};
 use crate::memory::Buffer;
+use crate::native::groups;
+use crate::native::operations::{self, Operations};
 use bindings::Bindings;
+use collected::Collected;
 use completions::{Binding, Completions, NO_DATA};
 use link::{Order, OrderKind, Part, Report, ReportKind, Status};
 use probe::Probe;
@@ -68,9 +76,15 @@ pub struct ProgressEngine {
     /// The latest peek that found nothing.
     missed: u64,
     pub completions: Completions,
+    pub collected: Collected,
     pub probe: Probe,
+    pub losses: Losses,
     untagged: Untagged,
     pub regions: Regions,
+    /// Operations of our own libraries.
+    pub native: Operations,
+    /// Vectors that the rank is asked to combine, as far as they have come.
+    vectors_to_combine: Vec<u8>,
     /// What is bound to the endpoint, if one is open.
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
@@ -148,10 +162,26 @@ impl ProgressEngine {
         part: Part,
         bytes: &[u8],
     ) -> Option<(Order, Vec<u8>)> {
+        if Operations::is_meant(report) {
+            if let Some(wrong) = self.native.report(report, part, bytes) {
+                self.wrong.get_or_insert(wrong);
+            }
+            return None;
+        }
         match report.kind().expect("report of this build") {
+            ReportKind::Combine => return self.combine(part, bytes),
             ReportKind::Read => return Some(self.regions.read(report)),
             ReportKind::Write => {
-                let came = self.regions.write(report, part, bytes);
+                let came = match self.regions.write(report, part, bytes) {
+                    Ok(came) => came,
+                    Err(refusal) => {
+                        self.wrong.get_or_insert((refusal, Vec::new()));
+                        return None;
+                    }
+                };
+                if part.is_last() {
+                    operations::noticed(report.tag);
+                }
                 if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
                 {
                     // Other threads may change the memory meanwhile, so the bytes that came count.
@@ -164,21 +194,75 @@ impl ProgressEngine {
                 let effects = self.untagged.arrive(report, part, bytes, source);
                 self.apply(effects);
             }
-            ReportKind::Found if self.probe.ended(report) => (),
+            ReportKind::Collected => self.collected.report(report, part, bytes),
+            ReportKind::Found if self.probe.ended(report) => {
+                if report.status() == Status::Lost {
+                    let why = losses::reason(report.peer, bytes);
+                    self.losses.probed(report.peer, why);
+                }
+            }
             ReportKind::Sent
             | ReportKind::Received
             | ReportKind::Found
             | ReportKind::Stored
             | ReportKind::Got => {
-                if let Some(operation) = self.under_way.get(&report.id) {
+                if report.status() == Status::Lost {
+                    self.lost(report, bytes);
+                } else if let Some(operation) = self.under_way.get(&report.id) {
                     operation.buffer.store(part.at(), bytes);
                 }
                 if part.is_last() {
                     self.end(report, part.whole());
                 }
             }
+            ReportKind::Fetched | ReportKind::Enqueued | ReportKind::Arrived => {
+                unreachable!("a report on an operation of our own libraries: {report:?}")
+            }
         }
         None
+    }
+
+    /// An operation is lost, and `why` says why. If the program hears of that in another way than by the queue, the operation is
+    /// done, and has brought nothing.
+    fn lost(&mut self, report: &Report, why: &[u8]) {
+        let Some(operation) = self.under_way.get(&report.id) else {
+            return;
+        };
+        let PendingOp {
+            context,
+            flags,
+            binding,
+            ..
+        } = *operation;
+        let heard = match report.kind() {
+            Some(ReportKind::Sent) => flags & FI_TAGGED != 0 || context == 0,
+            Some(ReportKind::Received) => flags & FI_TAGGED != 0,
+            _ => false,
+        };
+        if !heard || !self.losses.tell(context, &losses::reason(report.peer, why)) {
+            return;
+        }
+        self.under_way.remove(&report.id);
+        let entry = FiCqTaggedEntry {
+            op_context: context,
+            flags: flags & !(FI_CLAIM | FI_DISCARD) | FI_REMOTE_CQ_DATA,
+            data: report.peer.into(),
+            ..FiCqTaggedEntry::default()
+        };
+        let source = self.address_of(report.peer);
+        self.completions.done(binding, entry, source);
+    }
+
+    /// The simulator asks for two vectors to be combined, which come in parts.
+    fn combine(&mut self, part: Part, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
+        if part.at() == 0 {
+            self.vectors_to_combine.clear();
+        }
+        self.vectors_to_combine.extend_from_slice(bytes);
+        let vectors = part
+            .is_last()
+            .then(|| std::mem::take(&mut self.vectors_to_combine));
+        vectors.map(groups::combined)
     }
 
     /// Takes in a report that has no payload.

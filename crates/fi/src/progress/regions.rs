@@ -3,7 +3,8 @@
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use crate::memory::Span;
-use link::{Checksum, Order, OrderKind, Part, Report};
+use crate::{elan, native};
+use link::{ADDRESS_SPACE, Checksum, ELAN3_SPACE, Order, OrderKind, Part, Report};
 use std::collections::BTreeMap;
 
 /// Registered memory, by key.
@@ -32,6 +33,12 @@ impl Regions {
 
     /// The memory that a report means, if it may be reached by this kind of access.
     fn memory(&self, report: &Report, length: u64, access: u64) -> Option<Span> {
+        if report.key == ADDRESS_SPACE {
+            return native::memory::reach(report.offset, length, access == FI_REMOTE_WRITE);
+        }
+        if report.key == ELAN3_SPACE {
+            return elan::reach(report.offset, length, access == FI_REMOTE_WRITE);
+        }
         let (memory, allowed) = self.all.get(&report.key)?;
         let part = memory.part(report.offset as usize, length as usize);
         part.filter(|_| allowed & access != 0)
@@ -39,13 +46,31 @@ impl Regions {
 
     /// Stores a part of what another rank puts here. Returns the checksum of all parts with the last one, if the report has
     /// one.
-    pub fn write(&mut self, report: &Report, part: Part, bytes: &[u8]) -> Option<u64> {
+    ///
+    /// # Errors
+    /// The order that refuses bytes for an address at which this rank has no memory for others.
+    pub fn write(
+        &mut self,
+        report: &Report,
+        part: Part,
+        bytes: &[u8],
+    ) -> Result<Option<u64>, Order> {
         let place = Report {
             offset: report.offset.wrapping_add(part.at() as u64),
             ..*report
         };
         match self.memory(&place, bytes.len() as u64, FI_REMOTE_WRITE) {
             Some(memory) => memory.store(0, bytes),
+            None if [ADDRESS_SPACE, ELAN3_SPACE].contains(&report.key) => {
+                return Err(Order {
+                    id: report.message,
+                    peer: report.peer,
+                    key: report.key,
+                    offset: report.offset,
+                    size: report.size,
+                    ..Order::new(OrderKind::Refuses, 0)
+                });
+            }
             None => eprintln!(
                 "elanite: rank {} puts {} bytes to place {} of memory {:#x}, which this rank does not offer",
                 report.peer,
@@ -55,16 +80,16 @@ impl Regions {
             ),
         }
         if report.checksum == 0 {
-            return None;
+            return Ok(None);
         }
         if part.at() == 0 && part.is_last() {
-            return Some(link::checksum([bytes]));
+            return Ok(Some(link::checksum([bytes])));
         }
         if part.at() == 0 {
             self.coming = Checksum::default();
         }
         self.coming.add(bytes);
-        part.is_last().then(|| self.coming.value())
+        Ok(part.is_last().then(|| self.coming.value()))
     }
 
     /// The memory that a report has written, as it is now.

@@ -196,7 +196,12 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     ] {
         let id = engine.begin(operation.clone());
         let size = if status == Status::Truncated { 6 } else { 0 };
-        tell(&mut engine, &received(id, status, size), &[]);
+        let why: &[u8] = if status == Status::Lost {
+            b"the cable is dead"
+        } else {
+            &[]
+        };
+        tell(&mut engine, &received(id, status, size), why);
         let entry = failed(&mut engine);
         assert_eq!((entry.err, entry.olen, entry.entry.len), (error, olen, 0));
     }
@@ -204,6 +209,48 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     tell(&mut engine, &received(id, Status::Done, 1), b"x");
     assert_eq!(next(&mut engine), None, "it is quiet");
     assert_eq!(engine.completions.count(0), (1, 3));
+}
+
+/// A request of MPICH, as far as its context matters: the status, whose third word is the source and the last one the error.
+fn request(source: i32) -> (&'static [i32], Address) {
+    let words: &'static mut [i32] = vec![7; 400].leak();
+    words[320..325].copy_from_slice(&[9, 0, source, 5, 0]);
+    let context = words[340..].as_mut_ptr().expose_provenance();
+    (words, context)
+}
+
+#[test]
+fn a_program_that_handles_errors_hears_of_a_loss_by_its_request() {
+    let (mut engine, binding) = engine();
+    let (words, context) = request(-32766);
+    let lost = |engine: &mut ProgressEngine, context, flags| {
+        let id = engine.begin(operation(context, buffer(2).1, flags, binding));
+        tell(engine, &received(id, Status::Lost, 0), b"its cable is dead");
+        assert!(!engine.is_under_way(id));
+    };
+    lost(&mut engine, context, FI_TAGGED | FI_RECV);
+    assert_eq!(failed(&mut engine).err, FI_EIO, "nobody has asked");
+    engine.losses.learn(request(3).1, |_| 0);
+    assert!(!engine.losses.are_told(), "no receive without a message");
+    engine.losses.learn(context, |why| {
+        assert_eq!(
+            why,
+            c"rank 1 of the run cannot be reached: its cable is dead"
+        );
+        77
+    });
+    lost(&mut engine, context, FI_TAGGED | FI_RECV);
+    let entry = done(&mut engine);
+    assert_eq!((entry.op_context, entry.len, entry.tag), (context, 0, 0));
+    assert_eq!(words[320..326], [9, 0, -32766, 5, 77, 7]);
+    lost(&mut engine, context, FI_MSG | FI_RECV);
+    assert_eq!(failed(&mut engine).err, FI_EIO, "no request of a program");
+    assert!(!engine.losses.take_injected());
+    let id = engine.begin(operation(0, Buffer::default(), 0, binding));
+    let sent = Report::new(ReportKind::Sent, Status::Lost, 0, id);
+    tell(&mut engine, &sent, b"no way");
+    assert!(engine.losses.take_injected());
+    assert!(!engine.losses.take_injected(), "only once");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What a rank does in its turn: it orders, and gives the turn away to wait.
 
-use super::{HOLDS, LEFT, Session, State};
+use super::{HOLDS, LEFT, Session, State, VISITS};
 use crate::thread;
 use link::{Flags, LinkError, NEVER, Order, OrderKind, ReportKind};
 use std::sync::atomic::Ordering;
@@ -65,7 +65,13 @@ impl Session {
         }
         let carries = matches!(
             kind,
-            Some(OrderKind::Send | OrderKind::Put | OrderKind::Reply)
+            Some(
+                OrderKind::Send
+                    | OrderKind::Put
+                    | OrderKind::Reply
+                    | OrderKind::Enqueue
+                    | OrderKind::Collective
+            )
         );
         let checksum = if carries && self.settings.checksums {
             link::checksum(payload.iter().copied())
@@ -155,6 +161,7 @@ impl Session {
     /// calls look only once, and a program that waits by them and sleeps between them would never hear of a message.
     pub fn look(&self, state: &mut State) {
         thread::acted();
+        self.looks_in_all.fetch_add(1, Ordering::Relaxed);
         if self.slept.load(Ordering::Relaxed) {
             self.wait(state, self.now(), Flags::default());
             return;
@@ -259,11 +266,20 @@ impl Session {
         state.link.finish(self.now());
     }
 
+    /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for something, and never will.
+    pub fn leave_if_free(&self) {
+        if let Some(mut state) = self.try_lock() {
+            LEFT.store(true, Ordering::Relaxed);
+            state.link.finish(self.now());
+        }
+    }
+
     /// The rank comes back, if it has left.
     pub fn come_back(&self) -> Result<(), LinkError> {
         let mut state = self.lock();
         if LEFT.load(Ordering::Relaxed) {
             let now = state.link.come_back()?;
+            VISITS.fetch_add(1, Ordering::Relaxed);
             self.now.fetch_max(now, Ordering::AcqRel);
             self.look_anew();
             self.progressed();

@@ -1,6 +1,7 @@
 //! Descriptions of operations for people.
 
 use crate::endpoint::Wanted;
+use link::CollectiveKind;
 use std::fmt;
 use units::Bytes;
 
@@ -13,6 +14,32 @@ pub(super) enum About {
     Messages(Bytes, u32),
     Puts(Bytes, u32),
     Gets(Bytes, u32),
+    Atomic(u32),
+    Enqueues(Bytes, u32),
+    Dequeues,
+    Collective {
+        kind: CollectiveKind,
+        size: Bytes,
+        root: u32,
+        ranks: u32,
+        hardware: bool,
+    },
+}
+
+impl About {
+    /// The other rank, if it is known.
+    pub fn peer(&self) -> Option<u32> {
+        match *self {
+            About::Receives(wanted) | About::LooksFor(wanted) => wanted.from,
+            About::Sends(_, peer, _)
+            | About::Messages(_, peer)
+            | About::Puts(_, peer)
+            | About::Gets(_, peer)
+            | About::Enqueues(_, peer)
+            | About::Atomic(peer) => Some(peer),
+            About::Dequeues | About::Collective { .. } => None,
+        }
+    }
 }
 
 /// The tag as a program knows it: the low bits are the program's own, the others the library's.
@@ -32,6 +59,30 @@ impl fmt::Display for About {
             About::Messages(size, to) => write!(f, "sends {size} of its own to rank {to}"),
             About::Puts(size, to) => write!(f, "puts {size} into the memory of rank {to}"),
             About::Gets(size, from) => write!(f, "gets {size} from the memory of rank {from}"),
+            About::Atomic(on) => write!(f, "changes a word of rank {on}"),
+            About::Enqueues(size, to) => write!(f, "sends {size} to a queue of rank {to}"),
+            About::Dequeues => write!(f, "receives a message of a queue"),
+            About::Collective {
+                kind,
+                size,
+                root,
+                ranks,
+                hardware,
+            } => {
+                let way = if *hardware {
+                    "hardware"
+                } else {
+                    "Elanlib's tree"
+                };
+                write!(f, "calls a {} ", kind.name())?;
+                match kind {
+                    CollectiveKind::Barrier => {}
+                    CollectiveKind::Broadcast => write!(f, "of {size} from rank {root} ")?,
+                    CollectiveKind::Reduce => write!(f, "of {size} at rank {root} ")?,
+                    CollectiveKind::AllReduce => write!(f, "of {size} ")?,
+                }
+                write!(f, "among {ranks} ranks by {way}")
+            }
         }
     }
 }

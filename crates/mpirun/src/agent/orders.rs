@@ -4,7 +4,7 @@ use super::about::About;
 use super::{Agent, Entry, MemoryRange, Role};
 use crate::endpoint::{Manner, Number, Outgoing, Wanted};
 use crate::trace::{CallRow, MessageKind, MessageRow};
-use link::{Flags, Foul, Order, OrderKind, Report, ReportKind, Status};
+use link::{ADDRESS_SPACE, Flags, Foul, Order, OrderKind, Report, ReportKind, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -52,12 +52,21 @@ impl Agent {
             }
             Some(OrderKind::Put) => self.put(order, bytes),
             Some(OrderKind::Get) => self.get(order),
-            Some(OrderKind::Called) => self.shared.trace.borrow_mut().called(CallRow {
-                rank: self.rank,
-                call: order.id as u32,
-                begin: Time::from_ps(order.key),
-                end: at,
-            }),
+            Some(OrderKind::Atomic) => self.atomic(order, &bytes),
+            Some(OrderKind::Queue) => self.open_queue(order),
+            Some(OrderKind::Enqueue) => self.enqueue(order, bytes),
+            Some(OrderKind::Dequeued) => self.dequeued(order),
+            Some(OrderKind::Group) => self.group(order, &bytes),
+            Some(OrderKind::Collective) => self.collective(order, bytes),
+            Some(OrderKind::Called) => {
+                let call = CallRow {
+                    rank: self.rank,
+                    call: order.id as u32,
+                    begin: Time::from_ps(order.key),
+                    end: at,
+                };
+                self.shared.trace.borrow_mut().called(call, order.tag != 0);
+            }
             Some(OrderKind::Finish) => {
                 self.state.borrow_mut().finished = true;
                 self.take_back(at);
@@ -65,7 +74,13 @@ impl Agent {
                 trace.ranks[self.rank as usize].end = at;
             }
             None
-            | Some(OrderKind::Reply | OrderKind::Wait | OrderKind::More | OrderKind::Differs) => {
+            | Some(
+                OrderKind::Reply
+                | OrderKind::Wait
+                | OrderKind::More
+                | OrderKind::Differs
+                | OrderKind::Refuses,
+            ) => {
                 unreachable!("the orders of a turn are checked: {order:?}")
             }
         }
@@ -83,17 +98,22 @@ impl Agent {
         }
     }
 
-    fn record(&self, order: &Order, kind: MessageKind, bytes: Bytes) -> usize {
+    pub(super) fn record(&self, order: &Order, kind: MessageKind, bytes: Bytes) -> usize {
         let (source, destination) = match kind {
             MessageKind::Get => (order.peer, self.rank),
             _ => (self.rank, order.peer),
+        };
+        let tag = if matches!(kind, MessageKind::Tagged) {
+            order.tag
+        } else {
+            0
         };
         self.shared.trace.borrow_mut().posted(MessageRow {
             kind,
             source,
             destination,
             bytes,
-            tag: order.tag,
+            tag,
             posted: Time::from_ps(order.time),
             sent: None,
             arrived: None,
@@ -146,10 +166,9 @@ impl Agent {
         let bytes = Rc::new(bytes);
         let number = self.sent(order, record, &bytes);
         let at = Time::from_ps(order.time);
-        let operation = self.endpoint.put(at, to, Rc::clone(&bytes));
         let about = About::Puts(size, to);
-        let key = self.start(order.id, Role::Put(record), operation, about);
         let write = Report {
+            tag: order.tag,
             key: order.key,
             offset: order.offset,
             size: size.as_u64(),
@@ -158,17 +177,25 @@ impl Agent {
             message: number.0.into(),
             ..Report::new(ReportKind::Write, Status::Done, 0, 0)
         };
+        let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
+        if order.key & ADDRESS_SPACE != 0 {
+            // Programs look for these bytes themselves.
+            let (operation, seen) = self.endpoint.put_seen(at, to, Rc::clone(&bytes));
+            self.start(order.id, Role::Put(record), operation, about);
+            return self.node.serve("put", async move {
+                seen.await;
+                other.written(write, bytes);
+            });
+        }
+        let operation = self.endpoint.put(at, to, Rc::clone(&bytes));
+        let key = self.start(order.id, Role::Put(record), operation, about);
         // The other rank's memory has them as soon as the adapter there does.
-        let (agent, operation) = (Rc::clone(self), self.operation(key));
+        let operation = self.operation(key);
         self.node.serve("put", async move {
             operation.ended().await;
-            if operation.is_lost() {
-                return;
+            if !operation.is_lost() {
+                other.written(write, bytes);
             }
-            let time = agent.node.now().as_ps();
-            let other = Rc::clone(&agent.shared.agents.borrow()[to as usize]);
-            let writes = &mut other.state.borrow_mut().writes;
-            writes.push_back((Report { time, ..write }, bytes));
         });
     }
 
@@ -183,12 +210,7 @@ impl Agent {
             size: order.size,
         };
         let Some((bytes, checksum)) = self.shared.read.read(&from, at, range) else {
-            let refused = Report::new(ReportKind::Got, Status::Refused, order.time, order.id);
-            self.state
-                .borrow_mut()
-                .reports
-                .push_back((refused, Box::default()));
-            return self.state.borrow().bell.fire();
+            return self.refuse(ReportKind::Got, order);
         };
         let bytes = Rc::new(bytes);
         let in_flight = &self.shared.in_flight;
@@ -198,8 +220,16 @@ impl Agent {
         self.start(order.id, role, operation, About::Gets(size, peer));
     }
 
+    /// Tells the rank that its order is refused.
+    pub(super) fn refuse(&self, kind: ReportKind, order: &Order) {
+        let refused = Report::new(kind, Status::Refused, order.time, order.id);
+        let mut state = self.state.borrow_mut();
+        state.reports.push_back((refused, Box::default()));
+        state.bell.fire();
+    }
+
     /// Gives a message its number.
-    fn sent(&self, order: &Order, record: usize, bytes: &Rc<Vec<u8>>) -> Number {
+    pub(super) fn sent(&self, order: &Order, record: usize, bytes: &Rc<Vec<u8>>) -> Number {
         let in_flight = &self.shared.in_flight;
         in_flight.send(record, order.data, order.checksum, bytes)
     }

@@ -30,6 +30,7 @@ impl Agent {
             role,
             operation,
             about,
+            found: None,
         };
         state.entries.insert(key, entry);
         drop(state);
@@ -37,8 +38,9 @@ impl Agent {
         self.node.serve("operation", async move {
             let at = ended.await;
             // If nobody waits for a send, the processor takes its end when it comes.
-            if let Some(finish) = agent.ended(key, at) {
-                finish.await;
+            if let Some((finish, about)) = agent.ended(key, at) {
+                let mut incoming = finish.await;
+                agent.takes_loss(&mut incoming, &about);
             }
         });
         key
@@ -48,15 +50,23 @@ impl Agent {
         Rc::clone(&self.state.borrow().entries[&key].operation)
     }
 
+    /// Takes what an operation says of its loss: the first loss of the run is kept.
+    fn takes_loss(&self, incoming: &mut Incoming, about: &About) -> Option<String> {
+        let loss = incoming.loss.take()?;
+        let about = format!("rank {} {about}: {loss}", self.rank);
+        self.shared.lost.borrow_mut().get_or_insert(about);
+        Some(loss)
+    }
+
     /// An operation has ended, and the rank could see its end. Returns what is left to do if the rank never will.
-    fn ended(&self, key: u64, now: Time) -> Option<Finish> {
+    fn ended(&self, key: u64, now: Time) -> Option<(Finish, About)> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
         if let Role::Send(number) = entry.role {
             self.shared.trace.borrow_mut().sent(number, now);
             if entry.id == 0 {
                 let entry = state.entries.remove(&key).expect("it is under way");
-                return Some(entry.operation.finish(now));
+                return Some((entry.operation.finish(now), entry.about));
             }
         }
         if let Role::Untagged(from, number, _) = entry.role {
@@ -82,6 +92,9 @@ impl Agent {
         if order.has(Flags::MEETING) {
             return self.meet(order);
         }
+        if order.has(Flags::GUESSED) {
+            self.shared.guessed.set(true);
+        }
         let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
         let moment = if order.has(Flags::SLEEP) {
             let time = until.saturating_sub(begin);
@@ -89,27 +102,43 @@ impl Agent {
         } else {
             // A claimed message or a refused operation has ended before its order; its end shows now.
             yield_now().await;
+            let writes = order.has(Flags::WRITES);
             let first = {
                 let state = self.state.borrow();
                 if state.reports.is_empty() {
-                    state.ended.front().map(|&(at, _)| at)
+                    state.first(writes)
                 } else {
                     Some(begin)
                 }
             };
             let first = match first {
                 None if begin < until => {
-                    self.state.borrow_mut().waits = Some(order.has(Flags::THREADS));
-                    let first = self.something(order.key).await;
-                    self.state.borrow_mut().waits = None;
-                    first
+                    {
+                        let mut state = self.state.borrow_mut();
+                        state.waits = Some(order.has(Flags::THREADS));
+                        state.hears_writes = writes;
+                    }
+                    self.something(order.key).await;
+                    let mut state = self.state.borrow_mut();
+                    state.waits = None;
+                    state.hears_writes = false;
+                    state.first(writes)
                 }
                 first => first,
             };
             let nudged = self.state.borrow_mut().nudged.take();
             match first.or(nudged) {
                 Some(at) if at <= begin => self.see(begin).await,
-                Some(at) if at < until => self.see(at).await,
+                Some(at) if at < until => {
+                    // A process that polls a word sees it a while after it has been stored.
+                    let polls = writes && self.state.borrow().written.front() == Some(&at);
+                    let lag = if polls {
+                        self.endpoint.poll()
+                    } else {
+                        Time::ZERO
+                    };
+                    self.see(at + lag).await
+                }
                 // Operations that end in that moment, or have ended since, before these orders were taken, are for the next time.
                 _ => begin.max(until),
             }
@@ -130,8 +159,8 @@ impl Agent {
         }
     }
 
-    /// Waits until something has ended, or a moment has come; returns whether something has ended.
-    async fn something(&self, until: u64) -> Option<Time> {
+    /// Waits until something has ended, or a moment has come.
+    async fn something(&self, until: u64) {
         let bell = {
             let mut state = self.state.borrow_mut();
             state.bell = Signal::new();
@@ -148,7 +177,6 @@ impl Agent {
             })
             .await;
         }
-        self.state.borrow().ended.front().map(|&(at, _)| at)
     }
 
     /// The rank sees, one after the other, all that had ended by a moment. Returns when the rank is done with it.
@@ -189,6 +217,10 @@ impl Agent {
             Role::Untagged(..) => ReportKind::Untagged,
             Role::Put(..) => ReportKind::Stored,
             Role::Get(..) => ReportKind::Got,
+            Role::Atomic(_) => ReportKind::Fetched,
+            Role::Enqueue(_) => ReportKind::Enqueued,
+            Role::Arrival(_) => ReportKind::Arrived,
+            Role::Collective => ReportKind::Collected,
         };
         let number = match entry.role {
             Role::Get(_, number) | Role::Untagged(.., number) => Some(number),
@@ -204,7 +236,10 @@ impl Agent {
             (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
         }
         match entry.role {
-            Role::Put(record) | Role::Get(record, _) => trace.copied(record, at),
+            Role::Put(record)
+            | Role::Get(record, _)
+            | Role::Atomic(record)
+            | Role::Enqueue(record) => trace.copied(record, at),
             Role::Peek(true) if incoming.status == Status::Done => {
                 // No other receive may take the message from now on.
                 let wanted = Wanted {
@@ -231,9 +266,21 @@ impl Agent {
             let about = format!("rank {} {}", self.rank, entry.about);
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
-        if let Some(loss) = incoming.loss.take() {
-            let about = format!("rank {} {}: {loss}", self.rank, entry.about);
-            self.shared.lost.borrow_mut().get_or_insert(about);
+        if let Some(loss) = self.takes_loss(&mut incoming, &entry.about) {
+            incoming.bytes = loss.into_bytes().into();
+            incoming.from = entry.about.peer().unwrap_or(Order::ANYBODY);
+        }
+        let found = entry.found.map(|found| found.get()).unwrap_or_default();
+        if found.refused {
+            incoming.status = Status::Refused;
+        }
+        incoming.tag |= found.word;
+        let queue = match entry.role {
+            Role::Arrival(name) => name,
+            _ => 0,
+        };
+        if let Some(queue) = state.queues.get_mut(&queue) {
+            queue.told += u64::from(matches!(entry.role, Role::Arrival(_)));
         }
         let (_, data, checksum) = sent.unwrap_or_default();
         // Receives that only look leave the message where it is.
@@ -242,6 +289,7 @@ impl Agent {
         }
         let report = Report {
             tag: incoming.tag,
+            key: queue,
             size: incoming.size.as_u64(),
             peer: incoming.from,
             data,
@@ -254,6 +302,13 @@ impl Agent {
 }
 
 impl State {
+    /// The first moment at which something ended that the rank has not seen, or at which something was written into its memory.
+    fn first(&self, writes: bool) -> Option<Time> {
+        let ended = self.ended.front().map(|&(at, _)| at);
+        let written = self.written.front().copied().filter(|_| writes);
+        ended.into_iter().chain(written).min()
+    }
+
     /// Something has ended, which the rank may see from a moment on.
     fn has_ended(&mut self, at: Time, key: u64) {
         let place = self.ended.partition_point(|&(before, _)| before <= at);

@@ -1,7 +1,9 @@
 //! Ranks in threads against the server: times against the simulator's own MPI, and every order once.
 
+mod collective;
 mod hostile;
 mod lookahead;
+mod native;
 mod process;
 
 use super::*;
@@ -443,11 +445,9 @@ fn a_wrong_byte_ends_the_run_with_its_place() {
             }
         });
         assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
-        assert_eq!(
-            outcome.message,
-            "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: the first wrong byte is at \
-             1572864; this is a defect of Elanite, not of the program"
-        );
+        let what = "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: the first wrong byte is \
+                    at 1572864; this is a defect of Elanite, unless";
+        assert!(outcome.message.starts_with(what), "{}", outcome.message);
     }
 }
 
@@ -459,11 +459,9 @@ fn a_payload_that_changes_before_it_is_sent_is_found() {
         process.wait(0, Flags::default());
     });
     assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
-    assert_eq!(
-        outcome.message,
-        "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
-         not of the program"
-    );
+    let what = "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
+                unless";
+    assert!(outcome.message.starts_with(what), "{}", outcome.message);
 }
 
 #[test]

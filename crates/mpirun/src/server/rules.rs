@@ -66,8 +66,23 @@ pub(super) fn check(batch: &mut Batch, ranks: u32, now: Time, asked: bool) -> Re
 fn check_order(order: &Order, ranks: u32, asked: bool) -> Result<(), Foul> {
     let (named, anybody) = match order.kind() {
         Some(OrderKind::Reply) if asked => return Ok(()),
-        Some(OrderKind::Claim | OrderKind::Cancel | OrderKind::Called) if !asked => return Ok(()),
-        Some(OrderKind::Send | OrderKind::Put | OrderKind::Get) if !asked => (order.peer, false),
+        // What these name is looked up where they are carried out.
+        Some(
+            OrderKind::Claim
+            | OrderKind::Cancel
+            | OrderKind::Called
+            | OrderKind::Queue
+            | OrderKind::Dequeued
+            | OrderKind::Group
+            | OrderKind::Collective,
+        ) if !asked => return Ok(()),
+        Some(
+            OrderKind::Send
+            | OrderKind::Put
+            | OrderKind::Get
+            | OrderKind::Atomic
+            | OrderKind::Enqueue,
+        ) if !asked => (order.peer, false),
         Some(OrderKind::Receive | OrderKind::Peek) if !asked => (order.peer, true),
         Some(OrderKind::Reply) => return Err(Foul::Answer),
         Some(OrderKind::Wait | OrderKind::Finish) => return Err(Foul::NoWait),

@@ -165,6 +165,17 @@ impl Turns {
             link.release();
         }
         for (order, bytes) in &mut orders {
+            if order.kind() == Some(OrderKind::Refuses) {
+                let foul = Foul::Address {
+                    peer: rank,
+                    at: order.offset,
+                    size: order.size,
+                };
+                // Who is named exists, or the rank that names it is to blame.
+                let ranks = self.link.lock().ranks();
+                let culprit = if order.peer < ranks { order.peer } else { rank };
+                return Err(self.blame(culprit, foul));
+            }
             let size = Bytes::new(bytes.len() as u64);
             let wrong = if order.kind() == Some(OrderKind::Differs) {
                 Wrong::Stored(Number(order.id as u32), std::mem::take(bytes))
@@ -324,7 +335,37 @@ impl Turns {
     }
 }
 
+impl Turns {
+    fn try_combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]) -> Result<(), Trouble> {
+        self.take_early(agent.rank)?;
+        if self.link.lock().phase(agent.rank).is_out() || agent.is_finished() {
+            return Ok(());
+        }
+        let vectors = [one, other].concat();
+        let ask = Report {
+            size: vectors.len() as u64,
+            ..Report::new(ReportKind::Combine, Status::Done, 0, 0)
+        };
+        self.tell(agent.rank, &ask, &vectors)?;
+        if self.is_dead(agent.rank) {
+            return Ok(());
+        }
+        let mut answers = self.serve_turn(agent.rank)?.into_iter();
+        let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
+        if let Some((_, bytes)) = reply.filter(|(_, bytes)| bytes.len() == other.len()) {
+            other.copy_from_slice(&bytes);
+        }
+        Ok(())
+    }
+}
+
 impl Reader for Turns {
+    fn combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]) {
+        if let Err(trouble) = self.try_combine(agent, one, other) {
+            self.trouble.replace(Some(trouble));
+        }
+    }
+
     fn blame(&self, rank: u32, foul: Foul) {
         self.trouble.replace(Some(Turns::blame(self, rank, foul)));
     }

@@ -24,7 +24,7 @@ fn is_loss(error: &TportError) -> bool {
     }
 }
 
-fn is_loss_of(error: &DmaError) -> bool {
+pub fn is_loss_of(error: &DmaError) -> bool {
     matches!(error, DmaError::NoRail { .. }) || error.loss().is_some() || error.is_rail_down()
 }
 

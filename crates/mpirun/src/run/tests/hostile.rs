@@ -41,6 +41,8 @@ struct Hostile {
     stream: Stream,
     /// How many of a thousand choices break a rule.
     nonsense: u64,
+    /// Whether the rank also gives the orders of Elanite's own libraries.
+    native: bool,
     ranks: u32,
     now: u64,
     over: Arc<AtomicBool>,
@@ -88,11 +90,25 @@ impl Hostile {
             OrderKind::Get,
             OrderKind::Called,
         ];
-        let kind = kinds[self.below(kinds.len() as u64) as usize];
-        let carries = matches!(kind, OrderKind::Send | OrderKind::Put);
+        let own = [
+            OrderKind::Atomic,
+            OrderKind::Queue,
+            OrderKind::Enqueue,
+            OrderKind::Dequeued,
+        ];
+        let kind = if self.native && self.below(2) == 0 {
+            own[self.below(own.len() as u64) as usize]
+        } else {
+            kinds[self.below(kinds.len() as u64) as usize]
+        };
+        let carries = matches!(kind, OrderKind::Send | OrderKind::Put | OrderKind::Enqueue);
         let looks = matches!(kind, OrderKind::Receive | OrderKind::Peek);
         let length = self.pick(&[0, 8, 300, 5000, 70_000, 1_200_000]);
-        let bytes = vec![3; if carries { length as usize } else { 0 }];
+        let bytes = match kind {
+            OrderKind::Atomic => vec![1; 8],
+            _ if carries => vec![3; length as usize],
+            _ => Vec::new(),
+        };
         let peer = if looks && self.below(3) == 0 {
             ANYBODY.into()
         } else {
@@ -118,11 +134,19 @@ impl Hostile {
             id: self.or_nonsense(id),
             tag: self.or_nonsense(tag),
             mask: self.or_nonsense(mask),
-            key: self.or_nonsense(key),
+            key: if self.native && self.below(2) == 0 {
+                link::ADDRESS_SPACE
+            } else {
+                self.or_nonsense(key)
+            },
             offset: self.or_nonsense(0),
             size: self.or_nonsense(size),
             peer: self.or_nonsense(peer) as u32,
-            data: self.rank_number(),
+            data: if kind == OrderKind::Queue {
+                self.below(5) as u32
+            } else {
+                self.rank_number()
+            },
             checksum: if self.breaks() { sum ^ 1 } else { sum },
         };
         (order, bytes)
@@ -133,7 +157,10 @@ impl Hostile {
     }
 
     fn wait(&mut self) -> Order {
-        let flags = self.pick(&[0, 16, 32, 32 | 256, 0, 128]) as u32;
+        let mut flags = self.pick(&[0, 16, 32, 32 | 256, 0, 128]) as u32;
+        if self.native && flags & (16 | 128) == 0 {
+            flags |= Flags::WRITES.0;
+        }
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
         let until = if flags & Flags::SLEEP.0 != 0 && until == NEVER {
             self.now
@@ -226,6 +253,7 @@ fn run(seed: u64) -> Option<End> {
             memory: memory.try_clone().expect("it is open"),
             stream: Stream::new(seed, &format!("rank {rank}")),
             nonsense: [0, 2, 20, 200][stream.uniform_u64(0..4) as usize],
+            native: seed % 2 == 1,
             ranks,
             now: 0,
             over: Arc::clone(&over),

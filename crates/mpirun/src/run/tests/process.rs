@@ -1,9 +1,10 @@
 //! Ranks as threads of the test: they speak the link as the provider does.
 
+use crate::options::Collectives;
 use crate::{Memory, Network, Options, Outcome, Results, Run};
 use link::{Flags, NEVER, Order, OrderKind, Rank, Report, ReportKind, Status};
 use machine::Machine;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
@@ -26,6 +27,8 @@ pub struct Process {
     pub misquotes: bool,
     /// Memory that others reach, by its key.
     pub memory: BTreeMap<u64, Vec<u8>>,
+    /// Messages that have come into queues.
+    pub queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
 }
 
 pub const ANYBODY: u32 = Order::ANYBODY;
@@ -42,6 +45,7 @@ impl Process {
             spoils: false,
             misquotes: false,
             memory: BTreeMap::new(),
+            queues: BTreeMap::new(),
         }
     }
 
@@ -152,18 +156,22 @@ impl Process {
     pub fn wait(&mut self, until: u64, mut flags: Flags) {
         loop {
             let resumed = self.link.hand_over(self.now, until, flags);
-            let (mut replies, mut wrong) = (Vec::new(), None);
+            let (mut replies, mut wrong, mut refused) = (Vec::new(), None, None);
             for (report, part, bytes) in self.link.reports() {
                 let at = report.offset as usize + part.at();
                 let kind = report.kind().expect("it is known");
                 match kind {
                     ReportKind::Write => {
                         let memory = self.memory.get_mut(&report.key).expect("it has a key");
-                        memory[at..at + bytes.len()].copy_from_slice(bytes);
+                        match memory.get_mut(at..at + bytes.len()) {
+                            Some(place) => place.copy_from_slice(bytes),
+                            None => refused = Some(report),
+                        }
                     }
                     ReportKind::Read => {
                         let memory = &self.memory[&report.key];
-                        let part = memory[at..at + report.size as usize].to_vec();
+                        let part = memory.get(at..at + report.size as usize);
+                        let part = part.unwrap_or_default().to_vec();
                         replies.push((report.id, part));
                     }
                     _ => {
@@ -182,11 +190,26 @@ impl Process {
                         }
                         if kind == ReportKind::Untagged {
                             self.messages.push(whole);
+                        } else if kind == ReportKind::Arrived {
+                            self.queues.entry(report.key).or_default().push_back(whole);
                         } else {
                             self.told.insert(report.id, (report, whole));
                         }
                     }
                 }
+            }
+            if let Some(Report {
+                peer, offset, size, ..
+            }) = refused
+            {
+                let order = Order {
+                    peer,
+                    offset,
+                    size,
+                    ..Order::default()
+                };
+                self.order(OrderKind::Refuses, order, &[]);
+                self.link.hand_over(self.now, NEVER, Flags::BLOCKING);
             }
             if let Some((message, whole)) = wrong {
                 let order = Order {
@@ -309,6 +332,7 @@ pub fn options(ranks: u32) -> Options {
         compute: "none".into(),
         network: Network::Machine,
         memory: Memory::Main,
+        collectives: Collectives::Mpi,
         seed: 1,
         limit_time: None,
         timeline: false,

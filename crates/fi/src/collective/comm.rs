@@ -1,0 +1,158 @@
+//! Which group of ranks a communicator is.
+//!
+//! The members agree on a name for the group by two calls of the MPI library, when they make the first collective call of the
+//! communicator: all tell each other their ranks, and the first member chooses the name. These calls take simulated time, once.
+//! `MPI_COMM_WORLD` is the group of all ranks, which has its name from the beginning. Two communicators of the same ranks are two
+//! groups, since threads may call both at a time.
+//!
+//! MPI says when a communicator is freed (by an attribute), and then the rank leaves the group.
+
+use super::handles::Abi;
+use super::{finish, library};
+use crate::memory::Buffer;
+use crate::session::{self, Session};
+use link::collective::ALL_RANKS;
+use link::{Order, OrderKind, Status};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The name that says that the machine has no room for a group.
+const NO_ROOM: u64 = u64::MAX;
+
+/// A group of ranks, as a member knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Its name in orders.
+    pub key: u64,
+    /// How many ranks it has.
+    pub size: u32,
+    /// This rank's place in it.
+    pub place: u32,
+}
+
+/// What is known of communicators.
+struct Known {
+    /// In which initialisation of MPI it was learnt.
+    visit: u32,
+    /// The key of the attribute.
+    key: Option<c_int>,
+    /// Groups by the handles of their communicators; nothing for those without a group.
+    groups: BTreeMap<usize, Option<Group>>,
+    /// How many names this rank has chosen.
+    chosen: u32,
+}
+
+static KNOWN: Mutex<Known> = Mutex::new(Known {
+    visit: 0,
+    key: None,
+    groups: BTreeMap::new(),
+    chosen: 0,
+});
+
+fn known() -> MutexGuard<'static, Known> {
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let visit = session::visit();
+    if known.visit != visit {
+        // Handles and keys of a former initialisation may now stand for something else.
+        known.visit = visit;
+        known.key = None;
+        known.groups.clear();
+    }
+    known
+}
+
+/// The group of a communicator, if it has one.
+pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
+    if let Some(&found) = known().groups.get(&comm) {
+        return found;
+    }
+    if abi.is_no_comm(comm) {
+        return None;
+    }
+    let (size, place) = library::shape(comm)?;
+    let group = learn(session, abi, comm, size, place).ok()?;
+    let key = known().key;
+    let key = key.or_else(|| library::key(freed))?;
+    known().key = Some(key);
+    if library::attach(comm, key, comm) {
+        known().groups.insert(comm, group);
+    }
+    group
+}
+
+/// Learns, together with the other members, what group a communicator is.
+fn learn(
+    session: &'static Session,
+    abi: Abi,
+    comm: usize,
+    size: u32,
+    place: u32,
+) -> Result<Option<Group>, c_int> {
+    let (own, all) = session.rank();
+    // A communicator whose ranks are threads of processes has more ranks than there are processes.
+    if size < 2 || size > all {
+        return Ok(None);
+    }
+    if comm == abi.world() && (size, place) == (all, own) {
+        let key = ALL_RANKS;
+        return Ok(Some(Group { key, size, place }));
+    }
+    let ranks = library::gather(abi, comm, own, size)?;
+    if ranks.iter().collect::<BTreeSet<_>>().len() < ranks.len() {
+        return Ok(None);
+    }
+    let name = if place == 0 {
+        choose(session, &ranks)
+    } else {
+        0
+    };
+    let key = library::share(abi, comm, name)?;
+    if key == NO_ROOM {
+        return Ok(None);
+    }
+    if place > 0 {
+        say(session, key, 0, &ranks);
+    }
+    Ok(Some(Group { key, size, place }))
+}
+
+/// Chooses the name of a group that no other group of the run has, if there is room for the group.
+fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
+    let number = {
+        let mut known = known();
+        known.chosen += 1;
+        known.chosen
+    };
+    let key = u64::from(session.rank().0 + 1) << 32 | u64::from(number);
+    let id = session.lock().engine.collected.begin(Buffer::default());
+    say(session, key, id, ranks);
+    if finish(session, id) == Status::Done {
+        key
+    } else {
+        NO_ROOM
+    }
+}
+
+/// Names a group, or leaves it.
+fn say(session: &Session, key: u64, id: u64, ranks: &[u32]) {
+    let bytes: Vec<u8> = ranks.iter().copied().flat_map(u32::to_ne_bytes).collect();
+    let order = Order {
+        id,
+        key,
+        size: bytes.len() as u64,
+        ..Order::new(OrderKind::Group, 0)
+    };
+    session.order(&mut session.lock(), order, &[&bytes]);
+}
+
+/// A communicator is freed.
+extern "C" fn freed(_comm: usize, _key: c_int, value: *mut c_void, _extra: *mut c_void) -> c_int {
+    let group = known().groups.remove(&value.addr());
+    if let (Some(Some(group)), Some(session)) = (group, session::get())
+        && group.key != ALL_RANKS
+    {
+        say(session, group.key, 0, &[]);
+    }
+    0
+}

@@ -1,0 +1,210 @@
+//! What handles of MPICH mean: in its own binary interface, where they are integers, and in the standard one of MPI 5, where they
+//! are pointers whose values the standard fixes for MPI's own objects.
+
+use super::library;
+use link::collective::{Element, Operation, Reduction};
+use std::ffi::c_int;
+
+/// A binary interface of MPICH.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Abi {
+    /// Its own.
+    Mpich,
+    /// That of MPI 5.
+    Standard,
+}
+
+/// MPI's own types with their elements. Of those that are no types of C, no logical operations are defined.
+type Types = [(Element, &'static [usize], &'static [usize]); 14];
+
+/// Handles of types of C, and of other types, in MPICH's own interface.
+const OF_MPICH: Types = [
+    (Element::I8, &[0x4c00_0118, 0x4c00_0137], &[0x4c00_012d]),
+    (Element::U8, &[0x4c00_0102, 0x4c00_013b], &[]),
+    (Element::I16, &[0x4c00_0203, 0x4c00_0238], &[0x4c00_022f]),
+    (Element::U16, &[0x4c00_0204, 0x4c00_023c], &[]),
+    (
+        Element::I32,
+        &[0x4c00_0405, 0x4c00_0439],
+        &[0x4c00_041b, 0x4c00_0430],
+    ),
+    (Element::U32, &[0x4c00_0406, 0x4c00_043d], &[]),
+    (
+        Element::I64,
+        &[0x4c00_0807, 0x4c00_0809, 0x4c00_083a],
+        &[0x4c00_0831, 0x4c00_0843, 0x4c00_0844, 0x4c00_0845],
+    ),
+    (Element::U64, &[0x4c00_0808, 0x4c00_0819, 0x4c00_083e], &[]),
+    (Element::F32, &[0x4c00_040a], &[0x4c00_041c, 0x4c00_0427]),
+    (Element::F64, &[0x4c00_080b], &[0x4c00_081f, 0x4c00_0829]),
+    (
+        Element::ComplexF32,
+        &[0x4c00_0840, 0x4c00_0834],
+        &[0x4c00_081e, 0x4c00_0828],
+    ),
+    (
+        Element::ComplexF64,
+        &[0x4c00_1041, 0x4c00_1035],
+        &[0x4c00_1022, 0x4c00_102a],
+    ),
+    (Element::Bool, &[0x4c00_013f, 0x4c00_0133], &[]),
+    (Element::Byte, &[0x4c00_010d], &[]),
+];
+
+/// The same handles in the standard interface (MPI 5.0, appendix A); without the types of Fortran whose sizes it leaves open.
+const OF_STANDARD: Types = [
+    (Element::I8, &[0x244, 0x240], &[0x2c1]),
+    (Element::U8, &[0x245, 0x241], &[]),
+    (Element::I16, &[0x208, 0x248], &[0x2c9]),
+    (Element::U16, &[0x20c, 0x249], &[]),
+    (Element::I32, &[0x209, 0x250], &[0x2d1]),
+    (Element::U32, &[0x20d, 0x251], &[]),
+    (
+        Element::I64,
+        &[0x20a, 0x20b, 0x258],
+        &[0x2d9, 0x201, 0x202, 0x203],
+    ),
+    (Element::U64, &[0x20e, 0x20f, 0x259], &[]),
+    (Element::F32, &[0x210], &[0x2d2]),
+    (Element::F64, &[0x214], &[0x2da]),
+    (Element::ComplexF32, &[0x212, 0x213], &[0x2db]),
+    (Element::ComplexF64, &[0x216, 0x217], &[0x2e3]),
+    (Element::Bool, &[0x238, 0x239], &[]),
+    (Element::Byte, &[0x247], &[]),
+];
+
+impl Abi {
+    /// The interface of the program's MPI library; nothing if that is another library, or has not all that is needed.
+    pub fn of_library() -> Option<Abi> {
+        library::abi()
+    }
+
+    /// A handle from the word of an argument: an `int` leaves the upper half of its register to anything.
+    pub fn handle(self, word: usize) -> usize {
+        match self {
+            Abi::Mpich => word as u32 as usize,
+            Abi::Standard => word,
+        }
+    }
+
+    /// `MPI_COMM_WORLD`.
+    pub fn world(self) -> usize {
+        match self {
+            Abi::Mpich => 0x4400_0000,
+            Abi::Standard => 0x101,
+        }
+    }
+
+    /// Whether a handle is no communicator, or `MPI_COMM_NULL`.
+    pub fn is_no_comm(self, comm: usize) -> bool {
+        match self {
+            // Two bits say which kind of handle it is, four of what.
+            Abi::Mpich => comm & 0x3c00_0000 != 0x0400_0000 || comm >> 30 == 0,
+            Abi::Standard => comm == 0 || comm == 0x100,
+        }
+    }
+
+    /// Whether a handle is no type, or `MPI_DATATYPE_NULL`.
+    pub fn is_no_type(self, datatype: usize) -> bool {
+        match self {
+            Abi::Mpich => datatype & 0x3c00_0000 != 0x0c00_0000 || datatype >> 30 == 0,
+            Abi::Standard => datatype == 0 || datatype == 0x200,
+        }
+    }
+
+    /// Whether elements of a type lie side by side without gaps: of MPI's own types all but the pairs of different types.
+    pub fn is_contiguous(self, datatype: usize) -> bool {
+        match self {
+            Abi::Mpich => datatype >> 24 == 0x4c,
+            Abi::Standard => {
+                (0x201..0x300).contains(&datatype) && !(0x228..0x230).contains(&datatype)
+            }
+        }
+    }
+
+    /// The buffer `MPI_IN_PLACE`.
+    pub fn in_place(self) -> usize {
+        match self {
+            Abi::Mpich => usize::MAX,
+            Abi::Standard => 1,
+        }
+    }
+
+    /// `MPI_ERR_TRUNCATE`.
+    pub fn truncated(self) -> c_int {
+        match self {
+            Abi::Mpich => 14,
+            Abi::Standard => 15,
+        }
+    }
+
+    /// `MPI_ERR_OTHER`.
+    pub fn other(self) -> c_int {
+        match self {
+            Abi::Mpich => 15,
+            Abi::Standard => 16,
+        }
+    }
+
+    /// `MPI_BYTE`.
+    pub fn byte(self) -> usize {
+        match self {
+            Abi::Mpich => 0x4c00_010d,
+            Abi::Standard => 0x247,
+        }
+    }
+
+    /// How an operation of MPI's own combines elements of a type of MPI's own, if MPI defines that.
+    pub fn reduction(self, datatype: usize, operation: usize) -> Option<Reduction> {
+        let types = match self {
+            Abi::Mpich => &OF_MPICH,
+            Abi::Standard => &OF_STANDARD,
+        };
+        let operation = self.operation(operation)?;
+        types.iter().find_map(|&(element, of_c, others)| {
+            let logical = matches!(
+                operation,
+                Operation::LogicalAnd | Operation::LogicalOr | Operation::LogicalXor
+            );
+            let known = of_c.contains(&datatype) || !logical && others.contains(&datatype);
+            known.then(|| Reduction::new(operation, element))?
+        })
+    }
+
+    fn operation(self, handle: usize) -> Option<Operation> {
+        let index = match self {
+            Abi::Mpich => {
+                let all = [
+                    Operation::Max,
+                    Operation::Min,
+                    Operation::Sum,
+                    Operation::Product,
+                    Operation::LogicalAnd,
+                    Operation::BitAnd,
+                    Operation::LogicalOr,
+                    Operation::BitOr,
+                    Operation::LogicalXor,
+                    Operation::BitXor,
+                ];
+                return all.get(handle.checked_sub(0x5800_0001)?).copied();
+            }
+            Abi::Standard => handle,
+        };
+        Some(match index {
+            0x21 => Operation::Sum,
+            0x22 => Operation::Min,
+            0x23 => Operation::Max,
+            0x24 => Operation::Product,
+            0x28 => Operation::BitAnd,
+            0x29 => Operation::BitOr,
+            0x2a => Operation::BitXor,
+            0x30 => Operation::LogicalAnd,
+            0x31 => Operation::LogicalOr,
+            0x32 => Operation::LogicalXor,
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Events at the destination of puts: a put of `elan_doput` can set an event of the process that it reaches.
+//!
+//! Such an event lies in memory with the same address everywhere (`elan_gallocElan`), and each process makes its own there
+//! (`elan_initEvent`). It occurs when it has been set as often as `elan_setWaitCount` said. What has been set before that counts.
+
+use super::event::{Event, What};
+use super::layout::{Rail, State};
+use super::{lock, stop};
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
+
+/// How often the events of this process must still be set, by their addresses; 0 or less: they have occurred.
+static COUNTS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
+
+/// A put has set the event at an address.
+pub fn set(at: usize) {
+    *lock(&COUNTS).entry(at).or_insert(0) -= 1;
+}
+
+fn has_occurred(at: usize) -> bool {
+    lock(&COUNTS).get(&at).is_none_or(|&count| count <= 0)
+}
+
+/// The address of an event that [`elan_initEvent`] has made.
+///
+/// # Safety
+/// It must be an event.
+unsafe fn address(call: &str, event: *mut Event) -> usize {
+    // SAFETY: the caller's word.
+    let at = unsafe { event.as_ref() }.and_then(Event::stays_at);
+    at.unwrap_or_else(|| stop(call, "elan_initEvent did not make this event"))
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+#[unsafe(no_mangle)]
+extern "C" fn elan_initEvent(
+    _state: *mut State,
+    _rail: *mut Rail,
+    memory: *mut c_void,
+    _set: c_int,
+) -> *mut Event {
+    let at = memory.expose_provenance();
+    // One put, until a count is set.
+    lock(&COUNTS).insert(at, 1);
+    Event::make(What::Stays(has_occurred, at))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
+    let at = unsafe { address("elan_setWaitCount", event) };
+    let mut counts = lock(&COUNTS);
+    let left = counts.entry(at).or_insert(0);
+    // A count that has not been reached is replaced; what came beyond the last one counts.
+    *left = i64::from(count) + (*left).min(0);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_destEvent(event: *mut Event) -> u64 {
+    unsafe { address("elan_destEvent", event) as u64 }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_devent_completed(_set: c_int, event: *mut Event) -> c_int {
+    c_int::from(has_occurred(unsafe {
+        address("elan_devent_completed", event)
+    }))
+}

@@ -1,0 +1,137 @@
+//! Groups of ranks and their collective calls, which Elanlib's groups carry out in the simulator.
+
+use super::{Buffer, Ticket, begin, life, session, wait};
+use link::collective::{ALL_RANKS, CollectiveKind, OWN_FUNCTION, Reduction};
+use link::{Order, OrderKind};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+/// A group of ranks, by the number that all its members form alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Group(u64);
+
+/// The numbers of the groups of our own libraries have this bit.
+const OWN_GROUPS: u64 = 1 << 63;
+
+/// Groups that the simulator has been told of.
+static NAMED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// The group of these ranks in this order; the first time, the simulator is told of it.
+pub fn group(ranks: &[u32]) -> Group {
+    let all = session().rank().1;
+    if ranks.iter().copied().eq(0..all) {
+        return Group(ALL_RANKS);
+    }
+    // FNV-1a: well-known, and the same everywhere.
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    let payload: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_ne_bytes()).collect();
+    let key = payload.iter().copied().fold(0xcbf2_9ce4_8422_2325, mix) | OWN_GROUPS;
+    if NAMED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(key)
+    {
+        let order = Order {
+            key,
+            size: payload.len() as u64,
+            ..Order::new(OrderKind::Group, 0)
+        };
+        if wait(begin(Buffer::default(), order, &[&payload])).is_err() {
+            let members = ranks.len();
+            life::stop(&format!(
+                "the adapters have no room for another group, of {members} ranks: every set of ranks that calls together is a group"
+            ));
+        }
+    }
+    Group(key)
+}
+
+/// A collective call, with what this member gives.
+#[derive(Clone, Copy, Debug)]
+pub enum Collective<'a> {
+    /// All members wait for all.
+    Barrier,
+    /// The bytes of the root, by its place in the group, go to all others, who give none.
+    Broadcast {
+        /// The root.
+        root: u32,
+        /// How many bytes it gives.
+        size: usize,
+        /// The bytes, at the root.
+        bytes: &'a [u8],
+    },
+    /// The vectors of all are combined at all, or only at one member, by its place.
+    Reduce {
+        /// The only member that gets the result.
+        root: Option<u32>,
+        /// How elements are combined.
+        reduction: Reduction,
+        /// This member's vector.
+        bytes: &'a [u8],
+    },
+    /// As `Reduce`, by a function of this process: the simulator asks for each pair of vectors that this rank's host combines
+    /// ([`combine_by`]).
+    Combine {
+        /// The only member that gets the result.
+        root: Option<u32>,
+        /// Bytes of an element.
+        element: usize,
+        /// This member's vector.
+        bytes: &'a [u8],
+    },
+}
+
+/// Combines two vectors of one length, one behind the other.
+pub type Combiner = fn(Vec<u8>) -> Vec<u8>;
+
+static COMBINER: Mutex<Option<Combiner>> = Mutex::new(None);
+
+/// Names the function that combines vectors for [`Collective::Combine`].
+pub fn combine_by(combiner: Combiner) {
+    *COMBINER.lock().unwrap_or_else(PoisonError::into_inner) = Some(combiner);
+}
+
+/// The simulator asks for two vectors, one behind the other, to be combined. Returns the reply.
+pub fn combined(vectors: Vec<u8>) -> (Order, Vec<u8>) {
+    let combiner = *COMBINER.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = combiner.map_or(Vec::new(), |combine| combine(vectors));
+    let order = Order {
+        size: bytes.len() as u64,
+        ..Order::new(OrderKind::Reply, 0)
+    };
+    (order, bytes)
+}
+
+/// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into the buffer:
+/// nothing at the root of a broadcast, and nothing where a reduction has no result.
+pub fn collective(group: Group, call: Collective<'_>, by_hardware: bool, into: Buffer) -> Ticket {
+    let (kind, root, size, bytes) = match call {
+        Collective::Barrier => (CollectiveKind::Barrier, 0, 0, &[][..]),
+        Collective::Broadcast { root, size, bytes } => {
+            (CollectiveKind::Broadcast, root, size, bytes)
+        }
+        Collective::Reduce { root, bytes, .. } | Collective::Combine { root, bytes, .. } => {
+            let kind = match root {
+                Some(_) => CollectiveKind::Reduce,
+                None => CollectiveKind::AllReduce,
+            };
+            (kind, root.unwrap_or(0), bytes.len(), bytes)
+        }
+    };
+    let (data, element) = match call {
+        Collective::Reduce { reduction, .. } => (reduction.word(), reduction.element.size()),
+        Collective::Combine { element, .. } => (OWN_FUNCTION, element as u64),
+        _ => (0, 1),
+    };
+    let order = Order {
+        peer: root,
+        tag: kind as u64,
+        mask: by_hardware.into(),
+        data,
+        key: group.0,
+        offset: element,
+        size: size as u64,
+        ..Order::new(OrderKind::Collective, 0)
+    };
+    begin(into, order, &[bytes])
+}

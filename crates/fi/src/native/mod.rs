@@ -1,0 +1,361 @@
+//! # What our own libraries are made of: OpenSHMEM, Elanlib and Elan3lib in a rank
+//!
+//! A program may call the libraries that Elanite itself gives to programs. Their functions of C are made of the few operations
+//! of this module, which become orders to the simulator as those of the MPI library do. One process may use both.
+//!
+//! | module | has |
+//! |---|---|
+//! | this one | operations, and the waits for their ends |
+//! | [`operations`] | what the progress engine knows of operations under way |
+//! | [`memory`] | the memory that others may reach by address |
+//! | [`life`] | how a process becomes a rank, and how it ends |
+//! | [`groups`] | groups of ranks, and their collective calls |
+//! | [`guard`] | the calls of the program, for reports and for the time of computation |
+//! | [`spin`] | programs that wait for a word of their memory without a call |
+//!
+//! *Operations.* Each operation begins at once and returns a [`Ticket`]. Bytes that go out are copied at the call. Bytes that
+//! come in are stored when the rank has been told of the end, which happens only in waits. [`ended`] asks for an end and takes
+//! no time; [`wait`] waits for it in simulated time. The end of a ticket is taken once; a ticket that nobody asks for costs
+//! some memory ([`forget`] drops it).
+//!
+//! *Waiting.* A program that waits for a word of its memory, or for any of several things, looks whether it is there, and if
+//! not, calls [`wait_for_change`]. No change is lost between the look and the wait: the simulator keeps what has happened since
+//! the rank's last turn. A program that only looks, by a call that does not wait, calls [`look`], by which time goes on by a
+//! step that grows.
+//!
+//! *Addresses.* Memory of other ranks is named by its address in their processes. A rank's process lets others reach what
+//! [`memory`] says. An access elsewhere fails: a get or an atomic as [`Failure::Refused`], and a put ends the run with an error
+//! that names both ranks, as a trap of the adapter ended the program.
+
+#![allow(unsafe_code)] // memory that programs name by addresses
+
+pub mod groups;
+pub mod guard;
+pub mod life;
+pub mod memory;
+pub mod operations;
+mod spin;
+
+pub use crate::memory::{Buffer, Span};
+pub use guard::{CallGuard, call};
+pub use life::session;
+pub use link::Atomic;
+pub use operations::{Ended, Failure, Ticket};
+
+use crate::session::Session;
+use crate::thread;
+use link::{ADDRESS_SPACE, Flags, NEVER, Order, OrderKind};
+
+/// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.
+pub const OWN_TAGS: u64 = 1 << 62;
+
+/// The length of a word of an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 4 bytes.
+    Four = 4,
+    /// 8 bytes.
+    Eight = 8,
+}
+
+/// This rank's number.
+pub fn rank() -> u32 {
+    session().rank().0
+}
+
+/// How many ranks there are.
+pub fn ranks() -> u32 {
+    session().rank().1
+}
+
+/// The simulated node of a rank.
+pub fn node_of(rank: u32) -> u32 {
+    session().nodes()[rank as usize]
+}
+
+/// Local time in picoseconds, after the simulated processor's work for the calls so far.
+pub fn now() -> u64 {
+    let session = session();
+    session.settle();
+    session.now()
+}
+
+/// Begins an operation.
+fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
+    let session = session();
+    let mut state = session.lock();
+    let ticket = state.engine.native.begin(into);
+    let order = Order {
+        id: ticket.id(),
+        ..order
+    };
+    session.order(&mut state, order, pieces);
+    ticket
+}
+
+fn length(pieces: &[&[u8]]) -> u64 {
+    pieces.iter().map(|piece| piece.len() as u64).sum()
+}
+
+/// Stores bytes at an address of another rank, or of this one. Ends when the other adapter has accepted them.
+pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
+    let order = Order {
+        peer: to,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+        size: length(pieces),
+        ..Order::new(OrderKind::Put, 0)
+    };
+    begin(Buffer::default(), order, pieces)
+}
+
+/// A kind of memory of a rank, and an address there.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// The rank.
+    pub rank: u32,
+    /// [`ADDRESS_SPACE`], or [`link::ELAN3_SPACE`].
+    pub space: u64,
+    /// The address.
+    pub at: u64,
+}
+
+/// Stores bytes at a place. When they are there, the other rank is told a number, if it is not 0 ([`operations::listen`]).
+pub fn put_and_notice(to: Place, pieces: &[&[u8]], notice: u64) -> Ticket {
+    let order = Order {
+        peer: to.rank,
+        key: to.space,
+        offset: to.at,
+        tag: notice,
+        size: length(pieces),
+        ..Order::new(OrderKind::Put, 0)
+    };
+    begin(Buffer::default(), order, pieces)
+}
+
+/// Fetches bytes from a place.
+pub fn get_from(from: Place, into: Buffer) -> Ticket {
+    let order = Order {
+        peer: from.rank,
+        key: from.space,
+        offset: from.at,
+        size: into.length() as u64,
+        ..Order::new(OrderKind::Get, 0)
+    };
+    begin(into, order, &[])
+}
+
+/// Tells this rank a number when an operation has ended, as for [`put_and_notice`].
+pub fn notice_end(of: Ticket, notice: u64) {
+    session().lock().engine.native.notice_end(of, notice);
+}
+
+/// Fetches bytes from an address of another rank, or of this one.
+pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
+    let order = Order {
+        peer: from,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+        size: into.length() as u64,
+        ..Order::new(OrderKind::Get, 0)
+    };
+    begin(into, order, &[])
+}
+
+/// Changes a word of another rank, or of this one, in one step; the end has the old word. `compare` matters only to
+/// [`Atomic::CompareSwap`].
+pub fn atomic(
+    on: u32,
+    at: usize,
+    what: Atomic,
+    width: Width,
+    operand: u64,
+    compare: u64,
+) -> Ticket {
+    let order = Order {
+        peer: on,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+        size: width as u64,
+        tag: what as u64,
+        mask: operand,
+        ..Order::new(OrderKind::Atomic, 0)
+    };
+    begin(Buffer::default(), order, &[&compare.to_ne_bytes()])
+}
+
+/// Sends a Tport message. A synchronous send ends when the message is matched.
+pub fn send(to: u32, tag: u64, synchronous: bool, pieces: &[&[u8]]) -> Ticket {
+    let flags = if synchronous {
+        Flags::SYNCHRONOUS
+    } else {
+        Flags::default()
+    };
+    let order = Order {
+        peer: to,
+        tag: tag | OWN_TAGS,
+        flags: flags.0,
+        size: length(pieces),
+        ..Order::new(OrderKind::Send, 0)
+    };
+    begin(Buffer::default(), order, pieces)
+}
+
+fn wanted(kind: OrderKind, from: Option<u32>, tag: u64, mask: u64) -> Order {
+    Order {
+        peer: from.unwrap_or(Order::ANYBODY),
+        tag: tag | OWN_TAGS,
+        mask: mask | OWN_TAGS,
+        ..Order::new(kind, 0)
+    }
+}
+
+/// Receives a Tport message: `mask` has the bits of the tag that count.
+pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
+    let order = Order {
+        size: into.length() as u64,
+        ..wanted(OrderKind::Receive, from, tag, mask)
+    };
+    begin(into, order, &[])
+}
+
+/// Looks for a Tport message and leaves it where it is. Ends as [`Failure::Nothing`] if there is none, unless it `waits` for one.
+pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
+    let flags = if waits {
+        Flags::BLOCKING
+    } else {
+        Flags::default()
+    };
+    let order = Order {
+        flags: flags.0,
+        ..wanted(OrderKind::Peek, from, tag, mask)
+    };
+    begin(Buffer::default(), order, &[])
+}
+
+/// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as if nothing had been said.
+pub fn cancel(ticket: Ticket) {
+    say(Order {
+        id: ticket.id(),
+        ..Order::new(OrderKind::Cancel, 0)
+    });
+}
+
+/// Makes a queue of this rank, under a name that other ranks know. A queue that exists stays as it is.
+pub fn queue(name: u64, slots: u32, slot: usize) {
+    if session().lock().engine.native.open_queue(name) {
+        say(Order {
+            key: name,
+            size: slot as u64,
+            data: slots,
+            ..Order::new(OrderKind::Queue, 0)
+        });
+    }
+}
+
+/// Puts a message into a queue of another rank, or of this one; ends when the queue has it. Fails as [`Failure::Refused`] if
+/// there is no such queue, or if the message is longer than a slot.
+pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
+    let order = Order {
+        peer: to,
+        key: name,
+        size: bytes.len() as u64,
+        ..Order::new(OrderKind::Enqueue, 0)
+    };
+    begin(Buffer::default(), order, &[bytes])
+}
+
+/// Takes the first message out of a queue of this rank, if the rank has been told of one; its slot is free again.
+pub fn dequeue(name: u64) -> Option<Vec<u8>> {
+    let message = session().lock().engine.native.dequeue(name)?;
+    say(Order {
+        key: name,
+        ..Order::new(OrderKind::Dequeued, 0)
+    });
+    Some(message)
+}
+
+/// How many messages of a queue the rank has been told of and has not taken out.
+pub fn queued(name: u64) -> usize {
+    session().lock().engine.native.queued(name)
+}
+
+/// Gives an order that has no end.
+fn say(order: Order) {
+    let session = session();
+    let mut state = session.lock();
+    session.order(&mut state, order, &[]);
+}
+
+/// Takes the end of an operation, if the rank has been told of it. Takes no time.
+pub fn ended(ticket: Ticket) -> Option<Result<Ended, Failure>> {
+    session().lock().engine.native.take_end(ticket)
+}
+
+/// Whether the rank has been told of the end of an operation, which stays to be taken.
+pub fn has_ended(ticket: Ticket) -> bool {
+    session().lock().engine.native.has_ended(ticket)
+}
+
+/// The end of an operation does not matter. A buffer that it fills must stay valid until then all the same.
+pub fn forget(ticket: Ticket) {
+    session().lock().engine.native.forget(ticket);
+}
+
+/// Waits for the end of an operation.
+///
+/// # Errors
+/// See [`Failure`].
+pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
+    let session = session();
+    let mut state = session.lock();
+    loop {
+        if let Some(end) = state.engine.native.take_end(ticket) {
+            return end;
+        }
+        session.wait(&mut state, NEVER, blocking());
+    }
+}
+
+/// Waits until something changes: an operation of this rank ends, a message comes into one of its queues, or others write into
+/// its memory. Returns at once if that has happened since the rank was last told what has happened. The program then looks
+/// whether this is what it waits for; such a look costs the processor what a poll costs.
+pub fn wait_for_change() {
+    let session = session();
+    let mut state = session.lock();
+    session.wait(&mut state, NEVER, blocking().with(Flags::WRITES));
+}
+
+/// Like [`wait_for_change`], at most until a moment of local time, in picoseconds.
+pub fn wait_for_change_until(moment: u64) {
+    let session = session();
+    let mut state = session.lock();
+    session.wait(&mut state, moment, Flags::WRITES);
+}
+
+fn blocking() -> Flags {
+    if thread::one_thread() {
+        Flags::BLOCKING
+    } else {
+        Flags::BLOCKING.with(Flags::THREADS)
+    }
+}
+
+/// The program has looked and found nothing, in a call that does not wait: time goes on by a step, which grows from look to
+/// look. The rank is told what has happened meanwhile.
+pub fn look() {
+    let session = session();
+    let mut state = session.lock();
+    session.step(&mut state);
+}
+
+/// The simulated processor works for so many picoseconds.
+pub fn work(time: u64) {
+    let session = session();
+    session.sleep_until(session.now().saturating_add(time));
+}
+
+/// The session, for what this module does not offer.
+pub fn raw() -> &'static Session {
+    session()
+}

@@ -1,0 +1,54 @@
+//! Collective calls under way: the room for what is due to the rank, and how each ended.
+
+use crate::memory::Buffer;
+use link::{Part, Report, Status};
+use std::collections::BTreeMap;
+
+/// Calls that nobody has seen the end of.
+#[derive(Default)]
+pub struct Collected {
+    latest: u64,
+    under_way: BTreeMap<u64, UnderWay>,
+}
+
+struct UnderWay {
+    buffer: Buffer,
+    ended: Option<Status>,
+}
+
+impl Collected {
+    /// Takes down a call, with room for its result; returns its number.
+    pub fn begin(&mut self, buffer: Buffer) -> u64 {
+        self.latest += 1;
+        let ended = None;
+        self.under_way
+            .insert(self.latest, UnderWay { buffer, ended });
+        self.latest
+    }
+
+    /// Takes in a part of a result.
+    pub fn report(&mut self, report: &Report, part: Part, bytes: &[u8]) {
+        if let Some(call) = self.under_way.get_mut(&report.id) {
+            call.buffer.store(part.at(), bytes);
+            if part.is_last() {
+                call.ended = Some(report.status());
+            }
+        }
+    }
+
+    /// Whether a call has ended.
+    pub fn has_ended(&self, id: u64) -> bool {
+        let call = self.under_way.get(&id);
+        call.is_none_or(|call| call.ended.is_some())
+    }
+
+    /// How a call has ended, if it has; asked once.
+    pub fn take(&mut self, id: u64) -> Option<Status> {
+        let ended = self.under_way.get(&id)?.ended?;
+        self.under_way.remove(&id);
+        Some(ended)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! Results in parts, and ends that are asked for once.
+
+use super::*;
+use crate::memory::Span;
+use link::{Payload, ReportKind};
+
+#[test]
+fn a_result_is_there_with_its_end() {
+    let mut calls = Collected::default();
+    let mut bytes = [0u8; 4];
+    // SAFETY: it lives until the end of the test.
+    #[allow(unsafe_code)] // as above
+    let room = unsafe { Span::new(bytes.as_mut_ptr(), 4) };
+    let (first, second) = (calls.begin(room.into()), calls.begin(Buffer::default()));
+    assert!(!calls.has_ended(first) && calls.take(first).is_none());
+    let report = |status, id| Report::new(ReportKind::Collected, status, 0, id);
+    let done = report(Status::Done, first);
+    let tell = |calls: &mut Collected, report: &Report, pieces: &[&[u8]]| {
+        let mut payload = Payload::new(pieces);
+        while let Some((part, bytes)) = payload.take(3) {
+            assert!(!calls.has_ended(report.id));
+            calls.report(report, part, &bytes);
+        }
+    };
+    tell(&mut calls, &done, &[b"abcd"]);
+    tell(&mut calls, &report(Status::Truncated, second), &[]);
+    assert!(calls.has_ended(first));
+    assert_eq!(calls.take(first), Some(Status::Done));
+    assert_eq!(calls.take(first), None);
+    assert_eq!(calls.take(second), Some(Status::Truncated));
+    assert_eq!(room.bytes(), b"abcd");
+}

@@ -1,0 +1,31 @@
+//! What others write into the memory of a rank: what they put there, and what atomics store.
+
+use super::Agent;
+use link::Report;
+use std::rc::Rc;
+use units::Time;
+
+impl Agent {
+    /// Bytes come into the rank's memory now. The rank is told them in its next turn, or before others read there.
+    pub(super) fn written(&self, write: Report, bytes: Rc<Vec<u8>>) {
+        let now = self.node.now();
+        let write = Report {
+            time: now.as_ps(),
+            ..write
+        };
+        let mut state = self.state.borrow_mut();
+        state.writes.push_back((write, bytes));
+        state.written.push_back(now);
+        if state.hears_writes {
+            state.bell.fire();
+        }
+    }
+
+    /// The rank goes on from a moment, and has been told what was written by then.
+    pub fn goes_on(&self, moment: Time) {
+        let written = &mut self.state.borrow_mut().written;
+        while written.front().is_some_and(|&at| at <= moment) {
+            written.pop_front();
+        }
+    }
+}

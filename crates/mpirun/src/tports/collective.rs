@@ -1,0 +1,316 @@
+//! Groups of ranks on the machine: groups of Elanlib, whose calls the ranks' simulated processes make.
+//!
+//! | call | by hardware | by software |
+//! |---|---|---|
+//! | barrier | `elan_hgsync` | `elan_gsync` |
+//! | broadcast | `elan_hbcast` | `elan_bcast` |
+//! | reduction | `elan_reduce` | `elan_reduce` |
+//!
+//! Broadcasts want a buffer at the same address of all members, as in programs for Elanlib. All processes of the run have a
+//! *window* of memory at one address, which is mapped with the first group. A call takes a part of the window that no other
+//! call of one of its members uses. More than [`PART`] bytes go in parts, one after the other.
+
+use super::operations::{is_loss_of, refused};
+use crate::endpoint::{Ended, Finish, GroupCall, Incoming, NetworkGroup, NetworkOp};
+use elan::{DmaError, ElanAddr, MemoryError, Permissions, Placement, Region};
+use kernel::Signal;
+use libelan::Pe;
+use libelan::elan::Elan;
+use libelan::elan::group::Group;
+use libelan::elan::reduce::{self, To};
+use link::Status;
+use link::collective::CollectiveKind;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// The most bytes that a call of Elanlib carries.
+const PART: Bytes = Bytes::from_mb(2);
+
+/// The length of the window in main memory: room for 32 calls of a process at a time, as only threads make them.
+const MAIN_WINDOW: Bytes = Bytes::from_mb(64);
+
+/// The length of the window in the adapter's memory, of which there is little.
+const ADAPTER_WINDOW: Bytes = Bytes::from_mb(4);
+
+/// The memory for the calls of all groups.
+pub(super) struct Window {
+    placement: Placement,
+    /// Where the window begins in all processes, once a group has needed it.
+    start: Cell<Option<ElanAddr>>,
+    used: RefCell<Vec<Used>>,
+    /// Whether a group has the group of all processes, which each job has from its start.
+    has_all: Cell<bool>,
+}
+
+/// A part of the window in use.
+struct Used {
+    at: u64,
+    length: u64,
+    /// The ranks that use it.
+    ranks: Rc<[u32]>,
+}
+
+impl Window {
+    pub fn new(placement: Placement) -> Self {
+        Window {
+            placement,
+            start: Cell::new(None),
+            used: RefCell::default(),
+            has_all: Cell::new(false),
+        }
+    }
+
+    fn length(&self) -> Bytes {
+        match self.placement {
+            Placement::Main => MAIN_WINDOW,
+            Placement::Adapter => ADAPTER_WINDOW,
+        }
+    }
+
+    /// Maps the window in all processes, at the lowest address that is free in all.
+    fn map(&self, pes: &[&Pe]) -> Result<(), MemoryError> {
+        if self.start.get().is_some() {
+            return Ok(());
+        }
+        let mut from = elan::memory::HEAP;
+        loop {
+            let map = |pe: &&Pe| {
+                let all = Permissions::ALL;
+                pe.node()
+                    .map_from(from, self.placement, self.length(), all, true)
+            };
+            let mapped: Vec<Result<Region, MemoryError>> = pes.iter().map(map).collect();
+            let regions = || mapped.iter().flatten().map(|region| region.start().elan);
+            let greatest = regions().max().unwrap_or(from);
+            let failed = mapped.iter().find_map(|one| one.as_ref().err().copied());
+            if failed.is_none() && regions().all(|start| start == greatest) {
+                self.start.set(Some(greatest));
+                return Ok(());
+            }
+            for (pe, region) in pes.iter().zip(&mapped) {
+                if let Ok(region) = region {
+                    pe.node().free(*region).expect("it has just been mapped");
+                }
+            }
+            if let Some(error) = failed {
+                return Err(error);
+            }
+            from = greatest;
+        }
+    }
+
+    /// Takes the lowest part of the window that none of these ranks uses.
+    fn take(&self, size: Bytes, ranks: &Rc<[u32]>) -> Option<u64> {
+        let length = (elan::memory::PAGE * size.div_ceil(elan::memory::PAGE).max(1)).as_u64();
+        let mut used = self.used.borrow_mut();
+        let shares = |others: &[u32]| others.iter().any(|other| ranks.contains(other));
+        let conflicts = used.iter().filter(|part| shares(&part.ranks));
+        let mut taken: Vec<(u64, u64)> = conflicts.map(|part| (part.at, part.length)).collect();
+        taken.sort_unstable();
+        let mut at = 0;
+        for (start, other) in taken {
+            if at + length <= start {
+                break;
+            }
+            at = at.max(start + other);
+        }
+        if at + length > self.length().as_u64() {
+            return None;
+        }
+        let ranks = Rc::clone(ranks);
+        used.push(Used { at, length, ranks });
+        Some(at)
+    }
+
+    fn give_back(&self, at: u64, ranks: &Rc<[u32]>) {
+        let mut used = self.used.borrow_mut();
+        used.retain(|part| part.at != at || !Rc::ptr_eq(&part.ranks, ranks));
+    }
+}
+
+/// A group of Elanlib.
+pub(super) struct MachineGroup {
+    /// The members' processes, and what each knows of the group.
+    members: Vec<(Group, Pe)>,
+    ranks: Rc<[u32]>,
+    window: Rc<Window>,
+    start: ElanAddr,
+    /// The parts of the window that calls use, and how many members have not ended their calls.
+    leases: Rc<RefCell<BTreeMap<u64, (u64, usize)>>>,
+}
+
+impl MachineGroup {
+    /// Makes a group of some ranks; nothing if there is no room for it.
+    pub fn new<'a>(
+        window: &Rc<Window>,
+        all: impl Iterator<Item = &'a Pe>,
+        ranks: &[u32],
+    ) -> Option<Self> {
+        let all: Vec<&Pe> = all.collect();
+        window.map(&all).ok()?;
+        let pes = || ranks.iter().map(|&rank| all[rank as usize]);
+        let everybody = ranks.len() == all.len() && ranks.is_sorted();
+        let groups = if everybody && !window.has_all.replace(true) {
+            pes().map(|pe| pe.elan().all_group().clone()).collect()
+        } else {
+            let elans: Vec<&Elan> = pes().map(Pe::elan).collect();
+            Elan::together(&elans).ok()?
+        };
+        Some(MachineGroup {
+            members: groups.into_iter().zip(pes().cloned()).collect(),
+            ranks: ranks.into(),
+            window: Rc::clone(window),
+            start: window.start.get()?,
+            leases: Rc::default(),
+        })
+    }
+
+    /// The buffer of a call.
+    fn lease(&self, number: u64, size: Bytes) -> Option<ElanAddr> {
+        let mut leases = self.leases.borrow_mut();
+        let at = if let Some(&(at, _)) = leases.get(&number) {
+            at
+        } else {
+            let at = self.window.take(size.min(PART), &self.ranks)?;
+            leases.insert(number, (at, self.ranks.len()));
+            at
+        };
+        Some(self.start.offset(Bytes::new(at)))
+    }
+}
+
+impl NetworkGroup for MachineGroup {
+    fn has_hardware(&self) -> bool {
+        self.members[0].0.has_hardware()
+    }
+
+    fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp> {
+        let Some(buffer) = self.lease(number, call.size) else {
+            return refused(at);
+        };
+        let (group, pe) = self.members[place as usize].clone();
+        let operation = Rc::new(Collective {
+            pe: pe.clone(),
+            ended: Signal::new(),
+            incoming: RefCell::new(None),
+        });
+        let (ended, leases) = (Rc::clone(&operation), Rc::clone(&self.leases));
+        let (window, ranks) = (Rc::clone(&self.window), Rc::clone(&self.ranks));
+        pe.node().clone().serve("collective", async move {
+            let incoming = given(&pe, at, act(&group, &pe, buffer, &call)).await;
+            ended.incoming.replace(Some(match incoming {
+                Ok(bytes) => Incoming {
+                    size: Bytes::new(bytes.len() as u64),
+                    bytes: bytes.into(),
+                    ..Incoming::of(Status::Done)
+                },
+                Err(error) => Incoming::failed(&error, is_loss_of(&error)),
+            }));
+            let mut leases = leases.borrow_mut();
+            if let Some((at, members)) = leases.get_mut(&number) {
+                *members -= 1;
+                if *members == 0 {
+                    window.give_back(*at, &ranks);
+                    leases.remove(&number);
+                }
+            }
+            ended.ended.fire();
+        });
+        operation
+    }
+}
+
+/// A call as the process gave it at a moment, which may lie a little before the present.
+async fn given<T>(pe: &Pe, at: Time, call: impl Future<Output = T>) -> T {
+    let mut call = Box::pin(call);
+    let mut begun = false;
+    poll_fn(|context| {
+        if begun {
+            return call.as_mut().poll(context);
+        }
+        begun = true;
+        pe.given(at, || call.as_mut().poll(context))
+    })
+    .await
+}
+
+/// What a process does for a call; returns the bytes that are due to it.
+async fn act(group: &Group, pe: &Pe, at: ElanAddr, call: &GroupCall) -> Result<Vec<u8>, DmaError> {
+    if call.kind == CollectiveKind::Barrier {
+        if call.hardware {
+            group.hgsync().await?;
+        } else {
+            group.gsync().await?;
+        }
+        return Ok(Vec::new());
+    }
+    let mut result = Vec::new();
+    let parts = call.size.as_u64().div_ceil(PART.as_u64());
+    for part in 0..parts {
+        let from = PART * part;
+        let length = PART.min(call.size - from);
+        let end = (from + length).as_u64() as usize;
+        if let Some(bytes) = call.bytes.get(from.as_u64() as usize..end) {
+            pe.elan3().store(at, bytes)?;
+        }
+        if act_on_part(group, at, length, call).await? {
+            result.extend(pe.elan3().load(at, length)?);
+        }
+    }
+    Ok(result)
+}
+
+/// A part of a call, in the process's buffer; returns whether the buffer then holds what is due to the process.
+async fn act_on_part(
+    group: &Group,
+    at: ElanAddr,
+    length: Bytes,
+    call: &GroupCall,
+) -> Result<bool, DmaError> {
+    let is_root = group.rank() == call.root;
+    let Some(reduction) = &call.reduction else {
+        if call.hardware {
+            group.hbcast(at, length, call.root).await?;
+        } else {
+            group.bcast(at, length, call.root).await?;
+        }
+        return Ok(!is_root);
+    };
+    let (to, due) = if call.kind == CollectiveKind::AllReduce {
+        (To::All, true)
+    } else {
+        (To::Root(call.root), is_root)
+    };
+    let operation = reduce::Reduction {
+        size: reduction.element,
+        combine: &*reduction.combine,
+    };
+    let count = length / reduction.element;
+    group.reduce(at, at, count, &operation, to).await?;
+    Ok(due)
+}
+
+/// A call under way.
+struct Collective {
+    pe: Pe,
+    ended: Signal,
+    incoming: RefCell<Option<Incoming>>,
+}
+
+impl NetworkOp for Collective {
+    fn ended(&self) -> Ended {
+        let (pe, ended) = (self.pe.clone(), self.ended.clone());
+        Box::pin(async move {
+            ended.wait().await;
+            pe.now()
+        })
+    }
+
+    fn finish(&self, _at: Time) -> Finish {
+        let incoming = self.incoming.take().expect("it has ended");
+        Box::pin(async move { incoming })
+    }
+}

@@ -1,0 +1,2 @@
+/* The place of <shmem.h> in older systems. */
+#include <shmem.h>

@@ -1,0 +1,166 @@
+"""``elanite mpirun --collectives``: real MPI programs whose barriers, broadcasts and reductions Elanlib carries out.
+
+The figures of petrini2001, and those of the simulator's own programs (``experiments/collectives``), come out of
+``benchmarks/mpi`` as well.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import elanite as el
+from conftest import Ended, command, execute, needs_mpi
+
+pytestmark = needs_mpi
+
+
+def mpirun(ranks: int, collectives: str, *words: str | Path, seconds: float = 300) -> Ended:
+    options = ("-n", str(ranks), "--collectives", collectives, "--format", "json")
+    return execute(command("mpirun", *options, *map(str, words)), seconds)
+
+
+def row(ended: Ended) -> dict[str, str]:
+    assert ended.code == 0, ended
+    (found,) = csv.DictReader(io.StringIO(ended.out))
+    return found
+
+
+def summary(ended: Ended) -> dict[str, Any]:
+    assert ended.code == 0, ended
+    found: dict[str, Any] = json.loads(ended.err.splitlines()[-1])
+    return found
+
+
+def own(out: Path, operation: str, memory: str, size: str) -> dict[str, float]:
+    """What the simulator's own program measures on 64 nodes, by the name of the measure."""
+    message = f'memory = "{memory}"\nmessage = "{size}"' if size else ""
+    about = out / f"{operation}-{memory}.toml"
+    about.write_text(
+        f"""title = "Collective"
+source = "petrini2001"
+machine = "es40-qsnet"
+[run]
+warm_up = "0 s"
+batches = 1
+[[series]]
+name = "own"
+title = "Own program"
+[series.collective]
+operation = "{operation}"
+nodes = 64
+repeats = {1 if size else 100}
+{message}
+""",
+        encoding="utf-8",
+    )
+    frame = el.run(el.Experiment.load(str(about)), out=out).frame()
+    return {str(metric): float(value) for metric, value in frame.select("metric", "value").iter_rows()}
+
+
+@pytest.mark.parametrize(("way", "operation", "published"), [("hardware", "hgsync", 6.0), ("elan", "gsync", 14.8)])
+def test_barrier(benchmarks: Path, tmp_path: Path, way: str, operation: str, published: float) -> None:
+    """64 nodes: as published, and as by the simulator's own program."""
+    ended = mpirun(64, way, "--out", tmp_path, benchmarks / "collective", "--repeats", "20")
+    mean = float(row(ended)["latency_us"])
+    assert mean == pytest.approx(published, rel=0.01)
+    assert mean == pytest.approx(own(tmp_path, operation, "main", "")["latency"], rel=0.01)
+    found = summary(ended)
+    # Each rank makes two calls that are not measured, and the benchmark begins and ends with calls of its own.
+    assert found["collectives"]["hardware" if way == "hardware" else "elan"] >= 64 * 22
+    assert found["repeatable"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("memory", "published"), [("elan", 288.0), ("main", 200.0)])
+def test_broadcast(benchmarks: Path, tmp_path: Path, memory: str, published: float) -> None:
+    """64 nodes, by hardware: the rate without start-up, between 1 and 2 MB, as the claims measure it."""
+    words = ("--memory", memory, "--out", tmp_path, benchmarks / "collective", "--operation", "broadcast")
+    latency = [
+        float(row(mpirun(64, "hardware", *words, "--size", size, "--repeats", "1", seconds=600))["latency_us"])
+        for size in ("1MB", "2MB")
+    ]
+    rate = (1 << 20) / (latency[1] - latency[0])
+    assert rate == pytest.approx(published, rel=0.015)
+    measured = [own(tmp_path, "hbcast", memory, size)["latency"] for size in ("1 MB", "2 MB")]
+    assert latency == pytest.approx(measured, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        pytest.param((), marks=pytest.mark.slow),
+        ("--ranks-per-node", "4"),
+        pytest.param(("--network", "ideal"), marks=pytest.mark.slow),
+        pytest.param(("--memory", "elan"), marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("way", ["hardware", "elan", "mpi"])
+def test_payload(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, ...]) -> None:
+    """All types and operations against the MPI library's own functions, and unusual calls."""
+    ended = mpirun(6, way, *more, "--out", tmp_path, mpi_programs / "reductions")
+    assert ended.code == 0, ended
+    assert ended.out == "228 reductions\n"
+    counts = summary(ended)["collectives"]
+    assert (counts["hardware"] > 0) == (way == "hardware")
+    assert (counts["elan"] > 0) == (way != "mpi")
+    assert counts["mpi"] > 0
+
+
+@pytest.mark.parametrize("way", ["hardware", "elan"])
+def test_everything(mpi_programs: Path, tmp_path: Path, way: str) -> None:
+    """The program of all of MPI says the same as without; and a run is repeatable."""
+    words = ("--out", tmp_path, mpi_programs / "everything", "--no-order")
+    first, second, other = (mpirun(4, one, *words) for one in (way, way, "mpi"))
+    assert first.out == second.out == other.out
+    assert summary(first)["digest"] == summary(second)["digest"] != summary(other)["digest"]
+
+
+@pytest.mark.parametrize("program", ["threads", "sessions", "itself"])
+def test_programs(mpi_programs: Path, tmp_path: Path, program: str) -> None:
+    """Threads with communicators of their own, sessions, messages to itself."""
+    ended = mpirun(4, "hardware", "--out", tmp_path, mpi_programs / program)
+    assert ended.code == 0, ended
+
+
+def test_deadlock(tmp_path: Path) -> None:
+    """A rank that does not come: the report says in which call the others wait, and for what."""
+    source = tmp_path / "late.c"
+    source.write_text(
+        """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 2)
+        MPI_Recv(&sum, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return MPI_Finalize();
+}
+""",
+        encoding="utf-8",
+    )
+    made = tmp_path / "late"
+    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    ended = mpirun(4, "hardware", "--out", tmp_path, made)
+    assert ended.code == 3, ended
+    assert "MPI_Allreduce" in ended.err
+    assert "calls a reduction for all of 4 B among 4 ranks by Elanlib's tree" in ended.err
+    assert "receives a message of rank 0, tag 5" in ended.err
+
+
+def test_conjugate_gradients(benchmarks: Path, tmp_path: Path) -> None:
+    """An application: the same solution by all ways, and the sooner the better its collective operations are."""
+    words = ("--out", tmp_path, benchmarks / "cg", "--points", "4", "--iterations", "40")
+    rows = {way: row(mpirun(27, way, *words)) for way in ("hardware", "elan", "mpi")}
+    for found in rows.values():
+        assert float(found["error"]) < 1e-12
+    time = {way: float(found["iteration_us"]) for way, found in rows.items()}
+    assert time["hardware"] <= time["elan"] < time["mpi"]
