@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
+    from elanite.calibration import Calibration, calibrate
     from elanite.claims import Claim, Verdict, scoreboard
     from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
     from elanite.plan import Point
+    from elanite.sweeps import Sweep, sweep
 
 _HOME = {
+    "Calibration": "elanite.calibration",
     "Claim": "elanite.claims",
     "ConfigError": "elanite.errors",
     "ElaniteError": "elanite.errors",
@@ -31,14 +34,18 @@ _HOME = {
     "PointsFailed": "elanite.api",
     "Result": "elanite.api",
     "RunError": "elanite.errors",
+    "Sweep": "elanite.sweeps",
     "UsageError": "elanite.errors",
     "Verdict": "elanite.claims",
+    "calibrate": "elanite.calibration",
     "load_results": "elanite.api",
     "run": "elanite.api",
     "scoreboard": "elanite.claims",
+    "sweep": "elanite.sweeps",
 }
 
 __all__ = [
+    "Calibration",
     "Claim",
     "ConfigError",
     "ElaniteError",
@@ -49,11 +56,14 @@ __all__ = [
     "PointsFailed",
     "Result",
     "RunError",
+    "Sweep",
     "UsageError",
     "Verdict",
+    "calibrate",
     "load_results",
     "run",
     "scoreboard",
+    "sweep",
 ]
 
 

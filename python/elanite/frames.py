@@ -42,7 +42,7 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The tables of one name of all points as one table, each row with the parameters of its point."""
-    keys = pl.DataFrame([_identity(point) for point in points], infer_schema_length=None, strict=False)
+    keys = pl.DataFrame([identity(point) for point in points], infer_schema_length=None, strict=False)
     numbered = [table.with_columns(pl.lit(index, pl.UInt32).alias("_point")) for index, table in enumerate(tables)]
     rows = pl.concat(numbered, how="vertical_relaxed")
     return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")
@@ -93,7 +93,8 @@ def sustained(rows: pl.DataFrame) -> pl.DataFrame:
     return accepted.join(best.drop("_mean"), on=[*keys, load], how="semi", nulls_equal=True, maintain_order="left")
 
 
-def _identity(point: Point) -> dict[str, Any]:
+def identity(point: Point) -> dict[str, Any]:
+    """The columns that identify a point: names, seed, parameters, and parameters as numbers."""
     row: dict[str, Any] = {
         "id": point.id,
         "experiment": point.experiment,

@@ -72,7 +72,10 @@ def varied(machine: Machine) -> tuple[list[Varied], list[Parameter]]:
 
 def scaled(machine: Machine, parameter: Parameter, factor: float) -> str | None:
     """The value of a parameter times a factor, as the machine takes it; None if the machine does not."""
-    for text in _texts(machine, parameter.value, factor):
+    split = _split(parameter.value)
+    if split is None or not split[0]:
+        return None
+    for text in texts(machine, split[0] * factor, split[1]):
         if text == str(parameter.value) or _legal(machine, parameter.key, text):
             return text
     return None
@@ -99,25 +102,21 @@ def _next(machine: Machine, parameter: Parameter, up: bool) -> str | None:
     return text if next_ > 0 and _legal(machine, parameter.key, text) else None
 
 
-def _texts(machine: Machine, value: Any, factor: float) -> Iterator[str]:
-    """The scaled value as text: as it is, then as whole cycles of a link."""
-    split = _split(value)
-    if split is None or not split[0]:
-        return
-    number, unit = split
+def texts(machine: Machine, number: float, unit: str) -> Iterator[str]:
+    """A number with its unit as texts that a machine may take: as it is, then as whole cycles or a whole number."""
     if unit in TIMES:
-        yield f"{_plain(number * factor, TIMES[unit])} {unit}"
+        yield f"{_plain(number, TIMES[unit])} {unit}"
         one = _core.quantity(f"1 {unit}")
         if one is not None:
             cycle = _cycle_us(machine) / one[0]
-            yield f"{_plain(round(number * factor / cycle) * cycle, TIMES[unit])} {unit}"
+            yield f"{_plain(round(number / cycle) * cycle, TIMES[unit])} {unit}"
     elif unit in ("", "flits"):
-        exact = isinstance(value, float)
-        yield f"{_plain(number * factor, 6) if exact else round(number * factor)} {unit}".strip()
+        yield f"{_plain(number, 6)} {unit}".strip()
+        yield f"{round(number)} {unit}".strip()
     elif unit.endswith("/s"):
-        yield f"{number * factor:.6g} {unit}"
-    elif (size := _core.quantity(str(value))) and size[1] == "B":
-        yield f"{round(size[0] * factor)} B"
+        yield f"{number:.6g} {unit}"
+    elif (one := _core.quantity(f"1 {unit}")) and one[1] == "B":
+        yield f"{round(number * one[0])} B"
 
 
 def _split(value: Any) -> tuple[float, str] | None:

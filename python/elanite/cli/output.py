@@ -41,7 +41,7 @@ def refuse_terminal(format_: Format) -> None:
 def results(result: Result, format_: Format) -> None:
     """Print the finished points of an experiment."""
     if format_ is Format.JSON:
-        data(json.dumps([_point(result, point) for point in result.points], indent=1))
+        data(json.dumps([point(result, each) for each in result.points], indent=1))
     elif format_ is Format.TABLE:
         _tables(result)
     else:
@@ -117,19 +117,20 @@ def _said(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
-def _point(result: Result, point: Point) -> dict[str, Any]:
+def point(result: Result, here: Point) -> dict[str, Any]:
+    """A finished point and its results, for json."""
     from elanite import frames
 
-    manifest = result.manifest(point)
-    summary = frames.summarise(frames.tidy([point], result.store), ["job", "metric", "unit"])
+    manifest = result.manifest(here)
+    summary = frames.summarise(frames.tidy([here], result.store), ["job", "metric", "unit"])
     several = summary["job"].n_unique() > 1
     return {
-        "id": point.id,
-        "experiment": point.experiment,
-        "series": point.series,
-        "machine": point.machine,
-        "parameters": point.parameters,
-        "seed": point.seed,
+        "id": here.id,
+        "experiment": here.experiment,
+        "series": here.series,
+        "machine": here.machine,
+        "parameters": here.parameters,
+        "seed": here.seed,
         "results": {
             f"{row['job']}.{row['metric']}" if several else row["metric"]: {
                 key: row[key] for key in ("mean", "low", "high", "n", "unit")
@@ -142,7 +143,7 @@ def _point(result: Result, point: Point) -> dict[str, Any]:
         "cpu_seconds": manifest.cpu_seconds,
         "peak_memory_bytes": manifest["peak_memory_bytes"],
         "digest": manifest["digest"],
-        "command": result.plan.command(point),
+        "command": result.plan.command(here),
     }
 
 

@@ -1,0 +1,162 @@
+"""Sweeps: values and ranges, full factorials and Latin hypercubes, tables by the varied keys, errors before any run."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import elanite as el
+from conftest import SMALL, Ended
+from elanite import ranges, sources, sweeps
+from elanite.errors import ConfigError, UsageError
+from elanite.ranges import Choice, Range
+
+Run = Callable[..., Ended]
+
+FEW = ("series.ping.to=1", "series.ping.directions=one", "series.ping.message=64 B", "series.ping.repeats=1")
+"""The pings of the small campaign with two points, one for each kind of source; its loads stay."""
+
+
+def few() -> el.Experiment:
+    return el.Experiment.load(SMALL, [*FEW, "series.load.jobs.uniform.load=50 MB/s", "run.seeds=1", "run.window=50 us"])
+
+
+def planned(*texts: str, sample: sweeps.Sample | None = None, seed: int = 1) -> list[dict[str, str]]:
+    """The combinations of a sweep over the small campaign."""
+    keys = [ranges.read("--vary", text) for text in texts]
+    plans = sweeps.planned(sources.read("experiment", SMALL), [], [*FEW], keys, sample, seed)
+    return [{key.key: each.points[0].parameters[key.key] for key in keys} for each in plans]
+
+
+def test_values_are_lists_and_ranges() -> None:
+    read = lambda text: ranges.read("--vary", text)  # noqa: E731
+    assert read("link.hop_delay=55 ns, 65 ns") == Choice("link.hop_delay", ("55 ns", "65 ns"))
+    assert read("topology.down=[4, 4],[8]") == Choice("topology.down", ("[4, 4]", "[8]"))
+    assert read("a.b='x,y',z") == Choice("a.b", ("'x,y'", "z"))
+    assert read("bus.rate=150 MB/s..400 MB/s") == Range("bus.rate", 150, 400, "MB/s")
+    assert read("adapter.dma_start=500 ns..2 us log") == Range("adapter.dma_start", 500, 2000, "ns", log=True)
+    assert read("adapter.share_period=100..300 flits in 5") == Range("adapter.share_period", 100, 300, "flits", count=5)
+    assert read("tport.handle=100..200") == Range("tport.handle", 100, 200, "")
+    ratios = Range("tport.big", 1, 64, "KB", log=True, count=7)
+    assert [round(ratios.number(share), 9) for share in ratios.shares()] == [1, 2, 4, 8, 16, 32, 64]
+    assert ratios.share("8 KB") == pytest.approx(0.5)
+    assert ranges.of("vary", "switch.tokens", [True, False]) == Choice("switch.tokens", ("true", "false"))
+    for text in ("bus.rate=150 MB/s..400 MB/s", "tport.big=1 KB..64 KB in 7 log"):
+        assert str(read(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("bus.rate", "this is not KEY=VALUES"),
+        ("bus.rate=", "this is not KEY=VALUES"),
+        ("bus.rate=1 MB/s,,2 MB/s", "a value is empty"),
+        ("bus.rate=1 MB/s,1 MB/s", "`1 MB/s` is there twice"),
+        ("bus.rate=400 MB/s..150 MB/s", "the range is empty"),
+        ("bus.rate=150 MB/s..150 MB/s", "the range is empty"),
+        ("bus.rate=150 MB/s..400 ns", "the ends have different units"),
+        ("bus.rate=150 MB/s..400", "the ends have different units"),
+        ("bus.rate=150 furlong..400 furlong", "`furlong` is no unit"),
+        ("bus.rate=low..high", "this is no range"),
+        ("bus.rate=1 MB/s..2 MB/s in 1", "a range has two values at least"),
+        ("host.call=0 ns..10 ns log", "equal ratios need a low end above 0"),
+    ],
+)
+def test_wrong_values_are_refused(text: str, says: str) -> None:
+    with pytest.raises(UsageError, match=says) as caught:
+        ranges.read("--vary", text)
+    first, *remedy = str(caught.value).splitlines()
+    assert first.startswith(f"--vary {text}:")
+    assert remedy
+
+
+def test_a_full_factorial_has_all_combinations() -> None:
+    found = planned("link.hop_delay=55 ns,65 ns", "tport.big=1 KB..16 KB in 3 log", "switch.tokens=true,false")
+    assert len(found) == 12
+    assert {each["tport.big"] for each in found} == {"1024 B", "4096 B", "16384 B"}
+    assert len({tuple(each.values()) for each in found}) == 12
+    assert found[0] == {"link.hop_delay": "55 ns", "tport.big": "1024 B", "switch.tokens": "true"}
+
+
+def test_values_are_those_that_the_file_takes() -> None:
+    (low, *_, high) = found = planned("link.hop_delay=31 ns..69 ns in 4")
+    assert low["link.hop_delay"] == "30 ns", "whole cycles of 5 ns"
+    assert high["link.hop_delay"] == "70 ns"
+    assert len(found) == 4
+    assert planned("link.hop_delay=54 ns..56 ns in 3") == [{"link.hop_delay": "55 ns"}], "equal values run once"
+    assert [each["run.window"] for each in planned("run.window=50 us..100 us in 2")] == ["50 us", "100 us"]
+    assert [each["run.seeds"] for each in planned("run.seeds=1..3 in 3")] == ["1", "2", "3"]
+
+
+def test_a_latin_hypercube_has_one_value_of_each_part() -> None:
+    texts = ("bus.rate=100 MB/s..300 MB/s", "adapter.dma_start=100 ns..10 us log", "switch.tokens=true,false")
+    found = planned(*texts, sample=("lhs", 20))
+    assert len(found) == 20
+    rates = sorted(int((ranges.amount(each["bus.rate"]) - 100) / 10) for each in found)
+    assert rates == list(range(20))
+    starts = sorted(int(10 * math.log10(ranges.amount(each["adapter.dma_start"]) / 0.1)) for each in found)
+    assert starts == list(range(20))
+    assert sum(each["switch.tokens"] == "true" for each in found) == 10
+    assert planned(*texts, sample=("lhs", 20)) == found
+    assert planned(*texts, sample=("lhs", 20), seed=2) != found
+
+
+def test_mistakes_are_told_before_anything_runs(tmp_path: Path) -> None:
+    def attempt(vary: dict[str, object], **more: object) -> str:
+        with pytest.raises((UsageError, ConfigError)) as caught:
+            el.sweep(few(), vary, out=tmp_path, **more)  # type: ignore[arg-type]
+        assert not (tmp_path / "store").exists()
+        return str(caught.value.args[0])
+
+    assert "did you mean `hop_delay`?" in attempt({"link.hop_dely": ["55 ns"]})
+    told = attempt({"switch.tokens": [True], "link.hop_delay": ["55 ns", "57 ns"]})
+    assert told.startswith("in the sweep, with switch.tokens=true, link.hop_delay=57 ns:")
+    assert "the nearest are 55 ns and 60 ns" in told
+    assert "the unit is missing" in attempt({"bus.rate": ["200"]})
+    assert "--sample lhs 100" in attempt({"bus.rate": "100 MB/s..200 MB/s"})
+    assert "no key is named" in attempt({})
+    assert "there is no such method; did you mean `lhs`?" in attempt({"bus.rate": ["1 MB/s"]}, sample=("lsh", 4))
+    assert "one combination at least" in attempt({"bus.rate": ["1 MB/s"]}, sample=("lhs", 0))
+    assert "link.rate" in attempt({"link.rate": "399 MB/s..401 MB/s in 2"}), "no whole cycle"
+
+
+def test_varied_keys_are_columns(tmp_path: Path) -> None:
+    found = el.sweep(few(), {"bus.rate": ["100 MB/s", "200 MB/s"], "host.call": ["250 ns"]}, out=tmp_path, jobs=1)
+    frame = found.frame()
+    assert {"bus.rate", "bus.rate_MBps", "host.call", "host.call_us"} <= set(frame.columns)
+    assert len(found.points) == 2 * len(found.plans[0].points) == frame["id"].n_unique()
+    own = pl.col("metric") == "latency", pl.col("source") == "main"
+    slow, fast = found.summary().filter(*own).sort("bus.rate_MBps")["mean"]
+    assert slow > fast
+    # The same points by the usual way, and by the command of each.
+    plain = el.run(
+        few(), machine=el.Machine.load("es40-qsnet", ["bus.rate=100 MB/s", "host.call=250 ns"]), out=tmp_path
+    )
+    assert {point.id for point in plain.points} <= {point.id for point in found.points}
+    assert "--set 'bus.rate=200 MB/s'" in found.plans[1].command(found.plans[1].points[0])
+    assert found.table("links").columns[:2] == ["id", "experiment"]
+
+
+def test_a_sweep_by_the_command_line(elanite: Run, tmp_path: Path) -> None:
+    words = ["sweep", SMALL, "--vary", "bus.rate=100 MB/s..300 MB/s", "--vary", "switch.tokens=true,false"]
+    words += ["--sample", "lhs", "2", *(part for each in FEW for part in ("--set", each))]
+    words += ["--set", "series.load.jobs.uniform.load=50 MB/s", "--set", "run.seeds=1", "--out", str(tmp_path)]
+    ended = elanite(*words, "--format", "json")
+    assert ended.code == 0, ended
+    points = json.loads(ended.out)
+    assert len({point["parameters"]["bus.rate"] for point in points}) == 2
+    assert all("--set 'bus.rate=" in point["command"] for point in points)
+    assert "2 combinations" in ended.err
+    again = elanite(*words)
+    assert "already done" in again.err
+    assert "bus.rate" in again.out
+    assert again.err.splitlines()[-1].startswith("reproduce: elanite sweep ")
+    wrong = elanite("sweep", SMALL, "--vary", "link.hop_delay=50 ns..10 ns", "--out", str(tmp_path / "no"))
+    assert wrong.code == 2
+    assert "the range is empty" in wrong.err
+    assert not (tmp_path / "no").exists()
