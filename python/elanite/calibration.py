@@ -56,6 +56,9 @@ CLOSE = 1e-4
 PRIOR = 12**-0.5
 """The standard deviation of a value of which only the range is known, as a share of the range."""
 
+FAR = 1000.0
+"""Correlations are those of the data alone: as if the ranges were so many times wider."""
+
 OPEN = 0.5
 """The data do not determine a value whose standard error is more than this fraction of what the range alone gives."""
 
@@ -101,7 +104,7 @@ class Calibration:
 
     values: list[Value]
     correlation: list[list[float]]
-    """Of the errors of the values, in their order."""
+    """Of the errors of the values, in their order, by the data alone."""
     groups: list[Group]
     before: float
     """Root mean square of all errors in units of their sigma, on the machine as it is."""
@@ -263,9 +266,11 @@ def _curvature(search: Search, best: tuple[str, ...]) -> tuple[list[float], list
     slopes, left = jacobian(search, best), search.residuals(best)
     # Data that fit worse than their sigmas say are as uncertain as they fit.
     scale = max(1.0, float(left @ left) / max(1, len(left) - len(best)))
-    covariance = np.linalg.inv(slopes.T @ slopes / scale + np.eye(len(best)) / PRIOR**2)
-    deviation = np.sqrt(np.diag(covariance))
-    return deviation.tolist(), (covariance / np.outer(deviation, deviation)).tolist()
+    known = slopes.T @ slopes / scale
+    deviation = np.sqrt(np.diag(np.linalg.inv(known + np.eye(len(best)) / PRIOR**2)))
+    covariance = np.linalg.inv(known + np.eye(len(best)) / (FAR * PRIOR) ** 2)
+    spread = np.sqrt(np.diag(covariance))
+    return deviation.tolist(), (covariance / np.outer(spread, spread)).tolist()
 
 
 def _value(key: Range, before: str, after: str, error: float) -> Value:

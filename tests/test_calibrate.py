@@ -1,0 +1,268 @@
+"""Calibrations: changed parameters that are found again, what data cannot tell, machine files, and spoilt files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import elanite as el
+from conftest import FILES, Ended
+from elanite import calibration, measured
+from elanite.errors import ElaniteError, UsageError
+from elanite.machines import rewritten
+from elanite.plan import plan
+from elanite.ranges import amount
+from elanite.sources import shipped
+
+Run = Callable[..., Ended]
+
+ES40 = "es40-qsnet"
+LOAD = str(FILES / "load.toml")
+CHANGED = {"bus.rate": "231.5 MB/s", "adapter.dma_start": "671 ns", "link.hop_delay": "75 ns"}
+RANGES = {
+    "bus.rate": "150 MB/s..400 MB/s",
+    "adapter.dma_start": "200 ns..1500 ns",
+    "link.hop_delay": "20 ns..150 ns",
+}
+SIZES = '["0 B", "64 B", "1 KB", "16 KB", "256 KB"]'
+LONG = [f"series.size.ping.message={SIZES}", "series.size.ping.directions=one"]
+SHORT = ['series.size.ping.message=["0 B", "16 KB"]', *LONG[1:], "series.size.ping.source=main"]
+POINTS = 4
+"""Pings of ``SHORT``."""
+
+
+def measure(machine: Mapping[str, str], experiments: list[el.Experiment], out: Path) -> pl.DataFrame:
+    """What a machine with other parameters shows, as a table of measured values."""
+    changed = el.Machine.load(ES40, [f"{key}={value}" for key, value in machine.items()])
+    frames = []
+    for each in experiments:
+        found = el.run(each, machine=changed, out=out, jobs=1).summary()
+        columns = ["experiment", "series", "source", "destination", "message", "load", "metric", "mean"]
+        rows = found.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(["size", "load"]))
+        frames.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
+    return pl.concat(frames, how="diagonal")
+
+
+@pytest.fixture(scope="module")
+def pings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pings of a machine with a slower bus."""
+    folder = tmp_path_factory.mktemp("pings")
+    file = folder / "measured.csv"
+    measure({"bus.rate": CHANGED["bus.rate"]}, [el.Experiment.load("qsnet/ping", SHORT)], folder).write_csv(file)
+    return file
+
+
+def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None:
+    steps: list[tuple[int, float]] = []
+    ping = el.Experiment.load("qsnet/ping", SHORT)
+    fit = {"bus.rate": RANGES["bus.rate"]}
+    found = el.calibrate([ping], fit, pings, out=tmp_path, jobs=1, progress=lambda *step: steps.append(step))
+    (value,) = found.values
+    assert (value.key, value.before) == ("bus.rate", "264 MB/s")
+    assert amount(value.after) == pytest.approx(amount(CHANGED["bus.rate"]), rel=0.002)
+    assert value.determined
+    assert 0.005 < value.error < 0.02, "the values count as known within 1%"
+    assert not value.at_end
+    assert found.ended
+    assert found.before > 1 > 0.1 > found.after
+    (group,) = found.groups
+    assert (group.experiment, group.series, group.metric, group.count) == ("qsnet/ping", "size", "latency", POINTS)
+    assert group.before > 0.03 > 0.001 > group.after
+    assert found.machine["bus.rate"] == el.Machine.load(ES40, [f"bus.rate={value.after}"])["bus.rate"]
+    (source,) = (each.source for each in found.machine.parameters if each.key == "bus.rate")
+    assert source.startswith("fitted to measured.csv, standard error 0.")
+    assert [count for count, _ in steps] == sorted({count for count, _ in steps})
+    assert steps[-1][0] == found.trials
+    # Only what was measured is simulated, and once.
+    points = sorted(each.name for each in (tmp_path / "store").iterdir())
+    assert len(points) == POINTS * found.trials
+    again = el.calibrate([ping], fit, pings, out=tmp_path, jobs=1)
+    assert (again.values, again.groups, again.text) == (found.values, found.groups, found.text)
+    assert points == sorted(each.name for each in (tmp_path / "store").iterdir())
+
+
+@pytest.mark.slow
+def test_three_changed_parameters_are_found_again(tmp_path: Path) -> None:
+    experiments = [el.Experiment.load("qsnet/ping", LONG), el.Experiment.load(LOAD)]
+    file = tmp_path / "measured.csv"
+    measure(CHANGED, experiments, tmp_path / "other").write_csv(file)
+    found = el.calibrate(experiments, RANGES, file, out=tmp_path)
+    for value in found.values:
+        assert amount(value.after) == pytest.approx(amount(CHANGED[value.key]), rel=0.02), found
+        assert value.determined
+    assert found.after < 1 < found.before
+    assert {group.metric for group in found.groups} == {"latency", "accepted"}
+
+
+def test_what_data_do_not_tell_is_said(pings: Path, tmp_path: Path) -> None:
+    ping = el.Experiment.load("qsnet/ping", SHORT)
+    fit = {"adapter.dma_start": "400 ns..700 ns", "adapter.command": "100 ns..400 ns", "tport.handle": "100..200"}
+    found = el.calibrate([ping], fit, pings, out=tmp_path, trials=30)
+    start, command, handle = found.values
+    assert not handle.determined, "no ping of Elan3lib uses it"
+    assert start.error > 0.05
+    ((one, other, share),) = found.alike
+    assert (one, other) == (start.key, command.key), "only the sum of both costs can be measured"
+    assert share < -0.99
+    assert found.correlation[0][2] == pytest.approx(0)
+    assert "which does not determine this value" in sources(found.machine)["tport.handle"]
+
+
+def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
+    ping = el.Experiment.load("qsnet/ping", SHORT)
+    found = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, pings, out=tmp_path, trials=3)
+    assert not found.ended
+    assert found.trials <= 3 + 2, "the curvature at the best one is no trial"
+    assert found.after <= found.before
+
+
+@pytest.mark.parametrize("name", shipped("machine"))
+def test_a_written_machine_is_the_same_machine(name: str) -> None:
+    machine = el.Machine.load(name, ["host.call=300 ns"])
+    copy = rewritten(machine, {"bus.rate": ("200 MB/s", "measured")}, "mine")
+    assert copy.name == "mine"
+    changed = {each.key for each in copy.parameters if each.source != sources(machine)[each.key]}
+    assert changed == {"bus.rate", "host.call"}
+    assert {each.key: each.fitted_to for each in copy.parameters if each.key not in changed} == {
+        each.key: each.fitted_to for each in machine.parameters if each.key not in changed
+    }
+    # Points do not depend on comments and sources: those of the copy are those of the machine.
+    same = rewritten(el.Machine.load(name), {}, "mine")
+    experiment = el.Experiment.load(str(FILES / "small.toml"), ["series.ping.to=1", "series.load.nodes=4"])
+    ours, theirs = (
+        {point.id for point in plan(experiment.file, [each.file], experiment.overrides).points}
+        for each in (same, el.Machine.load(name))
+    )
+    assert ours == theirs
+
+
+def sources(machine: el.Machine) -> dict[str, str]:
+    return {each.key: each.source for each in machine.parameters}
+
+
+def test_a_written_machine_keeps_faults() -> None:
+    base = el.Machine.load(ES40)
+    text = base.file.text + '\n[[fault]]\nadapter = 3\nat = "1 ms"\n'
+    machine = el.Machine.of(replace(base.file, text=text))
+    copy = rewritten(machine, {}, "mine")
+    assert '[[fault]]\nadapter = 3\nat = "1 ms"\n' in copy.file.text
+
+
+HEAD = "experiment,series,directions,source,destination,message,metric,value"
+LINE = "qsnet/ping,size,one,elan,elan,64 B,latency,2.5"
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (["series,metric"], "1: there is no column `value`"),
+        (["series,mesage,metric,value"], "1: the experiments have no column `mesage`; did you mean `message`?"),
+        (["value,metric,value"], "1: there are two columns `value`"),
+        ([HEAD], " there is no measured value"),
+        ([HEAD, LINE + ",7"], "2: the line has another number of cells"),
+        ([HEAD, "qsnet/ping,size,one"], "2: the line has another number of cells"),
+        ([HEAD, LINE, LINE.replace("64 B", "65 B")], "3: experiment = qsnet/ping, .*: no point has this message"),
+        ([HEAD, LINE.replace("one", "on")], "2: .* no point has this directions; did you mean `one`?"),
+        ([HEAD, LINE.replace(",elan,elan", ",,")], "2: .*4 configurations are meant\n  tell them apart by source or"),
+        ([HEAD, LINE.replace("size", "mpi")], "2: .*no point has all of these values"),
+        ([HEAD, LINE.replace("2.5", "fast")], "2: value: `fast` is no number"),
+        ([HEAD, LINE.replace("2.5", "inf")], "2: value: `inf` is no number"),
+        ([HEAD, LINE.replace("2.5", "0")], "2: sigma: a value of 0 needs a sigma"),
+        ([HEAD + ",sigma", LINE + ",-1"], "2: sigma: a sigma is more than 0"),
+        ([HEAD, LINE.replace("latency", "")], "2: metric: the cell is empty"),
+        ([HEAD, LINE.replace("latency", "latencie")], "2: there is no metric `latencie`; did you mean `latency`?"),
+    ],
+)
+def test_spoilt_files_are_refused(lines: list[str], says: str, tmp_path: Path) -> None:
+    file = tmp_path / "m.csv"
+    file.write_text("\n".join(lines) + "\n")
+    ping = el.Experiment.load("qsnet/ping")
+    with pytest.raises(UsageError, match=f"m.csv:?{says}".replace("?", r"\?").replace(r":\?", ":?")):
+        el.calibrate([ping], {"bus.rate": RANGES["bus.rate"]}, file, out=tmp_path)
+
+
+def test_files_say_as_little_as_tells_points_apart(tmp_path: Path) -> None:
+    file = tmp_path / "m.csv"
+    text = "\ufeffexperiment,message_bytes,source,destination,series,directions,job,id,metric,value,sigma\n"
+    file.write_text(text + ",65536.0,main,elan,size,one,,x,latency,3,0.5\n", encoding="utf-8")
+    (found,) = measured.read(file, [plan(el.Experiment.load("qsnet/ping").file)])
+    assert json.loads(found.key[2])["message"] == "64 KB"
+    assert (found.metric, found.value, found.sigma, found.stated) == ("latency", 3, 0.5, True)
+    assert found.place == f"{file}:2"
+    with pytest.raises(UsageError, match="No such file"):
+        measured.read(tmp_path / "none.csv", [])
+
+
+@pytest.mark.parametrize(
+    ("fit", "says"),
+    [
+        ({}, "no key is named"),
+        ({"bus.rate": "200 MB/s,300 MB/s"}, "a fit needs a range"),
+        ({"bus.rate": "200 MB/s..300 MB/s in 3"}, "a fit needs a range"),
+        ({"run.window": "1 ms..2 ms"}, "this key belongs to the experiment"),
+        ({"bus.rat": "200 MB/s..300 MB/s"}, "has no parameter bus.rat; did you mean bus.rate?|did you mean"),
+        ({"switch.circuit": "1..3"}, "the value until-acknowledged is no number"),
+        ({"bus.rate": "200 ns..300 ns"}, "bus.rate"),
+        ({"link.rate": "399 MB/s..401 MB/s"}, "a whole number of picoseconds"),
+    ],
+)
+def test_wrong_fits_are_refused(fit: dict[str, str], says: str, pings: Path, tmp_path: Path) -> None:
+    with pytest.raises((ElaniteError, el.ConfigError), match=says.replace("?", r"\?")):
+        el.calibrate([el.Experiment.load("qsnet/ping", SHORT)], fit, pings, out=tmp_path)
+    assert not list((tmp_path / "store").glob("*"))
+
+
+def test_experiments_on_several_machines_need_one(pings: Path) -> None:
+    with pytest.raises(UsageError, match="choose the one to calibrate: --machine"):
+        el.calibrate([el.Experiment.load("comparison/generations")], {"bus.rate": RANGES["bus.rate"]}, pings)
+
+
+def test_values_that_cannot_be_simulated_are_far_away(
+    pings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from elanite import _core
+
+    simulate = _core.simulate
+
+    def failing(point: str, cancel: _core.Cancel) -> _core.Records:
+        if amount(json.loads(point)["machine"]["bus"]["rate"]["value"]) > 300:
+            error = _core.RunError("out of memory")
+            error.exit_code = 1
+            raise error
+        return simulate(point, cancel)
+
+    monkeypatch.setattr("elanite._core.simulate", failing)
+    ping = el.Experiment.load("qsnet/ping", SHORT)
+    found = el.calibrate([ping], {"bus.rate": "150 MB/s..400 MB/s"}, pings, out=tmp_path, jobs=1)
+    assert amount(found.values[0].after) == pytest.approx(amount(CHANGED["bus.rate"]), rel=0.01)
+    fast = el.Machine.load(ES40, ["bus.rate=350 MB/s"])
+    with pytest.raises(ElaniteError, match=r"on the machine as it is: out of memory\n  reproduce: elanite run"):
+        el.calibrate([ping], {"bus.rate": "150 MB/s..400 MB/s"}, pings, fast, out=tmp_path)
+
+
+def test_a_calibration_by_the_command_line(elanite: Run, pings: Path, tmp_path: Path) -> None:
+    words = ["calibrate", "qsnet/ping", "--fit", "bus.rate=200 MB/s..264 MB/s", "--to", str(pings)]
+    words += [part for each in SHORT for part in ("--set", each)]
+    ended = elanite(*words, "--machine-out", "mine.toml")
+    assert ended.code == 0, ended
+    assert "bus.rate" in ended.out
+    assert "qsnet/ping" in ended.out
+    assert "sigma" in ended.err
+    machine = el.Machine.load(str(tmp_path / "mine.toml"))
+    assert machine.name == "mine"
+    assert amount(machine["bus.rate"]) == pytest.approx(231.5, rel=0.01)
+    again = json.loads(elanite(*words, "--format", "json").out)
+    assert amount(again["values"][0]["after"]) == amount(machine["bus.rate"])
+    wrong = elanite(*words, "--machine-out", str(pings))
+    assert wrong.code == 2
+    assert "this file is read, too" in wrong.err
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.toml", "out"]
+
+
+def test_constants_are_those_that_the_page_states() -> None:
+    assert (calibration.STARTS, calibration.STEP, calibration.ALIKE) == (4, 0.1, 0.95)
