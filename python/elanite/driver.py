@@ -81,6 +81,7 @@ class Driver:
         self._sum = Spent()
         self._left = sum(cost.values())
         self._batches = 0
+        self._begun = time.monotonic()
 
     def threads(self, missing: Sequence[Point]) -> None:
         """Simulate points on threads of this process, the longest first."""
@@ -240,9 +241,9 @@ class Driver:
     def _tell(self) -> None:
         if self._observer:
             spent = self._sum
-            self._observer.state(
-                State(self._workers, self._batches, spent.seconds, spent.estimated, max(self._left, 0.0))
-            )
+            elapsed = time.monotonic() - self._begun
+            left = max(self._left, 0.0)
+            self._observer.state(State(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
 
     def _stop(self) -> None:
         """Stop what runs, and count what has finished."""

@@ -24,11 +24,18 @@ class State:
     """What the finished points would have taken by the estimate."""
     left: float
     """The estimate of the others."""
+    elapsed: float
+    """Seconds since the start."""
 
     @property
-    def corrected(self) -> float:
+    def processor_left(self) -> float:
         """Processor seconds that are left: the estimate, corrected by what the finished points took."""
-        return self.left * self.spent / self.estimated if self.spent and self.estimated else self.left
+        return self.left * self.spent / self.estimated if self.estimated else self.left
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds that are left: what has passed, by the share of the estimate that is done."""
+        return self.left * self.elapsed / self.estimated if self.estimated else self.left / self.workers
 
 
 class Observer:

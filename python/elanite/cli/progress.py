@@ -86,7 +86,7 @@ class Bar(Observer):
     def state(self, state: State) -> None:
         """Move the bar."""
         if self._progress is not None and self._task is not None:
-            share = state.spent / (state.spent + state.corrected) if state.spent else 0.0
+            share = state.estimated / (state.estimated + state.left) if state.estimated else 0.0
             words = f"{self._done} of {self._total} points, {progress(state)}"
             self._progress.update(self._task, completed=share, description=words)
 
@@ -99,8 +99,8 @@ class Bar(Observer):
 def progress(state: State) -> str:
     """Processor time spent and to come, workers, and the time left."""
     workers = "1 worker" if state.workers == 1 else f"{state.workers} workers"
-    total = duration(state.spent + state.corrected)
-    return f"{duration(state.spent)} of about {total} CPU, {workers}, {duration(state.corrected / state.workers)} left"
+    total = duration(state.spent + state.processor_left)
+    return f"{duration(state.spent)} of about {total} CPU, {workers}, about {duration(state.seconds_left)} left"
 
 
 def summary(outcome: Outcome) -> None:
