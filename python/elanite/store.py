@@ -20,6 +20,7 @@ import platform
 import shutil
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
@@ -27,7 +28,6 @@ from elanite.errors import ElaniteError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -43,6 +43,7 @@ TABLES: dict[Table, dict[str, str]] = {
 """The tables of every point, as the simulator defines them: names of columns and their types."""
 
 _PARTIAL = ".partial-"
+_CLAIM = ".claim-"
 _LAYOUT = 5
 _UNSEALED = 4
 """The layout of folders whose manifests have no seal: they were written before there was one, and are still taken."""
@@ -77,12 +78,60 @@ class StoreError(ElaniteError):
         )
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A point that this process alone simulates, until the claim is released."""
+
+    path: Path
+
+    def renew(self) -> None:
+        """Say that the process still works on the point."""
+
+    def __enter__(self) -> Claim:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.path.unlink(missing_ok=True)
+
+
 class Store:
     """The finished points below one folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._known: dict[str, Manifest] = {}
+
+    @classmethod
+    def open(cls, address: str) -> Store:
+        """The store of an address, as ``address`` gives it: a worker of a campaign opens the store of its driver."""
+        return cls(Path(address))
+
+    @property
+    def address(self) -> str:
+        """Where the store is, for another process."""
+        return str(self.folder.resolve())
+
+    def identities(self) -> list[str]:
+        """The names of all folders that look finished, in order."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(entry.name for entry in os.scandir(self.folder) if not entry.name.startswith("."))
+
+    def claim(self, identity: str, seconds: float = 120.0) -> Claim | None:
+        """Claim a point for this process, so that no other process simulates it; None if a living process has it."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"{_CLAIM}{identity}"
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(str(os.getpid()))
+        except FileExistsError:
+            if _alive(path.read_text(encoding="utf-8") if path.exists() else ""):
+                return None
+            path.unlink(missing_ok=True)  # the process that held the claim is dead
+            return self.claim(identity, seconds)
+        except OSError as error:
+            raise StoreError(self.folder, error.strerror) from error
+        return Claim(path)
 
     def clean(self) -> None:
         """Remove half-written folders of killed runs; folders that living processes are writing stay."""
@@ -91,6 +140,8 @@ class Store:
         for entry in self.folder.iterdir():
             if entry.name.startswith(_PARTIAL) and not _alive(entry.name.rsplit("-", 1)[-1]):
                 shutil.rmtree(entry, ignore_errors=True)
+            elif entry.name.startswith(_CLAIM) and not _alive(entry.read_text(encoding="utf-8")):
+                entry.unlink(missing_ok=True)
 
     def get(self, identity: str) -> Manifest | None:
         """The manifest of a finished point, or None if the store has no complete and undamaged folder of the point."""

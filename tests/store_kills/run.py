@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING
 import polars  # noqa: F401 - imported once, before the forks; its threads start in each campaign
 
 from elanite import campaign, sources
+from elanite.campaign import Observer
 from elanite.cli import main as elanite
 from elanite.plan import plan
 from elanite.store import Store
@@ -67,7 +68,7 @@ def contents(store: Path) -> Contents:
     return found
 
 
-class Reported:
+class Reported(Observer):
     """Writes the names of finished points to a pipe, as the campaign reports them."""
 
     def __init__(self, pipe: int) -> None:

@@ -63,6 +63,33 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate at the same time.  [default: all cores]"),
 ]
+Executor = Annotated[
+    str,
+    typer.Option(
+        "--executor",
+        metavar="ENGINE",
+        help="Who simulates: threads, dask, slurm, flux, mpi, or module:factory.",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler", metavar="ADDRESS", help="Scheduler of Dask (tcp://host:8786).  [default: a cluster on this host]"
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, metavar="N", help="Workers that the engine has, or is to start."),
+]
+Shard = Annotated[
+    str | None, typer.Option("--shard", metavar="K/N", help="Only the K-th of N equal parts of the points, from 1 on.")
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(
+        "--max-cost", min=0, metavar="HOURS", help="Simulate nothing if the estimate is more CPU-hours than this."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The first seed.")]
 Set = Annotated[
     list[str] | None,

@@ -1,4 +1,8 @@
-"""Progress on standard error: on a terminal a bar with an estimate of the time left, else a plain line now and then."""
+"""Progress on standard error: on a terminal a bar with an estimate of the time left, else a plain line now and then.
+
+The time left comes from the estimate of what the points cost, corrected by what the finished points took: points of one
+campaign differ a thousandfold, so that their number says little.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from elanite.campaign import Observer
 from elanite.cli.common import console, say
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from elanite.campaign import Failure, Observer
+    from elanite.campaign import Failure, Outcome, State
     from elanite.plan import Point
 
 EVERY = 15.0
@@ -23,72 +28,89 @@ def observer() -> Observer:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-class Lines:
+class Lines(Observer):
     """Plain lines, for logs."""
 
     def __init__(self) -> None:
         self._total = 0
-        self._first = 0
         self._done = 0
-        self._begun = 0.0
         self._last = 0.0
 
     def start(self, total: int, done: int) -> None:
         """Say how much there is to do."""
-        self._total, self._first, self._done = total, done, done
-        self._begun = self._last = time.monotonic()
+        self._total, self._done = total, done
+        self._last = time.monotonic()
         say(_opening(total, done))
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Print the progress if nothing was printed for a while; print failures at once."""
+        """Print failures at once."""
         self._done += 1
         if failure:
             say(_failure(point, failure))
+
+    def state(self, state: State) -> None:
+        """Print the progress if nothing was printed for a while."""
         now = time.monotonic()
         if now - self._last >= EVERY and self._done < self._total:
             self._last = now
-            left = (now - self._begun) / (self._done - self._first) * (self._total - self._done)
-            say(f"{self._done} of {self._total} points, about {_duration(left)} left")
-
-    def stop(self) -> None:
-        """Nothing is left to say."""
+            say(f"{self._done} of {self._total} points, {progress(state)}")
 
 
-class Bar:
-    """A progress bar."""
+class Bar(Observer):
+    """A progress bar. It measures processor seconds, not points."""
 
     def __init__(self) -> None:
         self._progress: Progress | None = None
         self._task: TaskID | None = None
+        self._total = 0
+        self._done = 0
 
     def start(self, total: int, done: int) -> None:
         """Show the bar."""
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, Progress, TextColumn
 
         say(_opening(total, done))
+        self._total, self._done = total, done
         if total == done:
             return
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(elapsed_when_finished=True),
-            console=console(error=True),
-        )
+        self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console(error=True))
         self._progress.start()
-        self._task = self._progress.add_task("points", total=total - done)
+        self._task = self._progress.add_task("", total=1.0)
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Move the bar by one point."""
+        """Print failures at once."""
+        self._done += 1
+        if self._progress is not None and failure:
+            self._progress.console.print(_failure(point, failure), markup=False)
+
+    def state(self, state: State) -> None:
+        """Move the bar."""
         if self._progress is not None and self._task is not None:
-            if failure:
-                self._progress.console.print(_failure(point, failure), markup=False)
-            self._progress.advance(self._task)
+            share = state.estimated / (state.estimated + state.left) if state.estimated else 0.0
+            words = f"{self._done} of {self._total} points, {progress(state)}"
+            self._progress.update(self._task, completed=share, description=words)
 
     def stop(self) -> None:
         """Leave the bar as it is."""
         if self._progress is not None:
             self._progress.stop()
+
+
+def progress(state: State) -> str:
+    """Processor time spent and to come, workers, and the time left."""
+    workers = "1 worker" if state.workers == 1 else f"{state.workers} workers"
+    total = duration(state.spent + state.processor_left)
+    return f"{duration(state.spent)} of about {total} CPU, {workers}, about {duration(state.seconds_left)} left"
+
+
+def summary(outcome: Outcome) -> None:
+    """One line for each experiment of which points were simulated: processor time, and its estimate."""
+    for experiment, spent in sorted(outcome.spent.items(), key=lambda item: -item[1].seconds):
+        points = "1 point" if spent.points == 1 else f"{spent.points} points"
+        say(f"{experiment}: {points}, {duration(spent.seconds)} CPU (estimate {duration(spent.estimated)})")
+    if outcome.deaths:
+        times = "once" if outcome.deaths == 1 else f"{outcome.deaths} times"
+        say(f"a worker died {times}; what was left of its batch was simulated again")
 
 
 def _opening(total: int, done: int) -> str:
@@ -100,7 +122,8 @@ def _failure(point: Point, failure: Failure) -> str:
     return f"failed: {point.experiment} {point.series} {point.id}: {failure.message}\n  reproduce: {failure.command}"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """A time for people: seconds, minutes or hours."""
     if seconds < 90:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.0f} s" if seconds >= 9.5 else f"{seconds:.2g} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -7,7 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, BoardFormat, Format, Jobs, MachineFiles, Out, PointId, Seed, Set, say
+from elanite.cli.common import (
+    OUT,
+    BoardFormat,
+    Executor,
+    Format,
+    Jobs,
+    MachineFiles,
+    MaxCost,
+    Out,
+    PointId,
+    Scheduler,
+    Seed,
+    Set,
+    Shard,
+    Workers,
+    say,
+)
+from elanite.cli.engine import campaign_on, words_of
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -24,6 +41,11 @@ def reproduce(
     out: Out = OUT,
     jobs: Jobs = None,
     seed: Seed = FIRST_SEED,
+    executor: Executor = "threads",
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    shard: Shard = None,
+    max_cost: MaxCost = None,
 ) -> None:
     """Run the shipped experiments; write report and scoreboard.
 
@@ -35,10 +57,9 @@ def reproduce(
 
     The command uses finished points again; an interrupted run goes on from the point where it stopped.
     """
-    from elanite import campaign, sources
+    from elanite import sources
     from elanite.claims import failed
     from elanite.cli import output
-    from elanite.cli.progress import observer
     from elanite.plan import plan
     from elanite.report import write
     from elanite.store import Store
@@ -47,12 +68,13 @@ def reproduce(
     plans = [plan(sources.read("experiment", name), seed=seed) for name in names]
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
-    outcome = campaign.run(plans, store, jobs, observer(), shown)
+    outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = ["elanite", "reproduce"]
     words += ["--only", ",".join(only)] if only else []
     words += ["--out", str(out)] if shown else []
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    words += words_of(executor, scheduler, workers, shard, max_cost)
     stop_if_interrupted(outcome, words)
     page, verdicts = write(out, store, seed)
     output.scoreboard(verdicts, BoardFormat.TABLE, brief=True)
@@ -72,6 +94,11 @@ def run(
     out: Out = OUT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
     point: PointId = None,
+    executor: Executor = "threads",
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    shard: Shard = None,
+    max_cost: MaxCost = None,
 ) -> None:
     """Run one experiment and print its results.
 
@@ -87,10 +114,9 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import campaign, sources
+    from elanite import sources
     from elanite.api import Result
     from elanite.cli import output
-    from elanite.cli.progress import observer
     from elanite.errors import UsageError
     from elanite.plan import plan
     from elanite.store import Store
@@ -104,11 +130,12 @@ def run(
             raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
     result = Result(planned, Store(out / "store"))
     shown = None if out == OUT else str(out)
-    outcome = campaign.run([planned], result.store, jobs, observer(), shown)
+    outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = shlex.split(planned.command(out=shown))
     for prefix in point or []:
         words += ["--point", prefix]
     words += ["--jobs", str(jobs)] if jobs else []
+    words += words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     output.results(result, format_)
