@@ -21,7 +21,22 @@ Run = Callable[..., Ended]
 
 @pytest.mark.parametrize(
     "name",
-    [None, "reproduce", "run", "congestion", "claims", "report", "check", "show", "schema", "noise", "mpirun", "prun"],
+    [
+        None,
+        "reproduce",
+        "run",
+        "sweep",
+        "calibrate",
+        "congestion",
+        "claims",
+        "report",
+        "check",
+        "show",
+        "schema",
+        "noise",
+        "mpirun",
+        "prun",
+    ],
 )
 def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> None:
     ended = elanite(*([name] if name else []), "--help")

@@ -36,6 +36,7 @@ from elanite.sweeps import hypercube
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
 
     import numpy as np
 
@@ -141,24 +142,24 @@ def calibrate(
     out: str | Path = "out",
     name: str | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Calibration:
     """Search the values of ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
 
     ``trials`` is the largest number of sets of values. ``name`` is that of the fitted machine. ``progress`` is called
-    after each step with the number of sets tried and the error of the best one. Raises ``UsageError`` or
-    ``ConfigError`` if a key, a range or the file of measured values is wrong, and ``KeyboardInterrupt`` when
-    interrupted; finished points are kept.
+    after each step with the number of sets tried and the error of the best one. ``executor`` is as in ``sweep``. Raises
+    ``UsageError`` or ``ConfigError`` if a key, a range or the file of measured values is wrong, and
+    ``KeyboardInterrupt`` when interrupted; finished points are kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
     plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in experiments]
     targets = measured.read(Path(to), plans)
-    search = Search(
-        base, experiments, keys, targets, Store(Path(out) / "store"), seed, jobs, trials, progress, str(out)
-    )
+    store = Store(Path(out) / "store")
+    search = Search(base, experiments, keys, targets, store, seed, jobs, trials, progress, str(out), executor)
     own = search.own()
     search.first(own)
-    ended = _minimise(search, seed)
+    ended = minimise(search, seed)
     best = search.best()
     deviation, correlation = _curvature(search, best)
     values = [
@@ -205,7 +206,7 @@ def _base(experiments: Sequence[Experiment], machine: Machine | None) -> Machine
     return Machine.load(str(names[0]))
 
 
-def _minimise(search: Search, seed: int) -> bool:
+def minimise(search: Search, seed: int) -> bool:
     """Try sets of values until the search ends, or has used all of its trials; whether it came to its end."""
     try:
         import numpy as np

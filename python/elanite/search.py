@@ -17,6 +17,7 @@ from elanite.sources import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
 
     import numpy as np
 
@@ -55,6 +56,7 @@ class Search:
         most: int | None,
         progress: Progress | None,
         out: str,
+        executor: Executor | None,
     ) -> None:
         self.machine = machine
         self.experiments = experiments
@@ -66,6 +68,7 @@ class Search:
         self.progress = progress
         self.most = most
         self.out = out
+        self.executor = executor
         self.tried: dict[Texts, list[float] | None] = {}
         """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
         self._sigmas: list[float] = []
@@ -194,7 +197,7 @@ class Search:
             plans += here
         if not plans:
             return points, []
-        outcome = campaign.run(plans, self.store, self.jobs, None, self.out)
+        outcome = campaign.run(plans, self.store, self.jobs, None, self.out, executor=self.executor)
         if outcome.interrupted:
             raise KeyboardInterrupt
         return points, outcome.failures

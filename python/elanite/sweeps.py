@@ -27,6 +27,7 @@ from elanite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
 
     import polars as pl
 
@@ -91,6 +92,7 @@ def sweep(
     jobs: int | None = None,
     out: str | Path = "out",
     observer: Observer | None = None,
+    executor: Executor | None = None,
 ) -> Sweep:
     """Simulate an experiment with all combinations of the values in ``vary``, or with a sample of them.
 
@@ -98,13 +100,14 @@ def sweep(
     ``elanite.ranges``). ``sample`` is ``("lhs", n)`` for a Latin hypercube of n combinations; ranges without a number
     of values need it. ``seed`` is the first seed of the points, and that of the sample. Raises ``UsageError`` or
     ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as ``run``.
+    With an ``executor`` of an engine, batches of points run on its workers.
     """
     keys = [ranges.of("vary", key, values) for key, values in vary.items()]
     machines = [machine.file] if machine else []
     overrides = experiment.overrides + (machine.overrides if machine else ())
     plans = planned(experiment.file, machines, overrides, keys, sample, seed)
     found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
-    outcome = campaign.run(plans, found.store, jobs, observer, str(out))
+    outcome = campaign.run(plans, found.store, jobs, observer, str(out), executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:

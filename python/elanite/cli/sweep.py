@@ -12,7 +12,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Format, Jobs, MachineFile, MachineFiles, Out, Seed, Set, console, data, say, table
+from elanite.cli.common import (
+    OUT,
+    Executor,
+    Format,
+    Jobs,
+    MachineFile,
+    MachineFiles,
+    MaxCost,
+    Out,
+    Scheduler,
+    Seed,
+    Set,
+    Shard,
+    Workers,
+    console,
+    data,
+    say,
+    table,
+)
+from elanite.cli.engine import campaign_on, words_of
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.plan import FIRST_SEED
 
@@ -53,6 +72,11 @@ def sweep(
     jobs: Jobs = None,
     out: Out = OUT,
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
+    executor: Executor = "threads",
+    scheduler: Scheduler = None,
+    workers: Workers = None,
+    shard: Shard = None,
+    max_cost: MaxCost = None,
 ) -> None:
     """Run one experiment with many values of a few keys.
 
@@ -67,9 +91,8 @@ def sweep(
     are columns of the results, which are printed as those of `elanite run`. The command checks all combinations before
     it simulates the first one, and uses finished points again.
     """
-    from elanite import campaign, ranges, sources, sweeps
+    from elanite import ranges, sources, sweeps
     from elanite.cli import output
-    from elanite.cli.progress import observer
     from elanite.store import Store
 
     output.refuse_terminal(format_)
@@ -80,14 +103,15 @@ def sweep(
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
-    outcome = campaign.run(plans, store, jobs, observer(), shown)
+    outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = ["elanite", "sweep", experiment]
     for each in vary:
         words += ["--vary", each]
     words += ["--sample", drawn[0], str(drawn[1])] if drawn else []
     for name in machine or []:
         words += ["--machine", name]
-    words += _options(set_, seed, jobs, out) + (["--format", format_.value] if format_ != Format.TABLE else [])
+    words += _options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, shard, max_cost)
+    words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
     if format_ is Format.JSON:
@@ -99,7 +123,7 @@ def sweep(
 
 def calibrate(
     experiments: Annotated[
-        list[str], typer.Argument(metavar="EXPERIMENT...", help="Shipped experiments or experiment files.")
+        list[str], typer.Argument(metavar="EXPERIMENT", help="Shipped experiments or experiment files.")
     ],
     fit: Annotated[
         list[str],
@@ -121,6 +145,9 @@ def calibrate(
     jobs: Jobs = None,
     out: Out = OUT,
     format_: Annotated[Shape, typer.Option("--format", "-f", help="How to print the result.")] = Shape.TABLE,
+    executor: Executor = "threads",
+    scheduler: Scheduler = None,
+    workers: Workers = None,
 ) -> None:
     """Fit parameters of a machine to measured values.
 
@@ -136,7 +163,7 @@ def calibrate(
     measured values cannot tell. The machine file names the measured values as the source of the fitted parameters. The
     command uses finished points again; an interrupted calibration goes on from the point where it stopped.
     """
-    from elanite import ranges
+    from elanite import engines, ranges
     from elanite.api import Experiment, Machine
     from elanite.calibration import calibrate as search
     from elanite.errors import UsageError
@@ -157,25 +184,29 @@ def calibrate(
     words += ["--to", str(to)] + (["--machine", machine] if machine else [])
     words += ["--machine-out", str(machine_out)] if machine_out else []
     words += ["--trials", str(trials)] if trials else []
-    words += _options(set_, seed, jobs, out) + (["--format", format_.value] if format_ != Shape.TABLE else [])
+    words += _options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
+    words += ["--format", format_.value] if format_ != Shape.TABLE else []
     own = [each for each in set_ or [] if each.split(".")[0] in ranges.EXPERIMENT]
     loaded = [Experiment.load(name, own) for name in experiments]
     names = {str(each.machine) for each in loaded}
     others = [each for each in set_ or [] if each not in own]
     base = Machine.load(machine or names.pop(), others) if machine or len(names) == 1 else None
+    keys = [ranges.read("--fit", text) for text in fit]
     try:
-        found = search(
-            loaded,
-            [ranges.read("--fit", text) for text in fit],
-            to,
-            base,
-            trials=trials,
-            seed=seed,
-            jobs=jobs,
-            out=out,
-            name=machine_out.stem if machine_out else None,
-            progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
-        )
+        with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, out) as engine:
+            found = search(
+                loaded,
+                keys,
+                to,
+                base,
+                trials=trials,
+                seed=seed,
+                jobs=engine.workers,
+                out=out,
+                name=machine_out.stem if machine_out else None,
+                progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
+                executor=engine.executor,
+            )
     except KeyboardInterrupt:
         say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")
         raise typer.Exit(130) from None

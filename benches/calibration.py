@@ -1,0 +1,138 @@
+"""Compare ways to calibrate: how near each comes to changed parameters, and after how many sets of values.
+
+    python benches/calibration.py OUT
+
+Three machines with changed parameters are simulated: a few pings and a curve of uniform traffic. Then each way looks for
+the parameters. It prints a Markdown table for docs/scale.md: the largest error of the three values after 20, 40 and 80
+sets of values, as the median of the machines and as the worst one. The ways are those of ``elanite.calibration`` (a
+Latin hypercube, then least squares), least squares from the middle of the ranges alone, a Latin hypercube alone, and
+Optuna's tree-structured Parzen estimator in batches of four (ask and tell). Optuna's Gaussian process needs PyTorch and
+its CMA-ES another package, which Elanite does not bring.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import calibration, measured, ranges
+from elanite.api import Experiment, Machine, run
+from elanite.plan import plan
+from elanite.search import Search, Spent
+from elanite.store import Store
+from elanite.sweeps import hypercube
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LOAD = str(Path(__file__).parents[1] / "tests" / "files" / "load.toml")
+PINGS = ['series.size.ping.message=["0 B", "1 KB", "64 KB"]', "series.size.ping.directions=one"]
+FIT = {"bus.rate": "150 MB/s..400 MB/s", "adapter.dma_start": "200 ns..1500 ns", "link.hop_delay": "20 ns..150 ns"}
+MACHINES = (("231.5 MB/s", "671 ns", "75 ns"), ("340 MB/s", "1210 ns", "35 ns"), ("180 MB/s", "380 ns", "120 ns"))
+COUNTS = (20, 40, 80)
+
+
+def hypercube_and_least_squares(search: Search) -> None:
+    """As ``elanite calibrate``."""
+    calibration.minimise(search, 1)
+
+
+def least_squares_alone(search: Search) -> None:
+    """From the middle of the ranges."""
+    from scipy.optimize import least_squares
+
+    least_squares(
+        lambda x: search.residuals(search.texts(x)),
+        [0.5] * len(search.keys),
+        jac=lambda x: calibration.jacobian(search, search.texts(x)),
+        bounds=(0, 1),
+        **dict.fromkeys(("xtol", "ftol", "gtol"), calibration.CLOSE),
+    )
+
+
+def hypercube_alone(search: Search) -> None:
+    """As many sets of values as are allowed."""
+    search.run([search.texts(shares) for shares in hypercube(len(search.keys), COUNTS[-1], 1)])
+
+
+def parzen(search: Search) -> None:
+    """Optuna's default sampler."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=1, n_startup_trials=12, constant_liar=True))
+    while True:
+        asked = [study.ask() for _ in range(4)]
+        sets = [search.texts([each.suggest_float(key.key, 0, 1) for key in search.keys]) for each in asked]
+        search.run(sets)
+        for trial, texts in zip(asked, sets, strict=True):
+            study.tell(trial, search.root(texts) ** 2)
+
+
+WAYS: dict[str, Callable[[Search], object]] = {
+    "hypercube, then least squares": hypercube_and_least_squares,
+    "least squares alone": least_squares_alone,
+    "hypercube alone": hypercube_alone,
+    "Parzen estimator (Optuna)": parzen,
+}
+
+
+def main() -> None:
+    """Run all ways on all machines, and print the table."""
+    parser = argparse.ArgumentParser(description="Compare ways to calibrate.")
+    parser.add_argument("out", type=Path)
+    out: Path = parser.parse_args().out
+    experiments = [Experiment.load("qsnet/ping", PINGS), Experiment.load(LOAD)]
+    keys = [ranges.of("FIT", key, text) for key, text in FIT.items()]
+    found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
+    ended: dict[str, list[int]] = {way: [] for way in WAYS}
+    for number, values in enumerate(MACHINES):
+        truth = dict(zip(FIT, values, strict=True))
+        file = out / f"measured-{number}.csv"
+        _measure(experiments, truth, out, file)
+        for way, search_by in WAYS.items():
+            base = Machine.load("es40-qsnet")
+            targets = measured.read(file, [plan(each.file, [base.file], each.overrides) for each in experiments])
+            store = Store(out / "store")
+            search = Search(base, experiments, keys, targets, store, 1, None, COUNTS[-1], None, str(out), None)
+            search.first(search.own())
+            try:
+                search_by(search)
+            except Spent:
+                pass
+            ended[way].append(len(search.tried))
+            found[way].append([_error(search, count, truth) for count in COUNTS])
+            print(values, way, ended[way][-1], [f"{error:.2%}" for error in found[way][-1]], flush=True)
+    print("| way | sets | " + " | ".join(f"after {count}" for count in COUNTS) + " |")
+    print("|---|---|" + "---|" * len(COUNTS))
+    for way, errors in found.items():
+        cells = [f"{median(column):.1%}, {max(column):.1%}" for column in zip(*errors, strict=True)]
+        print(f"| {way} | {min(ended[way])} to {max(ended[way])} | {' | '.join(cells)} |")
+
+
+def _measure(experiments: list[Experiment], truth: dict[str, str], out: Path, file: Path) -> None:
+    machine = Machine.load("es40-qsnet", [f"{key}={value}" for key, value in truth.items()])
+    columns = ["experiment", "series", "source", "destination", "message", "load", "metric", "mean"]
+    tables = []
+    for each in experiments:
+        rows = run(each, machine=machine, out=out).summary()
+        rows = rows.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(["size", "load"]))
+        tables.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
+    pl.concat(tables, how="diagonal").write_csv(file)
+
+
+def _error(search: Search, count: int, truth: dict[str, str]) -> float:
+    """The largest error of a value of the best of the first sets."""
+    first = list(search.tried)[1 : count + 1]
+    best = min(first, key=search.root)
+    pairs = zip(best, truth.values(), strict=True)
+    return max(math.fabs(ranges.amount(one) / ranges.amount(other) - 1) for one, other in pairs)
+
+
+if __name__ == "__main__":
+    main()
