@@ -1,0 +1,187 @@
+"""Simulate the scheduling of a campaign of a million points, and write the table and the figure of docs/scale.md.
+
+    python docs/scale.py docs/scale.md
+
+Events are discrete. A scheduler is one server: it hands one batch to a worker in `SERVICES` seconds, and workers that
+ask wait in line. A worker simulates the points of its batch one after the other; what the store does for them is asked
+of one file server, whose requests wait in line, too. Points are drawn at random: processor seconds are lognormal, and
+what the estimate says differs from them by another lognormal factor, since the cost model is good to a factor of two.
+Batches are formed as ``elanite.batches`` forms them, from the estimates, and the long ones go first. Left out: faults
+of workers, transfers of data, the network. The number of requests was counted; the times are assumptions, which the
+page states.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+import random
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+
+from elanite.batches import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+POINTS = 1_000_000
+MEAN = 10.0
+"""Processor seconds of a point on average."""
+
+SPREAD, DOUBT = 1.5, 0.6
+"""Standard deviations of the logarithms of the seconds, and of the factor between the seconds and the estimate."""
+
+REQUESTS = 50
+"""Requests of a point to the file server: opens, creations, syncs, renames; counted by strace."""
+
+SERVER = 1e-4
+"""Seconds of the file server for a request: 10,000 requests in a second."""
+
+WORKERS = (64, 256, 1024, 4096, 16384)
+SERVICES = (0.001, 0.01)
+LENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+"""Seconds of a batch by the estimate."""
+
+USUAL = 30.0
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """How a simulated campaign went."""
+
+    workers: int
+    service: float
+    length: float
+    tasks: int
+    wall: float
+    """Seconds."""
+    efficiency: float
+    """The share of the workers' time in which they simulated."""
+    scheduler: float
+    """The share of the time in which the scheduler was busy."""
+    server: float
+    """The share of the time in which the file server was busy."""
+    claims: float
+    """Claims in a second, made and given back."""
+
+
+def points(seed: int = 1) -> list[tuple[float, float]]:
+    """Estimated and true processor seconds of each point, the longest estimate first."""
+    draw = random.Random(seed)  # noqa: S311 - no cryptography
+    drawn = []
+    for _ in range(POINTS):
+        seconds = MEAN * math.exp(draw.gauss(-(SPREAD**2) / 2, SPREAD))
+        drawn.append((seconds * math.exp(draw.gauss(0, DOUBT)), seconds))
+    return sorted(drawn, reverse=True)
+
+
+def batches(drawn: Sequence[tuple[float, float]], length: float) -> list[tuple[int, float]]:
+    """Number of points and true processor seconds of each batch."""
+    found: list[tuple[int, float]] = []
+    count, estimate, seconds = 0, 0.0, 0.0
+    for expected, true in drawn:
+        if count and (estimate + expected > length or count == MOST):
+            found.append((count, seconds))
+            count, estimate, seconds = 0, 0.0, 0.0
+        count, estimate, seconds = count + 1, estimate + expected, seconds + true
+    return [*found, (count, seconds)]
+
+
+def campaign(work: Sequence[tuple[int, float]], workers: int, service: float, length: float) -> Campaign:
+    """Run a campaign. Requests of a batch to the file server are one long request at the end of the batch."""
+    computing, wall = 0.0, 0.0
+    scheduler = server = 0.0  # when each is free again
+    asked = handed = stored = 0.0
+    following = iter(work)
+    events: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * workers
+    # An event is a time, what happens (0: a worker asks for a batch, 1: it has simulated one), points, seconds.
+    while events:
+        now, what, count, seconds = heapq.heappop(events)
+        if what:
+            server = max(now, server) + count * REQUESTS * SERVER
+            stored += count * REQUESTS * SERVER
+            wall = max(wall, server)
+            heapq.heappush(events, (server, 0, 0, 0.0))
+            continue
+        batch = next(following, None)
+        if batch is None:
+            continue
+        count, seconds = batch
+        scheduler = max(now, scheduler) + service
+        handed += service
+        asked += 1
+        computing += seconds
+        heapq.heappush(events, (scheduler + seconds, 1, count, seconds))
+    return Campaign(
+        workers=workers,
+        service=service,
+        length=length,
+        tasks=int(asked),
+        wall=wall,
+        efficiency=computing / (workers * wall),
+        scheduler=handed / wall,
+        server=stored / wall,
+        claims=2 * POINTS / wall,
+    )
+
+
+def table(found: Sequence[Campaign]) -> list[str]:
+    """The campaigns with batches of the usual length."""
+    lines = [
+        "| workers | per task | tasks | hours | workers simulate | scheduler busy | file server busy | claims/s |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for each in found:
+        if each.length == USUAL:
+            shares = " | ".join(f"{share:.1%}" for share in (each.efficiency, each.scheduler, each.server))
+            hours, claims = f"{each.wall / 3600:,.2f}", f"{each.claims:,.0f}"
+            service = f"{each.service * 1e3:.0f} ms"
+            lines.append(f"| {each.workers:,} | {service} | {each.tasks:,} | {hours} | {shares} | {claims} |")
+    return lines
+
+
+def draw(found: Sequence[Campaign], picture: Path) -> None:
+    """Efficiency over the length of batches, a line for each number of workers."""
+    rows: list[dict[str, Any]] = [
+        {
+            "length": each.length,
+            "efficiency": 100 * each.efficiency,
+            "workers": f"{each.workers:,}",
+            "task": f"{each.service * 1e3:.0f} ms per task",
+        }
+        for each in found
+    ]
+    length = alt.X("length:Q", title="length of batches, s", scale=alt.Scale(type="log"))
+    efficiency = alt.Y("efficiency:Q", title="time in which workers simulate, %", scale=alt.Scale(domain=[0, 100]))
+    order = [f"{workers:,}" for workers in WORKERS]
+    color = alt.Color("workers:N", title="workers", sort=order)
+    chart = alt.Chart(alt.Data(values=rows)).mark_line(point=True).encode(x=length, y=efficiency, color=color)
+    facets = chart.properties(width=260, height=220).facet(column=alt.Column("task:N", title=None))
+    facets.properties(background="white").save(str(picture))
+
+
+def main() -> None:
+    """Replace what stands between the marks of the page, and draw the figure."""
+    page = Path(sys.argv[1])
+    drawn = points()
+    found = []
+    for length in LENGTHS:
+        work = batches(drawn, length)
+        found += [campaign(work, workers, service, length) for workers in WORKERS for service in SERVICES]
+    found.sort(key=lambda each: (each.workers, each.service, each.length))
+    text = page.read_text(encoding="utf-8")
+    marks = re.compile(r"(<!-- simulated -->\n).*?(<!-- end -->)", re.DOTALL)
+    if not marks.search(text):
+        raise SystemExit(f"{page}: there are no marks <!-- simulated --> and <!-- end -->")
+    text = marks.sub(lambda mark: mark[1] + "\n".join(table(found)) + "\n" + mark[2], text)
+    page.write_text(text, encoding="utf-8")
+    draw(found, page.with_name("scale-batches.svg"))
+
+
+if __name__ == "__main__":
+    main()
