@@ -4,10 +4,10 @@
 
 Three machines with changed parameters are simulated: a few pings and a curve of uniform traffic. Then each way looks
 for the parameters. A Markdown table for docs/scale.md is printed: the largest error of the three values after 15, 30
-and 60 sets of values, as the median of the machines and as the worst one. The ways are those of ``elanite.calibration`` (a
-Latin hypercube, then least squares), least squares from the middle of the ranges alone, a Latin hypercube alone, and
-Optuna's tree-structured Parzen estimator in batches of four (ask and tell). Optuna's Gaussian process needs PyTorch and
-its CMA-ES another package, which Elanite does not bring.
+and 45 sets of values, as the median of the machines and as the worst one. The ways are those of ``elanite calibrate``
+(a Latin hypercube, then least squares), least squares from the middle of the ranges alone, and Optuna's tree-structured
+Parzen estimator in batches of four (ask and tell). Optuna's Gaussian process needs PyTorch and its CMA-ES another
+package, which Elanite does not bring.
 """
 
 from __future__ import annotations
@@ -26,16 +26,20 @@ from elanite.api import Experiment, Machine, run
 from elanite.plan import plan
 from elanite.search import Search, Spent
 from elanite.store import Store
-from elanite.sweeps import hypercube
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 LOAD = str(Path(__file__).parents[1] / "tests" / "files" / "load.toml")
-PINGS = ['series.size.ping.message=["0 B", "1 KB", "64 KB"]', "series.size.ping.directions=one"]
+PINGS = [
+    'series.size.ping.message=["0 B", "64 KB"]',
+    "series.size.ping.directions=one",
+    "series.distance.ping.message=0 B",
+]
+LOADS = ['series.load.jobs.uniform.load=["20 MB/s", "40 MB/s", "80 MB/s"]']
 FIT = {"bus.rate": "150 MB/s..400 MB/s", "adapter.dma_start": "200 ns..1500 ns", "link.hop_delay": "20 ns..150 ns"}
 MACHINES = (("231.5 MB/s", "671 ns", "75 ns"), ("340 MB/s", "1210 ns", "35 ns"), ("180 MB/s", "380 ns", "120 ns"))
-COUNTS = (15, 30, 60)
+COUNTS = (15, 30, 45)
 
 
 def hypercube_and_least_squares(search: Search) -> None:
@@ -56,11 +60,6 @@ def least_squares_alone(search: Search) -> None:
     )
 
 
-def hypercube_alone(search: Search) -> None:
-    """As many sets of values as are allowed."""
-    search.run([search.texts(shares) for shares in hypercube(len(search.keys), COUNTS[-1], 1)])
-
-
 def parzen(search: Search) -> None:
     """Optuna's default sampler."""
     import optuna
@@ -78,7 +77,6 @@ def parzen(search: Search) -> None:
 WAYS: dict[str, Callable[[Search], object]] = {
     "hypercube, then least squares": hypercube_and_least_squares,
     "least squares alone": least_squares_alone,
-    "hypercube alone": hypercube_alone,
     "Parzen estimator (Optuna)": parzen,
 }
 
@@ -88,7 +86,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare ways to calibrate.")
     parser.add_argument("out", type=Path)
     out: Path = parser.parse_args().out
-    experiments = [Experiment.load("qsnet/ping", PINGS), Experiment.load(LOAD)]
+    experiments = [Experiment.load("qsnet/ping", PINGS), Experiment.load(LOAD, LOADS)]
     keys = [ranges.of("FIT", key, text) for key, text in FIT.items()]
     found: dict[str, list[list[float]]] = {way: [] for way in WAYS}
     ended: dict[str, list[int]] = {way: [] for way in WAYS}
@@ -116,11 +114,11 @@ def main() -> None:
 
 def _measure(experiments: list[Experiment], truth: dict[str, str], out: Path, file: Path) -> None:
     machine = Machine.load("es40-qsnet", [f"{key}={value}" for key, value in truth.items()])
-    columns = ["experiment", "series", "source", "destination", "message", "load", "metric", "mean"]
+    columns = ["experiment", "series", "to", "source", "destination", "message", "load", "metric", "mean"]
     tables = []
     for each in experiments:
         rows = run(each, machine=machine, out=out).summary()
-        rows = rows.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(["size", "load"]))
+        rows = rows.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series") != "mpi")
         tables.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
     pl.concat(tables, how="diagonal").write_csv(file)
 

@@ -30,8 +30,12 @@ RANGES = {
     "link.hop_delay": "20 ns..150 ns",
 }
 SIZES = '["0 B", "64 B", "1 KB", "16 KB", "256 KB"]'
-LONG = [f"series.size.ping.message={SIZES}", "series.size.ping.directions=one"]
-SHORT = ['series.size.ping.message=["0 B", "16 KB"]', *LONG[1:], "series.size.ping.source=main"]
+LONG = [
+    f"series.size.ping.message={SIZES}",
+    "series.size.ping.directions=one",
+    "series.distance.ping.message=0 B",
+]
+SHORT = ['series.size.ping.message=["0 B", "16 KB"]', *LONG[1:2], "series.size.ping.source=main"]
 POINTS = 4
 """Pings of ``SHORT``."""
 
@@ -42,8 +46,8 @@ def measure(machine: Mapping[str, str], experiments: list[el.Experiment], out: P
     frames = []
     for each in experiments:
         found = el.run(each, machine=changed, out=out, jobs=1).summary()
-        columns = ["experiment", "series", "source", "destination", "message", "load", "metric", "mean"]
-        rows = found.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series").is_in(["size", "load"]))
+        columns = ["experiment", "series", "to", "source", "destination", "message", "load", "metric", "mean"]
+        rows = found.filter(pl.col("metric").is_in(["latency", "accepted"]), pl.col("series") != "mpi")
         frames.append(rows.select(name for name in columns if name in rows.columns).rename({"mean": "value"}))
     return pl.concat(frames, how="diagonal")
 

@@ -55,7 +55,7 @@ of a short run is random by some per cent, and slopes over shorter steps would b
 COARSE = 0.004
 """A parameter whose next value is more than twice this share of its range away has few values."""
 
-CLOSE = 1e-4
+CLOSE = 1e-3
 """The search ends if values, as shares of their ranges, or the sum of squares change by less than this fraction."""
 
 PRIOR = 12**-0.5
@@ -269,7 +269,8 @@ def _neighbours(search: Search) -> None:
                     _descend(search, np.clip(start, 0, 1).tolist(), free)
                 else:
                     search.run([texts])
-        if search.root(search.best()) >= search.root(best) * (1 - CLOSE):
+        now = search.best()
+        if all(now[index] == best[index] for index in coarse):
             return
 
 
