@@ -83,7 +83,7 @@ def run(
     out: str | None = None,
 ) -> Outcome:
     """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core)."""
-    store.clean()
+    store.prepare()
     work: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:
