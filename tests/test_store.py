@@ -89,9 +89,7 @@ def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_stay(t
     living = [
         here,
         replace(here, host="elsewhere", pid=dead.pid),  # nothing is known of the processes of other hosts
-        replace(
-            here, kernel="01234567", pid=dead.pid
-        ),  # of the same name, in a container or before the host was restarted
+        replace(here, kernel="01234567", pid=dead.pid),  # a container, or before the host of this name was restarted
     ]
     gone = [replace(here, pid=dead.pid), replace(here, start=here.start + 1)]  # the number was given to another process
     for number, each in enumerate(living + gone):

@@ -30,8 +30,7 @@ class NoFolderError(UsageError):
 
     def __init__(self, path: object, wanted: object) -> None:
         super().__init__(
-            f"{path} is no folder, so that {wanted} cannot be made\n  Name a folder with --out, one that exists or one"
-            " that does not exist yet."
+            f"{path} is no folder, so that {wanted} cannot be made\n  Name another folder, which need not exist yet."
         )
 
 

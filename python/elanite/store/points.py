@@ -14,7 +14,7 @@ from elanite.store.remote import Remote
 from elanite.store.tables import TABLES, Table, empty, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
 
@@ -148,12 +148,12 @@ class Store:
         if not self.place.keep(identity, files) and self.discard(identity):
             self.place.keep(identity, files)
 
-    def points(self) -> list[Point]:
-        """All finished points, as the plan had them that led to them; sorted by identity."""
+    def points(self, identities: Iterable[str]) -> list[Point]:
+        """Those of some points that are finished, as the plan had them that led to them."""
         from elanite.plan import Point
 
         found = []
-        for identity in self.identities():
+        for identity in identities:
             if (known := self.get(identity)) is not None:
                 (kind,) = known["point"]["workload"]
                 found.append(
