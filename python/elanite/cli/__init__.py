@@ -20,6 +20,7 @@ from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
+from elanite.cli.store import store_app
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
@@ -35,6 +36,7 @@ Examples:
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
   elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
+  elanite store verify                       whether all finished points are sound
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
   elanite prun -n 64 ./my_program            a C program for OpenSHMEM or Elanlib on a simulated machine
@@ -56,6 +58,7 @@ app = typer.Typer(
 )
 for command in (reproduce, run, claims, report, congestion, sensitivity, refit, check, show, schema, noise):
     app.command()(command)
+app.add_typer(store_app)
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
     app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)
