@@ -34,6 +34,8 @@ MANY = str(FILES / "many.toml")
 LONG = ("run", MANY, "--set", "run.window=20 ms", "--set", "run.seeds=1", "--format", "csv")
 """240 points, most of them some tenths of a second."""
 
+PROGRAMS = "distributed.cli"
+
 HELP = FILES.parent / "engines"
 
 
@@ -89,7 +91,12 @@ def on_engine(engine: str, experiment: str, out: Path, folder: Path) -> Ended:
     return execute([*program, *words], env=around(folder))
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "dask 4"])
+QUICK = ("dask 2", "executorlib single node", "mpi")
+
+
+@pytest.mark.parametrize(
+    "engine", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ENGINES]
+)
 def test_every_engine_gives_the_same_store(campaign: Path, tmp_path: Path, engine: str) -> None:
     ended = on_engine(engine, SMALL, tmp_path / "out", tmp_path)
     assert ended.code == 0, ended
@@ -198,6 +205,7 @@ def test_an_engine_that_takes_no_more_work_ends_the_campaign(tmp_path: Path) -> 
 
 def test_points_of_others_are_waited_for_and_taken_over(campaign: Path, tmp_path: Path) -> None:
     planned, store = small(), Store(tmp_path / "store")
+    store.prepare()
     held = store.claim(planned.points[3].id)
     assert held is not None
     with ThreadPoolExecutor(1) as pool:
@@ -255,8 +263,8 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
     """Kill workers of the campaign at random moments; start it again if it ends before the last kill."""
     draw = random.Random(kills)
     done = 0
-    simulated = 0
     while done < kills:
+        missing = finished(long) - finished(out)
         driver = started(out)
         while done < kills and driver.poll() is None:
             time.sleep(draw.uniform(0, pause))
@@ -266,11 +274,10 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
                 done += 1
         _, err = driver.communicate(timeout=600)
         assert driver.returncode == 0, err
-        simulated += summed(err)
-        assert finished(out) == finished(long)
+        assert summed(err) == missing, err  # none lost, none doubled
         assert contents(out) == contents(long)
         if done < kills:  # another round, with some points of the store removed
-            for folder in draw.sample(sorted((out / "store").glob("[!.]*")), 200):
+            for folder in draw.sample(sorted((out / "store").glob("[!.]*")), finished(long) * 3 // 4):
                 shutil.rmtree(folder)
     assert not list((out / "store").glob(".*"))
 
@@ -280,9 +287,9 @@ def test_workers_killed_at_50_random_moments(long: Path, tmp_path: Path) -> None
     kill_workers(long, tmp_path, 50, 3.0)
 
 
-def test_a_worker_killed_at_a_random_moment(campaign: Path, tmp_path: Path) -> None:
+def test_a_worker_killed_at_a_random_moment(tmp_path: Path) -> None:
     """Every point takes a while, so that the kill finds work under way."""
-    words = ("run", SMALL, "--set", "run.window=10 ms", "--format", "csv")
+    words = ("run", SMALL, "--set", "run.window=10 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
         command(*words, "--out", str(tmp_path / "struck"), "--executor", "dask", "--workers", "2"),
@@ -329,30 +336,16 @@ def test_an_interrupt_stops_the_workers(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
-    dask = [sys.executable, "-m", "distributed.cli"]
     address = ""
 
     def cluster(port: int) -> list[subprocess.Popen[bytes]]:
         nonlocal address
         address = f"tcp://127.0.0.1:{port}"
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": environment(), "cwd": tmp_path}
-        words = [
-            [*dask[:2], "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-            *(
-                [
-                    *dask[:2],
-                    "distributed.cli.dask_worker",
-                    address,
-                    "--nthreads",
-                    "1",
-                    "--no-dashboard",
-                    "--death-timeout",
-                    "20",
-                ]
-                for _ in range(2)
-            ),
-        ]
-        return [subprocess.Popen(line, **quiet) for line in words]  # type: ignore[call-overload]
+        scheduler = [f"{PROGRAMS}.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]
+        worker = [f"{PROGRAMS}.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--death-timeout", "20"]
+        words = [scheduler, worker, worker]
+        return [subprocess.Popen([sys.executable, "-m", *line], **quiet) for line in words]  # type: ignore[call-overload]
 
     out = tmp_path / "out"
     running = cluster(18786)
@@ -466,8 +459,9 @@ def test_batches_hold_every_point_once_and_half_a_minute_at_most() -> None:
     cost = {point.id: draw.lognormvariate(0, 2) for point in points}
     found = check_batches(points, cost, 8)
     assert cost[found[0][0].id] == max(cost.values())
-    assert sum(cost.values()) / SECONDS <= len(found) < 2 * sum(cost.values()) / SECONDS + 40
-    assert len(check_batches(points, dict.fromkeys(cost, 1e-6), 8)) == 5000 / 157 // 1 + 1  # enough for every worker
+    least = sum(min(seconds, SECONDS) for seconds in cost.values()) / SECONDS
+    assert least <= len(found) < 1.5 * least
+    assert len(check_batches(points, dict.fromkeys(cost, 1e-6), 8)) == 32  # four for every worker
     assert len(check_batches(points[:3], cost, 8)) == 3
     assert check_batches([], {}, 8) == []
 
