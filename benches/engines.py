@@ -38,13 +38,11 @@ pattern = "uniform"
 nodes = 64
 message = "4 KB"
 sizes = "exponential"
+arrivals = "exponential"
 load = ["200 MB/s", "210 MB/s", "220 MB/s", "230 MB/s"]
 """
 POINTS = 4
 """Points for each seed."""
-
-SECONDS = 30.0
-"""Processor seconds of a batch."""
 
 MPI = ["mpiexec", "-n"]
 
@@ -65,6 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure what engines cost.")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batches", type=int, default=8, help="at least four for each worker")
+    parser.add_argument("--seconds", type=float, default=30.0, help="processor seconds of a batch, 30 at most")
     parser.add_argument("--point", type=float, default=7.0, help="processor seconds of a point, about")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
@@ -77,7 +76,7 @@ def main() -> None:
     window = max(1, round(given.point / mean))
     file.write_text(EXPERIMENT.format(window=window, seeds=1), encoding="utf-8")
     campaign(file, folder / "known", [], "--jobs", str(given.workers), "--seed", "1000")
-    seeds = max(1, round(given.batches * SECONDS / given.point / POINTS))
+    seeds = max(1, round(given.batches * given.seconds / given.point / POINTS))
     file.write_text(EXPERIMENT.format(window=window, seeds=seeds), encoding="utf-8")
     workers = str(given.workers)
     engines = {
@@ -95,7 +94,7 @@ def main() -> None:
         store = Store(out / "store")
         manifests = [manifest for i in store.identities() if (manifest := store.get(i))]
         digests.add(tuple(manifest["digest"] for manifest in manifests))
-        simulated = sum(manifest.cpu_seconds for manifest in manifests[:])
+        simulated = sum(manifest.cpu_seconds for manifest in manifests)
         found[name] = {"wall_s": round(wall, 1), "cpu_s": round(cpu, 1), "simulation_cpu_s": round(simulated, 1)}
         print(name, found[name], file=sys.stderr)
     if len(digests) != 1:
