@@ -103,7 +103,12 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
             f"no Dask scheduler answers at {scheduler} ({error}); start one: dask scheduler --port 8786"
         ) from error
     with client:
-        client.wait_for_workers(1, timeout=_WAIT)
+        try:
+            client.wait_for_workers(1, timeout=_WAIT)
+        except TimeoutError as error:
+            raise UsageError(
+                f"the Dask scheduler {scheduler} has no workers; start some: dask worker {scheduler}"
+            ) from error
         yield Engine(client.get_executor(pure=False), sum(client.nthreads().values()))
 
 
