@@ -94,8 +94,6 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         ):
             yield Engine(client.get_executor(pure=False), workers or cores())
         return
-    if workers is not None:
-        raise UsageError("--workers is for a cluster that Elanite starts; the scheduler of Dask knows its own workers")
     try:
         client = Client(scheduler, timeout=_WAIT)
     except (OSError, ValueError) as error:
@@ -109,7 +107,7 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
             raise UsageError(
                 f"the Dask scheduler {scheduler} has no workers; start some: dask worker {scheduler}"
             ) from error
-        yield Engine(client.get_executor(pure=False), sum(client.nthreads().values()))
+        yield Engine(client.get_executor(pure=False), workers or sum(client.nthreads().values()))
 
 
 @contextmanager
