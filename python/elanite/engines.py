@@ -77,12 +77,15 @@ def opened(name: str, workers: int | None, scheduler: str | None, folder: Path) 
 @contextmanager
 def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise _lacks("dask", "dask") from error
     if scheduler is None:
-        # A worker has no bound of memory: points have their own. The driver counts deaths of workers.
+        # A worker has no bound of memory: points have their own. The driver counts deaths of workers. Nobody looks at
+        # the profiles that workers make of what they do.
         with (
+            dask.config.set({"distributed.worker.profile.enabled": False}),
             LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
