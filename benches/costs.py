@@ -29,8 +29,8 @@ def main() -> None:
         manifest = store.get(identity)
         if manifest is not None:
             (kind,) = manifest["point"]["workload"]
-            run = manifest["point"]["run"]
-            samples.append((manifest["experiment"], manifest["series"], kind, run, manifest.cpu_seconds))
+            point = manifest["point"]
+            samples.append((manifest["experiment"], manifest["series"], kind, point, manifest.cpu_seconds))
     about = {
         "about": "processor seconds per unit of work (see elanite/cost.py), by experiment and series, experiment, kind",
         "made_by": "elanite reproduce --out costs && python benches/costs.py costs/store",

@@ -21,52 +21,52 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
-STORE = "python/elanite/store.py"
+STORE = "python/elanite/store/"
 
 IN_PYTHON = [
     Mistake(
-        "tables are not forced to the disk",
-        STORE,
-        "        hashes[path.name] = _sha256(path)\n        _sync(path)\n",
-        "        hashes[path.name] = _sha256(path)\n",
+        "files are not forced to the disk",
+        STORE + "places.py",
+        "        file.flush()\n        os.fsync(file.fileno())\n",
+        "        file.flush()\n",
     ),
     Mistake(
         "the folder has its name before it is whole",
-        STORE,
-        '    partial = folder / f"{_PARTIAL}{identity}-{os.getpid()}"\n    shutil',
-        "    partial = folder / identity\n    shutil",
+        STORE + "places.py",
+        "        partial = self._aside(folder)\n        try:\n            partial.mkdir",
+        "        partial = self.path / folder\n        try:\n            partial.mkdir",
     ),
     Mistake(
         "an error leaves what was half-written",
-        STORE,
-        "    except (OSError, PolarsError) as error:\n        shutil.rmtree(partial, ignore_errors=True)\n",
-        "    except (OSError, PolarsError) as error:\n",
+        STORE + "places.py",
+        "        finally:\n            shutil.rmtree(partial, ignore_errors=True)\n",
+        "        finally:\n            pass\n",
     ),
     Mistake(
         "an error of the disk is no error of people",
-        STORE,
-        "    except (OSError, PolarsError) as error:\n",
-        "    except PolarsError as error:\n",
+        STORE + "places.py",
+        "            _sync(self.path)\n        except OSError as error:\n",
+        "            _sync(self.path)\n        except PermissionError as error:\n",
     ),
     Mistake(
         "leftovers of killed campaigns stay",
-        STORE,
-        "                shutil.rmtree(entry, ignore_errors=True)\n",
-        "                continue\n",
+        STORE + "points.py",
+        "            self.place.remove(name)\n",
+        "            continue\n",
     ),
     Mistake(
         "the seal leaves the parameters out",
-        STORE,
+        STORE + "manifest.py",
         'key not in ("times", "seal")',
         'key not in ("times", "seal", "parameters")',
     ),
     Mistake(
         "tables are not compared with their checksums",
-        STORE,
-        "_is_table(folder, name) and _sha256(folder / name) == sum_ for name, sum_ in",
-        "_is_table(folder, name) and sum_ for name, sum_ in",
+        STORE + "manifest.py",
+        "        if hashlib.sha256(data).hexdigest() != sums[name]:\n",
+        "        if not sums[name]:\n",
     ),
-    Mistake("files may lie outside of the folder", STORE, 'and "/" not in name ', ""),
+    Mistake("files may lie outside of the folder", STORE + "manifest.py", ' or "/" in name:', ":"),
 ]
 
 IN_RUST = [

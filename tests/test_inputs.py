@@ -27,6 +27,7 @@ from elanite.mpirun.kept import Kept
 from elanite.mpirun.options import Options
 from elanite.plan import plan
 from elanite.store import Store, keep
+from elanite.store.places import ABANDONED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -221,9 +222,36 @@ def test_folders_that_are_swapped_are_not_taken(campaign: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("end", ["", "0", "x", "²", "9" * 30, "-" * 10])
-def test_leftovers_of_no_process_are_removed(tmp_path: Path, end: str) -> None:
-    (tmp_path / f".partial-0123-{end}").mkdir()
+def test_leftovers_of_no_process_are_removed_when_they_are_old(tmp_path: Path, end: str) -> None:
+    left = tmp_path / f".partial-0123-{end}"
+    left.mkdir()
     Store(tmp_path).clean()
+    assert list(tmp_path.iterdir()) == [left]
+    os.utime(left, (time.time() - 2 * ABANDONED,) * 2)
+    Store(tmp_path).clean()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"owner": 7, "seconds": 5}',
+        '{"owner": "x", "seconds": "long"}',
+        '{"owner": "x", "seconds": 1e999}',
+    ],
+)
+def test_a_claim_that_says_nothing_holds_until_it_is_old(tmp_path: Path, text: str) -> None:
+    left = tmp_path / ".claim-0123"
+    left.write_text(text)
+    store = Store(tmp_path)
+    assert store.claim("0123") is None
+    store.clean()
+    os.utime(left, (time.time() - 2 * ABANDONED,) * 2)
+    with store.claim("0123") as claim:
+        assert claim.renew()
     assert not list(tmp_path.iterdir())
 
 

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from conftest import SMALL, Ended, command, environment, execute
 from elanite import campaign as campaigns
 from elanite import sources
 from elanite.plan import Plan, plan
-from elanite.store import Store, empty
+from elanite.store import Store, empty, owner
 
 STRIKES = Path(__file__).parent / "store_kills"
 
@@ -84,11 +85,19 @@ def test_a_damaged_point_is_simulated_again(campaign: Path, tmp_path: Path, harm
 def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    folder = tmp_path / "store"
-    (folder / f".partial-0123-{dead.pid}").mkdir(parents=True)
-    (folder / f".partial-4567-{os.getpid()}").mkdir()
-    Store(folder).clean()
-    assert [entry.name for entry in folder.iterdir()] == [f".partial-4567-{os.getpid()}"]
+    here = owner.here()
+    living = [
+        here,
+        replace(here, host="elsewhere", pid=dead.pid),  # nothing is known of the processes of other hosts
+        replace(here, kernel="01234567", pid=dead.pid),  # a container, or before the host of this name was restarted
+    ]
+    gone = [replace(here, pid=dead.pid), replace(here, start=here.start + 1)]  # the number was given to another process
+    for number, each in enumerate(living + gone):
+        (tmp_path / f".partial-0123-{number}-{each}").mkdir()
+    Store(tmp_path).clean()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f".partial-0123-{number}-{each}" for number, each in enumerate(living)
+    ]
 
 
 def test_two_processes_with_the_same_points_are_harmless(campaign: Path, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from elanite.store import TABLES, Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Executor
 
     import altair as alt
     import polars as pl
@@ -202,16 +203,18 @@ def run(
     jobs: int | None = None,
     out: str | Path = "out",
     observer: Observer | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Simulate the points of an experiment that are not in the store below ``out`` yet.
 
-    ``jobs`` points run at the same time (by default one for each core). Raises ``ConfigError`` if experiment and
-    machine do not fit, ``PointsFailed`` if points failed (after all others have finished), and ``KeyboardInterrupt``
-    when interrupted; finished points are kept in every case.
+    ``jobs`` points run at the same time (by default one for each core). With an ``executor``, the ``jobs`` workers of
+    an engine simulate, for example those of ``Client.get_executor(pure=False)`` of Dask. Raises ``ConfigError`` if
+    experiment and machine do not fit, ``PointsFailed`` if points failed (after all others have finished), and
+    ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
     """
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
-    outcome = campaign.run([planned], result.store, jobs, observer, str(out))
+    outcome = campaign.run([planned], result.store, jobs, observer, str(out), executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:

@@ -15,6 +15,7 @@ from elanite.cost import CostModel
 from elanite.driver import Driver
 from elanite.errors import UsageError
 from elanite.outcome import EngineError, Failure, Observer, Outcome, Spent, State
+from elanite.shards import shard as part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,14 +51,12 @@ def run(
     is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards.py``.
     Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
     """
-    store.clean()
+    store.prepare()
     planned: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:
             planned.setdefault(point.id, (plan, point))
     if shard is not None:
-        from elanite.shards import shard as part
-
         planned = {point.id: planned[point.id] for point in part(shard, [point for _, point in planned.values()])}
     outcome = Outcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.get(identity) is None]

@@ -1,9 +1,9 @@
 """What points will cost: processor seconds, estimated from points that were simulated before.
 
 The estimate of a point is the time that the same point took, else the mean of its series, of its experiment, or of its
-kind of benchmark, whichever is known first. The points of jobs take time in proportion to the simulated time (warm-up
-and window), so that an override of ``run.window`` moves the estimate; other benchmarks run until they have finished,
-and their points count as they are.
+kind of benchmark, whichever is known first. The points of jobs take time in proportion to the nodes and the simulated
+time (warm-up and window), so that an override of ``run.window`` moves the estimate; other benchmarks run until they
+have finished, and their points count as they are.
 
 What is known is a shipped table (``data/costs.json``, made by ``benches/costs.py``), and what the store holds: a series
 of the store replaces the shipped one. Of a large store a sample is read. Points of one series can differ a hundredfold,
@@ -61,7 +61,7 @@ class CostModel:
             model.points[identity] = manifest.cpu_seconds
             point = manifest["point"]
             (kind,) = point["workload"]
-            rate = manifest.cpu_seconds / _work(kind, point["run"])
+            rate = manifest.cpu_seconds / _work(kind, point)
             # Kinds stay as shipped: the store may hold nothing but short points of a kind.
             for key in _keys(manifest["experiment"], manifest["series"], kind)[:2]:
                 samples[key].append(rate)
@@ -74,7 +74,7 @@ class CostModel:
             return self.points[point.id]
         keys = _keys(point.experiment, point.series, point.kind)
         rate = next((self.means[key] for key in keys if key in self.means), _UNKNOWN)
-        return rate * _work(point.kind, point.run)
+        return rate * _work(point.kind, json.loads(point.json))
 
     def total(self, points: Iterable[Point]) -> float:
         """Processor seconds of several points."""
@@ -92,12 +92,15 @@ def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
     return f"{experiment} {series}", f"{experiment} [{kind}]", kind
 
 
-def _work(kind: str, run: Mapping[str, Any]) -> float:
-    """The units of work of a point: simulated milliseconds of jobs, and 1 for benchmarks that run until they end."""
+def _work(kind: str, point: Mapping[str, Any]) -> float:
+    """The units of work of a point: milliseconds times nodes of jobs, and 1 for benchmarks that run until they end."""
     if kind != "jobs":
         return 1.0
-    simulated = _milliseconds(run["warm_up"]) + _milliseconds(run["window"])
-    return max(simulated, 1e-6)
+    simulated = _milliseconds(point["run"]["warm_up"]) + _milliseconds(point["run"]["window"])
+    everywhere = point["machine"]["topology"]["nodes"]["value"]
+    each = [job.get("nodes") for job in point["workload"]["jobs"]["jobs"].values()]
+    nodes = sum(many if isinstance(many, int) else everywhere for many in each)
+    return max(simulated * nodes, 1e-6)
 
 
 @cache
@@ -110,14 +113,14 @@ def _milliseconds(text: str) -> float:
 
 
 def means(samples: Iterable[tuple[str, str, str, Mapping[str, Any], float]]) -> dict[str, float]:
-    """The shipped table from (experiment, series, kind, run, seconds) of points.
+    """The shipped table from (experiment, series, kind, content, seconds) of points.
 
     The mean of an experiment or a kind is the mean over its series, so that a series with many points does not outweigh
     the others.
     """
     series: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for experiment, name, kind, run, seconds in samples:
-        series[experiment, name, kind].append(seconds / _work(kind, run))
+    for experiment, name, kind, point, seconds in samples:
+        series[experiment, name, kind].append(seconds / _work(kind, point))
     found: dict[str, list[float]] = defaultdict(list)
     for (experiment, name, kind), rates in series.items():
         mean = sum(rates) / len(rates)

@@ -110,11 +110,14 @@ class Driver:
 
     def _loop(self, submit: Callable[[_Batch], Future[Report | str]]) -> None:
         pause = _PAUSES[0]
+        # Threads get their next point in advance. Workers of an engine do not: the death of a worker is then the death
+        # of a batch under way, an engine need not hold a million batches, and a worker that waits some milliseconds for
+        # half a minute of work loses nothing.
+        ahead = 2 * self._workers + 2 if self._sign is None else self._workers
         self._tell()
         try:
             while self._ready or self._running or self._elsewhere:
-                # Enough that no worker waits; an engine need not hold a million batches.
-                while self._ready and len(self._running) < 2 * self._workers + 2:
+                while self._ready and len(self._running) < ahead:
                     batch = self._ready.popleft()
                     self._running[submit(batch)] = batch
                 if self._running:

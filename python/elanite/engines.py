@@ -77,12 +77,15 @@ def opened(name: str, workers: int | None, scheduler: str | None, folder: Path) 
 @contextmanager
 def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
     try:
+        import dask
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise _lacks("dask", "dask") from error
     if scheduler is None:
-        # A worker has no bound of memory: points have their own. The driver counts deaths of workers.
+        # A worker has no bound of memory: points have their own. The driver counts deaths of workers. Nobody looks at
+        # the profiles that workers make of what they do.
         with (
+            dask.config.set({"distributed.worker.profile.enabled": False}),
             LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
@@ -94,8 +97,6 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         ):
             yield Engine(client.get_executor(pure=False), workers or cores())
         return
-    if workers is not None:
-        raise UsageError("--workers is for a cluster that Elanite starts; the scheduler of Dask knows its own workers")
     try:
         client = Client(scheduler, timeout=_WAIT)
     except (OSError, ValueError) as error:
@@ -103,8 +104,13 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
             f"no Dask scheduler answers at {scheduler} ({error}); start one: dask scheduler --port 8786"
         ) from error
     with client:
-        client.wait_for_workers(1, timeout=_WAIT)
-        yield Engine(client.get_executor(pure=False), sum(client.nthreads().values()))
+        try:
+            client.wait_for_workers(1, timeout=_WAIT)
+        except TimeoutError as error:
+            raise UsageError(
+                f"the Dask scheduler {scheduler} has no workers; start some: dask worker {scheduler}"
+            ) from error
+        yield Engine(client.get_executor(pure=False), workers or sum(client.nthreads().values()))
 
 
 @contextmanager

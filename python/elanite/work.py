@@ -6,7 +6,7 @@ campaign gives to an engine: the batch goes in as JSON, and what became of the p
 need know nothing of Elanite, and nothing is pickled but two strings.
 
 Every point is claimed in the store before it is simulated. A point that somebody else has claimed comes back as
-*elsewhere*; the campaign looks later what became of it. A thread renews the claims while the simulator computes.
+*elsewhere*; the campaign looks later what became of it.
 
 Where a worker sees the *sign* of the campaign (a file beside the store, see ``Sign``), the worker shares the file
 system with the campaign: it keeps every point in the store at once, so that its death loses only the point under way,
@@ -17,7 +17,6 @@ campaign keeps them. A worker with another version of the model refuses, since i
 from __future__ import annotations
 
 import base64
-import contextlib
 import io
 import json
 import os
@@ -25,21 +24,21 @@ import platform
 import threading
 import time
 import uuid
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
-from elanite.errors import Exit, RunError
+from elanite.errors import ElaniteError, Exit, RunError
 from elanite.plan import Point
 from elanite.store import TABLES, Store, StoreError, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from elanite._core import Records
-    from elanite.store import Claim
 
 LEASE = 120.0
 """Seconds for which a point is claimed; a claim that its process does not renew ends."""
@@ -163,22 +162,22 @@ def points(
     report = report or Report()
     if sign is not None and _stopped(sign):
         return report
-    with _Watch(cancel, sign) as watch:
+    with _watched(cancel, sign):
         for point in batch:
             if cancel.is_set():
                 break
             try:
-                _point(point, store, cancel, watch, report)
+                _point(point, store, cancel, report)
             except RunError as error:
                 if error.exit_code != Exit.INTERRUPTED:
                     report.failed[point.id] = (str(error), error.exit_code)
-            except StoreError as error:
+            except ElaniteError as error:  # of the store
                 report.unkept = str(error)
                 break
     return report
 
 
-def _point(point: Point, store: Store | None, cancel: _core.Cancel, watch: _Watch, report: Report) -> None:
+def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report) -> None:
     if store is None:
         records, times = _records(point, cancel)
         report.records[point.id] = _packed(records) | {"times": times}
@@ -190,15 +189,8 @@ def _point(point: Point, store: Store | None, cancel: _core.Cancel, watch: _Watc
         (report.reused if found else report.elsewhere).append(point.id)
         return
     with claim:
-        if store.get(point.id) is not None:  # finished between the look and the claim
-            report.reused.append(point.id)
-            return
-        watch.hold(claim)
-        try:
-            records, times = _records(point, cancel)
-            keep(point, store, records, times, cancel)
-        finally:
-            watch.hold(None)
+        records, times = _records(point, cancel)
+        keep(point, store, records, times, cancel)
     report.done[point.id] = times["cpu_seconds"]
 
 
@@ -249,45 +241,27 @@ def unpacked(packed: dict[str, Any]) -> tuple[Records, dict[str, Any]]:
     return records, times
 
 
-class _Watch:
-    """A thread that renews the claim under way, and sets the flag when the sign of the campaign says stop."""
+@contextmanager
+def _watched(cancel: _core.Cancel, sign: Path | None) -> Iterator[None]:
+    """Set the flag as soon as the sign of the campaign says stop."""
+    if sign is None:
+        yield
+        return
+    over = threading.Event()
 
-    def __init__(self, cancel: _core.Cancel, sign: Path | None) -> None:
-        self._claim: Claim | None = None
-        self._lock = threading.Lock()  # no claim is renewed after its release
-        self._cancel = cancel
-        self._sign = sign
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="watch", daemon=True)
-
-    def __enter__(self) -> _Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def hold(self, claim: Claim | None) -> None:
-        """Renew this claim from now on, or none."""
-        with self._lock:
-            self._claim = claim
-
-    def _watch(self) -> None:
-        renewed = time.monotonic()
-        while not self._over.wait(_LOOK if self._sign else LEASE / 4):
-            if self._sign and _stopped(self._sign):
-                self._cancel.set()
+    def watch() -> None:
+        while not over.wait(_LOOK):
+            if _stopped(sign):
+                cancel.set()
                 return
-            if time.monotonic() - renewed < LEASE / 4:
-                continue
-            renewed = time.monotonic()
-            with (
-                self._lock,
-                contextlib.suppress(OSError),
-            ):  # a claim that cannot be renewed ends later, and does no harm
-                if self._claim is not None:
-                    self._claim.renew()
+
+    thread = threading.Thread(target=watch, name="watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _stopped(sign: Path) -> bool:

@@ -20,6 +20,7 @@ from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
+from elanite.cli.store import store_app
 from elanite.cli.sweep import calibrate, sweep
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
@@ -38,6 +39,7 @@ Examples:
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
   elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
+  elanite store verify                       whether all finished points are sound
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
   elanite prun -n 64 ./my_program            a C program for OpenSHMEM or Elanlib on a simulated machine
@@ -61,6 +63,7 @@ for command in (
     *(reproduce, run, sweep, calibrate, claims, report, congestion, sensitivity, refit, check, show, schema, noise),
 ):
     app.command()(command)
+app.add_typer(store_app)
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
     app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)

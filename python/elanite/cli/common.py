@@ -82,7 +82,7 @@ Workers = Annotated[
     typer.Option("--workers", min=1, metavar="N", help="Workers that the engine has, or is to start."),
 ]
 Shard = Annotated[
-    str | None, typer.Option("--shard", metavar="K/N", help="Only the K-th of N equal parts of the points, from 1 on.")
+    str | None, typer.Option("--shard", metavar="K/N", help="Only the K-th of N parts of the points, from 1 on.")
 ]
 MaxCost = Annotated[
     float | None,

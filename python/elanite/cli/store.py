@@ -1,0 +1,232 @@
+"""The commands that look after stores: list, verify, gc, merge, export."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, console, data, say, table
+
+if TYPE_CHECKING:
+    from elanite.store import Store
+
+HELP = """Look after stores of finished points.
+
+\b
+Examples:
+  elanite store list                            points by experiment, and what is under way
+  elanite store verify --store results          read every byte; exit code 1 if something is damaged
+  elanite store gc --outdated                   remove what killed runs and older models have left
+  elanite store merge out-1 out-2 --into out    one store of several
+  elanite store export points.parquet           all points as one table
+
+A store is named by the folder that --out names in other commands, by the folder of the store itself, or by a URL such
+as s3://bucket/store (pip install 'elanite[remote]' and the package for the URL, such as s3fs).
+"""
+
+store_app = typer.Typer(name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+
+class ListFormat(StrEnum):
+    """How a store is listed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+At = Annotated[
+    str, typer.Option("--store", metavar="STORE", help="A folder of results, the folder of a store, or a URL.")
+]
+DEFAULT = str(OUT)
+
+
+def opened(name: str, *, new: bool = False) -> Store:
+    """The store that a folder or URL names. Raises ``UsageError`` if there is none, unless it may be a ``new`` one."""
+    from elanite.errors import UsageError
+    from elanite.store import Store
+
+    if "://" in name:
+        return Store.open(name)
+    folder = Path(name)
+    inner = folder / "store"
+    if inner.is_dir():
+        return Store(inner)
+    if folder.is_dir() and (folder.name == "store" or any(folder.glob("[!.]*/manifest.json"))):
+        return Store(folder)
+    if new:
+        return Store(inner)
+    raise UsageError(f"there is no store in {name}: neither {inner} nor folders of points are there")
+
+
+@store_app.command("list")
+def list_(
+    store: At = DEFAULT,
+    format_: Annotated[ListFormat, typer.Option("--format", "-f", help="How to print the list.")] = ListFormat.TABLE,
+) -> None:
+    """List the points of a store by experiment and model revision.
+
+    \b
+    Examples:
+      elanite store list
+      elanite store list --store results --format json
+
+    The command shows, too, which points are claimed, and how many folders are unfinished: by running campaigns, or by
+    killed ones.
+    """
+    from dataclasses import asdict
+
+    from elanite.store import upkeep
+
+    found = upkeep.listing(opened(store))
+    if format_ is ListFormat.JSON:
+        data(json.dumps(asdict(found), indent=1))
+        return
+    shown = table(
+        ("experiment", "model", "points", "CPU-seconds", "packets"), right=("points", "CPU-seconds", "packets")
+    )
+    for group in found.groups:
+        shown.add_row(
+            group.experiment,
+            str(group.revision),
+            f"{group.points:,}",
+            f"{group.cpu_seconds:,.1f}",
+            f"{group.packets:,}",
+        )
+    console().print(shown)
+    for identity, holder in found.claims:
+        say(f"{identity} is claimed by {holder}")
+    if found.unfinished:
+        say(f"unfinished folders: {len(found.unfinished)}")
+    if found.damaged:
+        say(f"damaged folders: {found.damaged}; `elanite store verify` names them")
+
+
+@store_app.command()
+def verify(store: At = DEFAULT) -> None:
+    """Compare every file of a store with its checksum.
+
+    \b
+    Example:
+      elanite store verify --store results
+
+    The command names damaged folders, with the reasons, and ends with exit code 1 if there is one. The next campaign
+    that needs such a point simulates it again.
+    """
+    from elanite.store import upkeep
+
+    place = opened(store)
+    sound, damaged = upkeep.verify(place)
+    for identity, reason in damaged:
+        data(f"{place.address}/{identity}: {reason}")
+    say(f"sound points: {sound:,}; damaged folders: {len(damaged):,}")
+    if damaged:
+        raise typer.Exit(1)
+
+
+@store_app.command()
+def gc(
+    store: At = DEFAULT,
+    outdated: Annotated[
+        bool, typer.Option("--outdated", help="Remove the points of other model revisions, too.")
+    ] = False,
+    unknown: Annotated[
+        bool, typer.Option("--unknown", help="Remove the points of experiments that are not shipped, too.")
+    ] = False,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known", metavar="EXPERIMENT", help="With --unknown: one more known experiment; may be repeated."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say which points --outdated and --unknown would remove.")
+    ] = False,
+) -> None:
+    """Remove what killed campaigns have left, and points that nobody needs.
+
+    \b
+    Examples:
+      elanite store gc
+      elanite store gc --outdated --dry-run
+      elanite store gc --unknown --known my-experiment
+
+    Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
+    say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
+    """
+    from elanite import sources
+    from elanite.errors import UsageError
+    from elanite.store import upkeep
+
+    if known and not unknown:
+        raise UsageError("--known says which experiments --unknown keeps; give both, or none of them")
+    place = opened(store)
+    doomed = set(upkeep.outdated(place)) if outdated else set()
+    if unknown:
+        names = sources.shipped("experiment") + [
+            Path(name).stem if name.endswith(".toml") else name for name in known or []
+        ]
+        doomed |= set(upkeep.unknown(place, names))
+    if dry_run:
+        for identity in sorted(doomed):
+            data(f"{place.address}/{identity}")
+        say(f"points that would be removed: {len(doomed):,}")
+        return
+    left = place.clean()
+    for identity in sorted(doomed):
+        place.place.discard(identity)
+    say(f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}")
+
+
+@store_app.command()
+def merge(
+    stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")],
+    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; made if there is none.")],
+) -> None:
+    """Copy the points of several stores into one.
+
+    \b
+    Examples:
+      elanite store merge out-1 out-2 out-3 out-4 --into out
+      elanite store merge s3://bucket/store --into out
+
+    Points are copied byte for byte. Stores whose points contradict each other are refused, and nothing is copied; the
+    message names both folders. Damaged folders are named and not copied, and the exit code is then 1.
+    """
+    from elanite.store import upkeep
+
+    target = opened(into, new=True)
+    merged = upkeep.merge([opened(name) for name in stores], target)
+    for folder, reason in merged.damaged:
+        data(f"{folder}: {reason}")
+    words = f"copied points: {merged.copied:,}; already there: {merged.present:,}"
+    say(f"{words}; damaged folders, not copied: {len(merged.damaged):,}" if merged.damaged else words)
+    if merged.damaged:
+        raise typer.Exit(1)
+
+
+@store_app.command()
+def export(
+    file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")],
+    store: At = DEFAULT,
+    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="Which table of the points.")] = "rows",
+) -> None:
+    """Write one table of all points to one Parquet file.
+
+    \b
+    Examples:
+      elanite store export points.parquet
+      elanite store export links.parquet --table links --store results
+      duckdb -c "select experiment, metric, avg(value) from 'points.parquet' group by all"
+
+    The file is tidy: one row per point, metric and batch, with the parameters of the point, its machine, the model
+    revision and the processor time. A parameter that a point does not have is null.
+    """
+    from elanite.store.export import export as write
+
+    points, rows = write(opened(store), file, table_)
+    say(f"{shlex.quote(str(file))}: {points:,} points, {rows:,} rows")

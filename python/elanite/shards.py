@@ -1,0 +1,53 @@
+"""Shards: a campaign divided among jobs that know nothing of each other, such as the tasks of a job array.
+
+``3/64`` is the third of 64 shards. The identity of a point alone decides to which shard the point belongs. So the
+shards are disjoint and together complete, whatever each of them finds in its store when it starts. Identities are
+hashes: the numbers of points vary as those of balls thrown into urns. Of 10,000 points in 64 shards, the largest shard
+has about 186 and not 156. With fewer than some 30 points in a shard, more jobs save little time.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MOST = 1_000_000
+"""The largest number of shards."""
+
+
+class Identified(Protocol):
+    """A thing with an identity: a point."""
+
+    @property
+    def id(self) -> str:
+        """Hexadecimal digits, equally distributed."""
+
+
+One = TypeVar("One", bound=Identified)
+
+
+def parse(text: str) -> tuple[int, int]:
+    """``3/64`` as the number of the shard, from 1, and the number of shards. Raises ``UsageError``."""
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
+    if found is None:
+        raise UsageError(f"--shard: `{text}` is no shard; write the third of 64 shards as 3/64")
+    number, many = int(found[1]), int(found[2])
+    if not 1 <= many <= MOST:
+        raise UsageError(f"--shard: `{text}` asks for {many} shards; there can be 1 to {MOST:,}")
+    if not 1 <= number <= many:
+        what = (
+            "shards are counted from 1: let the job array begin with 1" if number == 0 else f"the last is {many}/{many}"
+        )
+        raise UsageError(f"--shard: there is no shard {number} of {many}; {what}")
+    return number, many
+
+
+def shard(text: str, points: Iterable[One]) -> list[One]:
+    """Those of the points that belong to a shard, in their order. Raises ``UsageError`` if the text is no shard."""
+    number, many = parse(text)
+    return [point for point in points if int(point.id, 16) % many == number - 1]

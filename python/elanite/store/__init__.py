@@ -1,0 +1,71 @@
+"""The store: one folder per finished point, found by the content of the point.
+
+``DIR/store/<id>/`` holds ``manifest.json`` and one Parquet file for each of the ``TABLES``. A folder is written aside,
+forced to the disk and renamed, so that it exists as a whole or not at all. A run that is killed at any moment loses no
+finished point and leaves nothing that looks finished.
+
+Everything that may differ between two runs of the same point is under ``times`` in the manifest; all other bytes are
+equal. A folder of which any bit has changed is not taken: its point is simulated again.
+
+Several processes, on one host or on many, may use one store at the same time. Two may simulate the same point: the
+first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. What is unfinished names the
+process that writes it, and is removed when that process is known to be dead, or after a day.
+
+- ``points``: the ``Store``.  ``manifest``: what a folder says of itself, and the checks.
+- ``places``: folders that hosts share.  ``remote``: object stores.  ``claims``, ``owner``: who works on what.
+- ``upkeep``: list, verify, collect garbage, merge.  ``export``: all points as one Parquet file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elanite.store import manifest
+from elanite.store.claims import Claim
+from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
+from elanite.store.manifest import Manifest, versions
+from elanite.store.places import Folder
+from elanite.store.points import Store
+from elanite.store.tables import TABLES, Table, empty, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = [
+    "TABLES",
+    "Claim",
+    "Manifest",
+    "NoFolderError",
+    "Store",
+    "StoreError",
+    "Table",
+    "UnreadableError",
+    "empty",
+    "frame",
+    "keep",
+    "read",
+    "versions",
+]
+
+
+def read(folder: Path, layout: int, unsealed: int) -> dict[str, Any] | None:
+    """The manifest of a folder that ``keep`` has written; None unless the folder is complete and undamaged.
+
+    Folders of the layout ``unsealed`` have no seal. Raises ``UnreadableError`` if that cannot be told.
+    """
+    try:
+        return manifest.read(Folder(folder.parent), folder.name, layout, unsealed)
+    except DamagedError:
+        return None
+
+
+def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
+    """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
+
+    An existing folder of the same identity stays: it has the same content. Raises ``StoreError`` if the folder cannot
+    be written; then nothing half-written is left where it can be removed.
+    """
+    Folder(folder).keep(identity, manifest.seal(tables, data))

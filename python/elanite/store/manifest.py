@@ -1,0 +1,133 @@
+"""Manifests: what a folder says of itself, and whether all of it is still true.
+
+``manifest.json`` holds the checksum of each table, and its ``seal`` is the checksum of all that it says besides the
+times. So a folder of which any bit has changed is not taken. Whatever the files hold, a damaged folder is a
+``DamagedError`` with the reason, and no file outside of the folder is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import platform
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.store.errors import DamagedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+
+    from elanite.store.places import Place
+
+MANIFEST = "manifest.json"
+LAYOUT = 5
+UNSEALED = 4
+"""The layout of folders whose manifests have no seal: they were written before there was one, and are still taken."""
+
+_SAID = {"parameters", "digest", "packets", "events", "simulated_ps", "peak_memory_bytes", "versions", "point"}
+"""What manifests of points say besides."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The data of a finished point besides its tables."""
+
+    data: dict[str, Any]
+
+    def __getitem__(self, key: str) -> Any:
+        return self.data[key]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """Processor time that the simulation took."""
+        return float(self.data["times"]["cpu_seconds"])
+
+
+def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
+    """The manifest of a finished point; ``tables`` says whether the checksums of the tables are compared, too.
+
+    Raises ``DamagedError`` with the reason if the folder is no point, and ``UnreadableError``.
+    """
+    data = read(place, identity, LAYOUT, UNSEALED, tables=tables)
+    if data["id"] != identity:
+        raise DamagedError(f"it says that it is the point {data['id']}")
+    if "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
+        raise DamagedError("it is no point")
+    if not isinstance(data["times"].get("cpu_seconds"), int | float):
+        raise DamagedError("its processor time is no number")
+    return Manifest(data)
+
+
+def read(place: Place, identity: str, layout: int, unsealed: int, *, tables: bool = True) -> dict[str, Any]:
+    """The manifest of a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
+
+    Folders of the layout ``unsealed`` have no seal.
+    """
+    try:
+        data = json.loads(place.load(f"{identity}/{MANIFEST}"))
+    except FileNotFoundError:
+        raise DamagedError("it has no manifest") from None
+    except (ValueError, RecursionError):
+        raise DamagedError("its manifest is no JSON") from None
+    try:
+        if data["layout"] not in (layout, unsealed):
+            raise DamagedError(f"its layout is {data['layout']}, not {layout}")
+        if data.get("seal") != (_seal(data) if data["layout"] == layout else None):
+            raise DamagedError("the seal does not fit the manifest")
+        if not (isinstance(data["files"], dict) and isinstance(data["times"], dict) and isinstance(data["id"], str)):
+            raise DamagedError("its manifest has values of wrong types")
+        if tables:
+            _compare(place, identity, data["files"])
+    except (AttributeError, KeyError, TypeError, RecursionError):
+        raise DamagedError("its manifest is incomplete") from None
+    found: dict[str, Any] = data
+    return found
+
+
+def _compare(place: Place, identity: str, sums: Mapping[str, object]) -> None:
+    for name in sums:
+        if not name.endswith(".parquet") or "/" in name:
+            raise DamagedError(f"its manifest names {name}, which is no table of the folder")
+    names = list(sums)
+    for name, data in zip(names, place.load_all([f"{identity}/{name}" for name in names]), strict=True):
+        if data is None:
+            raise DamagedError(f"{name} is missing")
+        if hashlib.sha256(data).hexdigest() != sums[name]:
+            raise DamagedError(f"{name} differs from its checksum")
+
+
+def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> dict[str, bytes]:
+    """The files of a folder, the manifest last: the tables, and ``data`` with checksums and seal filled in."""
+    files = {f"{name}.parquet": encode(table) for name, table in tables.items()}
+    data["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    data["seal"] = _seal(data)
+    return files | {MANIFEST: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()}
+
+
+def encode(table: pl.DataFrame) -> bytes:
+    """A table as the bytes of a Parquet file."""
+    buffer = io.BytesIO()
+    table.write_parquet(buffer, compression="zstd", statistics=False)
+    return buffer.getvalue()
+
+
+def versions() -> dict[str, str | int]:
+    """The versions of the programs that write a folder."""
+    return {
+        "elanite": _core.VERSION,
+        "model": _core.MODEL_REVISION,
+        "python": platform.python_version(),
+        "polars": version("polars"),
+    }
+
+
+def _seal(data: Mapping[str, Any]) -> str:
+    """The checksum of all that a manifest says, but for the times and the checksum itself."""
+    said = {key: value for key, value in data.items() if key not in ("times", "seal")}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,311 @@
+"""Places: where the files of a store lie. A ``Folder``, which several hosts may share, or what ``remote`` reaches.
+
+A place holds folders of files, ``<id>/<name>``, which exist as a whole or not at all, and loose files beside them,
+which are claims. What is unfinished has a name that begins with a dot.
+
+**A folder is written aside** (``.partial-<id>-<number>-<process>``), forced to the disk and renamed. A rename is atomic
+on local disks and on NFS, Lustre, GPFS and the like; no lock is asked for, because locks are not reliable there. Names
+of what is unfinished name the process (``owner``). Who cleans removes what a dead process has left, and what has not
+changed for a day; so nobody removes what another host still writes.
+
+**Ages are told by the clock of the file system**: the time of a file is compared with the time of a file that was just
+made beside it. So it does not matter what clocks of hosts say.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import shutil
+import stat
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from elanite.store import owner
+from elanite.store.errors import NoFolderError, StoreError, UnreadableError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+PARTIAL = ".partial-"
+ABANDONED = 24 * 3600.0
+"""Seconds after which what nobody changes is taken for abandoned, whoever has written it."""
+
+_MEASURED = 10.0
+"""For how many seconds the difference of two clocks is taken for constant."""
+
+_PROBE = b"\0" * 65536
+"""What is written to see whether there is room: as much as a point of average size takes."""
+
+_numbers = itertools.count()
+
+
+class Place(Protocol):
+    """Folders of files, and loose files. Operations raise ``StoreError`` and ``UnreadableError``."""
+
+    address: str
+    """A path or a URL; a process that can reach the place opens it by this."""
+
+    def prepare(self) -> None:
+        """Make the place if there is none, and see whether it can be written and read."""
+
+    def names(self) -> list[str]:
+        """Names of all that lies there, finished or not; sorted."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a folder, or anything else, of a name."""
+
+    def files(self, folder: str) -> list[str]:
+        """Names of the files in a folder, sorted; empty if there is none."""
+
+    def load(self, name: str) -> bytes:
+        """The bytes of a file. Raises ``FileNotFoundError`` if it is no file."""
+
+    def load_all(self, names: Sequence[str]) -> list[bytes | None]:
+        """The bytes of several files; None for what is no file."""
+
+    def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
+        """Write a folder; returns when it is on the disk. False if there is one of that name already, which stays."""
+
+    def discard(self, folder: str) -> None:
+        """Remove a folder."""
+
+    def leftovers(self) -> list[str]:
+        """Names of unfinished folders whose writers have died, or have been silent for a day."""
+
+    def remove(self, name: str) -> None:
+        """Remove what ``leftovers`` has named, as far as that is possible."""
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Make a loose file, if there is none of that name. True for one caller alone, on whichever host."""
+
+    def age(self, name: str) -> float:
+        """Seconds since a loose file was written or touched. Raises ``FileNotFoundError``."""
+
+    def touch(self, name: str, data: bytes) -> None:
+        """Make a loose file young again; ``data`` is what it holds."""
+
+    def take(self, name: str, data: bytes) -> bool:
+        """Remove a loose file if it still holds ``data``."""
+
+
+class Folder:
+    """A folder on a local disk, or on a file system that several hosts share."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.address = str(path)
+        self._ahead: tuple[float, float] | None = None
+
+    def prepare(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self._aside("probe")
+            try:
+                _write(probe, _PROBE)
+            finally:
+                _unlink(probe)
+        except (FileExistsError, NotADirectoryError):
+            ways = (self.path, *self.path.parents)
+            file = next((path for path in ways if os.path.lexists(path) and not path.is_dir()), self.path)
+            raise NoFolderError(file, self.path) from None
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+        try:
+            with os.scandir(self.path) as entries:
+                next(entries, None)
+        except OSError as error:
+            raise UnreadableError(self.path, error.strerror) from error
+
+    def names(self) -> list[str]:
+        try:
+            return sorted(os.listdir(self.path))  # noqa: PTH208 - a million names, and no paths
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        except OSError as error:
+            raise UnreadableError(self.path, error.strerror) from error
+
+    def exists(self, name: str) -> bool:
+        return os.path.lexists(self.path / name)
+
+    def files(self, folder: str) -> list[str]:
+        return Folder(self.path / folder).names()
+
+    def load(self, name: str) -> bytes:
+        path = self.path / name
+        try:
+            if stat.S_ISREG(path.stat().st_mode):  # reading anything else, a pipe for example, might never end
+                return path.read_bytes()
+        except OSError as error:
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise UnreadableError(path, error.strerror) from error
+        raise FileNotFoundError(name)
+
+    def load_all(self, names: Sequence[str]) -> list[bytes | None]:
+        return [self._load(name) for name in names]
+
+    def _load(self, name: str) -> bytes | None:
+        try:
+            return self.load(name)
+        except FileNotFoundError:
+            return None
+
+    def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
+        partial = self._aside(folder)
+        try:
+            partial.mkdir(parents=True)
+            for name, data in files.items():
+                _write(partial / name, data)
+            _sync(partial)
+            first = _rename(partial, self.path / folder)
+            _sync(self.path)
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+        return first
+
+    def discard(self, folder: str) -> None:
+        doomed = self._aside(folder)
+        try:
+            (self.path / folder).rename(doomed)
+        except FileNotFoundError:
+            return  # another process was first
+        except OSError as error:
+            raise StoreError(self.path / folder, error.strerror) from error
+        self.remove(doomed.name)
+
+    def leftovers(self) -> list[str]:
+        found = []
+        for name in self.names():
+            if name.startswith(PARTIAL):
+                writer = owner.parse(name.removeprefix(PARTIAL).partition("-")[2].partition("-")[2])
+                if (writer is not None and writer.dead()) or self._silent(name):
+                    found.append(name)
+        return found
+
+    def remove(self, name: str) -> None:
+        path = self.path / name
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            _unlink(path)
+
+    def create(self, name: str, data: bytes) -> bool:
+        path = self.path / name
+        try:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+        except OSError as error:
+            _unlink(path)
+            raise StoreError(self.path, error.strerror) from error
+        return True
+
+    def age(self, name: str) -> float:
+        try:
+            # An open file has the time that the server knows; the time of a path may come from a cache of this host.
+            with (self.path / name).open("rb") as file:
+                return self._clock() - os.fstat(file.fileno()).st_mtime
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+
+    def touch(self, name: str, data: bytes) -> None:  # noqa: ARG002 - the file holds it already
+        try:
+            os.utime(self.path / name)
+        except FileNotFoundError:
+            pass  # another process has taken it
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+
+    def take(self, name: str, data: bytes) -> bool:
+        aside = self._aside(name.lstrip("."))
+        try:
+            (self.path / name).rename(aside)
+        except FileNotFoundError:
+            return False  # another process was first
+        except OSError as error:
+            raise StoreError(self.path, error.strerror) from error
+        try:
+            if taken := self._load(aside.name) == data:
+                return taken
+            # It was taken, and made anew, since the caller looked.
+            os.link(aside, self.path / name)
+        except OSError:
+            pass  # there is another by now, or the file system has no links
+        finally:
+            _unlink(aside)
+        return False
+
+    def _aside(self, name: str) -> Path:
+        """A path for what is unfinished that nobody else uses."""
+        return self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.here()}"
+
+    def _silent(self, name: str) -> bool:
+        try:
+            return self._clock() - (self.path / name).lstat().st_mtime > ABANDONED
+        except OSError:
+            return False  # it is gone, or nothing can be made here; then nothing can be removed either
+
+    def _clock(self) -> float:
+        """The time of the file system."""
+        now = time.monotonic()
+        if self._ahead is None or now > self._ahead[0] + _MEASURED:
+            probe = self._aside("clock")
+            try:
+                with probe.open("xb") as file:
+                    self._ahead = (now, os.fstat(file.fileno()).st_mtime - now)
+            finally:
+                _unlink(probe)
+        return now + self._ahead[1]
+
+
+def _rename(partial: Path, folder: Path) -> bool:
+    """Give a folder its name. False if another process was first."""
+    try:
+        partial.rename(folder)
+    except FileNotFoundError:
+        # NFS repeats a request whose answer was lost, and the second one finds that the first has done it.
+        if not folder.is_dir():
+            raise
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+        return False
+    return True
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file, and force it to the disk."""
+    with path.open("xb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def walk(place: Place) -> Iterator[str]:
+    """Names of the folders that look finished."""
+    return (name for name in place.names() if not name.startswith("."))

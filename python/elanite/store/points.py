@@ -1,0 +1,171 @@
+"""The store: one folder per finished point, found by the content of the point. The package says how it is kept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.store import claims, manifest
+from elanite.store.errors import DamagedError
+from elanite.store.manifest import LAYOUT, Manifest
+from elanite.store.places import Folder, walk
+from elanite.store.remote import Remote
+from elanite.store.tables import TABLES, Table, empty, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+
+    from elanite._core import Records
+    from elanite.plan import Point
+    from elanite.store.claims import Claim
+    from elanite.store.places import Place
+
+
+class Store:
+    """The finished points below one folder, or at another place."""
+
+    def __init__(self, place: Path | Place) -> None:
+        self.place: Place = Folder(place) if isinstance(place, Path) else place
+        self._known: dict[str, Manifest] = {}
+
+    @classmethod
+    def open(cls, address: str | Path) -> Store:
+        """The store at a path, or at a URL that ``fsspec`` understands: ``s3://bucket/store``.
+
+        Raises ``UsageError`` if the URL is not understood. A path need not exist yet.
+        """
+        if isinstance(address, str) and "://" in address:
+            return cls(Remote(address))
+        return cls(Path(address))
+
+    @property
+    def address(self) -> str:
+        """What ``open`` takes, in any process that can reach the place."""
+        return self.place.address
+
+    def prepare(self) -> None:
+        """Make the store if there is none, see whether it can be used, and remove what dead processes have left.
+
+        To be called before anything is simulated. Raises ``UsageError`` if the place is no folder, ``StoreError`` if
+        it cannot be written, ``UnreadableError`` if it cannot be read.
+        """
+        self.place.prepare()
+        if isinstance(self.place, Folder):  # all of a remote place would have to be listed
+            self.clean()
+
+    def clean(self) -> list[str]:
+        """Remove what unfinished writers have left, if they have died or are silent for long; returns the names.
+
+        The same holds for claims. What a living process writes or claims stays, whichever host it runs on.
+        """
+        partial = self.place.leftovers()
+        for name in partial:
+            self.place.remove(name)
+        held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
+        return partial + [name for name in held if claims.forsaken(self.place, name)]
+
+    def claim(self, identity: str, seconds: float = claims.SECONDS) -> Claim | None:
+        """The right to simulate a point; None if somebody living has it, or if the point has been finished meanwhile.
+
+        The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in
+        the context it is renewed in time. Raises ``StoreError`` if the place cannot be written.
+        """
+        claim = claims.claim(self.place, identity, seconds)
+        if claim is not None and self.get(identity) is not None:
+            claim.release()
+            return None
+        return claim
+
+    def identities(self) -> list[str]:
+        """The identities of all folders that look finished, sorted."""
+        return list(walk(self.place))
+
+    def get(self, identity: str) -> Manifest | None:
+        """The manifest of a finished point, or None if the store has no complete and undamaged folder of the point.
+
+        Raises ``UnreadableError`` if that cannot be told.
+        """
+        if identity not in self._known:
+            try:
+                self._known[identity] = manifest.point(self.place, identity)
+            except DamagedError:
+                return None
+        return self._known[identity]
+
+    def discard(self, identity: str) -> bool:
+        """Remove an incomplete folder of a point, so that the point is simulated again; True if there was one.
+
+        Raises ``StoreError`` if the folder cannot be removed.
+        """
+        if not self.place.exists(identity) or self.get(identity) is not None:
+            return False
+        self.place.discard(identity)
+        return True
+
+    def table(self, identity: str, table: Table) -> pl.DataFrame:
+        """One table of a finished point; empty if there was no such table when the point was simulated.
+
+        Columns that there were not yet are null.
+        """
+        import polars as pl
+
+        known = self.get(identity)
+        if known is not None and f"{table}.parquet" not in known["files"]:
+            return empty(table)
+        found = pl.read_parquet(self.place.load(f"{identity}/{table}.parquet"))
+        missing = [name for name in TABLES.get(table, {}) if name not in found.columns]
+        return pl.concat([empty(table), found], how="diagonal") if missing else found
+
+    def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
+        """Keep the results of a point. Returns when they are on the disk. Raises ``StoreError`` if they cannot be."""
+        data = {
+            "layout": LAYOUT,
+            "id": point.id,
+            "experiment": point.experiment,
+            "series": point.series,
+            "parameters": point.parameters,
+            "seed": point.seed,
+            "digest": records["digest"],
+            "packets": records["packets"],
+            "events": records["events"],
+            "simulated_ps": records["simulated_ps"],
+            "peak_memory_bytes": records["peak_memory_bytes"],
+            "files": {},
+            "versions": manifest.versions(),
+            "point": json.loads(point.json),
+            "times": dict(times),
+        }
+        tables = {name: frame(columns) for name, columns in records["tables"].items()}
+        self.add(point.id, manifest.seal(tables, data))
+        self._known[point.id] = Manifest(data)
+        return self._known[point.id]
+
+    def add(self, identity: str, files: Mapping[str, bytes]) -> None:
+        """Keep the files of a sealed point. A sound folder of the point stays, a damaged one is replaced."""
+        if not self.place.keep(identity, files) and self.discard(identity):
+            self.place.keep(identity, files)
+
+    def points(self, identities: Iterable[str]) -> list[Point]:
+        """Those of some points that are finished, as the plan had them that led to them."""
+        from elanite.plan import Point
+
+        found = []
+        for identity in identities:
+            if (known := self.get(identity)) is not None:
+                (kind,) = known["point"]["workload"]
+                found.append(
+                    Point(
+                        id=identity,
+                        experiment=known["experiment"],
+                        series=known["series"],
+                        parameters=known["parameters"],
+                        seed=known["seed"],
+                        json=json.dumps(known["point"]),
+                        machine=known["point"]["machine"]["machine"]["name"],
+                        kind=kind,
+                    )
+                )
+        return found

@@ -1,0 +1,185 @@
+"""Stores that are no folders: what ``fsspec`` reaches by a URL, object stores above all (``s3://bucket/store``).
+
+An object store cannot rename a folder. So the tables are written first and the manifest last, and a point exists when
+its sealed manifest does. Whoever reads compares the tables with the checksums of the manifest, as in a folder. Two
+writers of the same point write equal bytes. Where the file system can create an object under the condition that there
+is none (S3 can), the first manifest and the first claim win; elsewhere two callers may both believe that they were
+first, which costs a simulation and no result.
+
+Every operation takes a request or more over the network. What unfinished writers have left is sought only when asked
+for (``elanite store gc``), because all of the place must be listed for this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+from elanite.store.errors import StoreError, UnreadableError
+from elanite.store.places import ABANDONED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import datetime
+
+_MANIFEST = "manifest.json"
+_NONE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+
+
+class Remote:
+    """A place that a URL names."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import fsspec
+        except ImportError:
+            needed = "stores that are no folders need fsspec: pip install 'elanite[remote]'"
+            raise UsageError(f"{address}: {needed}") from None
+        try:
+            self._files, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
+        except (ImportError, ValueError) as error:
+            raise UsageError(f"{address} cannot be opened: {error}") from error
+        self._root = str(root).rstrip("/")
+        self.address = address
+
+    def prepare(self) -> None:
+        with self._writing():
+            self._probe()
+
+    def names(self) -> list[str]:
+        return self.files("")
+
+    def exists(self, name: str) -> bool:
+        with self._reading():
+            return bool(self._files.exists(self._path(name)))
+
+    def files(self, folder: str) -> list[str]:
+        with self._reading():
+            try:
+                found = self._files.ls(self._path(folder), detail=False)
+            except _NONE:
+                return []
+        return sorted({str(path).rstrip("/").rsplit("/", 1)[-1] for path in found})
+
+    def load(self, name: str) -> bytes:
+        (found,) = self.load_all([name])
+        if found is None:
+            raise FileNotFoundError(name)
+        return found
+
+    def load_all(self, names: Sequence[str]) -> list[bytes | None]:
+        # The requests for several files go out together where the file system is an asynchronous one.
+        found = self._files.cat([self._path(name) for name in names], on_error="return") if names else {}
+        loaded: list[bytes | None] = []
+        for data in (found.get(self._path(name)) for name in names):
+            if isinstance(data, OSError) and not isinstance(data, _NONE):
+                raise UnreadableError(self.address, _reason(data))
+            loaded.append(data if isinstance(data, bytes) else None)
+        return loaded
+
+    def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
+        *tables, last = files
+        with self._writing():
+            if self._files.exists(self._path(f"{folder}/{last}")):
+                return False
+            for name in tables:
+                self._write(f"{folder}/{name}", files[name])
+            return self._create(f"{folder}/{last}", files[last])
+
+    def discard(self, folder: str) -> None:
+        # The manifest goes first: a folder without it is no point.
+        for name in sorted(self.files(folder), key=lambda name: name != _MANIFEST):
+            with self._writing(), contextlib.suppress(FileNotFoundError):  # another process removes it, too
+                self._files.rm_file(self._path(f"{folder}/{name}"))
+        with contextlib.suppress(OSError, NotImplementedError):  # there may be no such thing as a folder
+            self._files.rmdir(self._path(folder))
+
+    def leftovers(self) -> list[str]:
+        found = []
+        for folder in self.names():
+            names = [] if folder.startswith(".") else self.files(folder)
+            if names and _MANIFEST not in names and min(self.age(f"{folder}/{name}") for name in names) > ABANDONED:
+                found.append(folder)
+        return found
+
+    def remove(self, name: str) -> None:
+        self.discard(name)
+
+    def create(self, name: str, data: bytes) -> bool:
+        with self._writing():
+            return self._create(name, data)
+
+    def age(self, name: str) -> float:
+        """By the clock of the place: the time of an object is compared with that of an object that is made now."""
+        with self._reading():
+            try:
+                then: datetime = self._files.modified(self._path(name))
+            except FileNotFoundError:
+                now = None
+            else:
+                now = self._probe()
+        if now is None:
+            raise FileNotFoundError(name)
+        return (now - then).total_seconds()
+
+    def touch(self, name: str, data: bytes) -> None:
+        with self._writing():
+            self._write(name, data)
+
+    def take(self, name: str, data: bytes) -> bool:
+        with self._writing(), contextlib.suppress(FileNotFoundError):
+            if self._files.cat_file(self._path(name)) == data:
+                self._files.rm_file(self._path(name))
+                return True
+        return False
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}".rstrip("/")
+
+    def _probe(self) -> datetime:
+        """Write something, and remove it; returns the time that it had."""
+        name = f".probe-{secrets.token_hex(8)}"
+        self._write(name, b"")
+        try:
+            now: datetime = self._files.modified(self._path(name))
+        finally:
+            self._files.rm_file(self._path(name))
+        return now
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = self._path(name)
+        self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        self._files.pipe_file(path, data)
+
+    def _create(self, name: str, data: bytes) -> bool:
+        path = self._path(name)
+        self._files.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        try:
+            self._files.pipe_file(path, data, mode="create")
+        except FileExistsError:
+            return False
+        except NotImplementedError:  # it cannot create under this condition
+            if self._files.exists(path):
+                return False
+            self._files.pipe_file(path, data)
+        return True
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(self.address, _reason(error)) from error
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise UnreadableError(self.address, _reason(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__

@@ -1,0 +1,32 @@
+"""The tables of every point, as the simulator defines them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+Table = str
+"""The name of one of the ``TABLES``."""
+
+TABLES: dict[Table, dict[str, str]] = {
+    name: {column: kind for column, kind, _, _ in columns} for name, columns in _core.tables()
+}
+"""The tables of every point, as the simulator defines them: names of columns and their types."""
+
+
+def frame(columns: Mapping[str, tuple[str, Sequence[object]]]) -> pl.DataFrame:
+    """A data frame of the columns from the simulator, each with its type."""
+    import polars as pl
+
+    return pl.DataFrame([pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()])
+
+
+def empty(table: Table) -> pl.DataFrame:
+    """A table of a point without rows."""
+    return frame({column: (kind, []) for column, kind in TABLES[table].items()})

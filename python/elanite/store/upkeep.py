@@ -1,0 +1,200 @@
+"""Upkeep of stores: what is in one, what is damaged, what nobody needs, and several stores as one.
+
+Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator counted the same and
+every table has the same values: their times may differ, and so may names of series and versions of Python. Folders
+that do not agree are a conflict. Points of equal identity cannot differ unless a simulator was changed and the model
+revision was not, or a disk has failed in a way that no checksum shows. So nothing is copied, and both places are
+named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import ElaniteError
+from elanite.store import claims, manifest
+from elanite.store.errors import DamagedError
+from elanite.store.manifest import MANIFEST
+from elanite.store.places import PARTIAL, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elanite.store.manifest import Manifest
+    from elanite.store.points import Store
+
+Said = dict[str, Any]
+"""What a manifest says that two folders are compared by."""
+
+_COUNTED = ("digest", "packets", "events", "simulated_ps")
+"""What the simulator counts, and two folders of one point have in common."""
+
+
+class ConflictError(ElaniteError):
+    """Points of equal identity and different content."""
+
+    def __init__(self, conflicts: Sequence[str]) -> None:
+        shown = "\n".join(f"  {conflict}" for conflict in conflicts[:10])
+        more = f"\n  and {len(conflicts) - 10} more" if len(conflicts) > 10 else ""
+        super().__init__(
+            f"the stores contradict each other, and nothing was merged:\n{shown}{more}\n"
+            "  Such points were simulated by different programs. Find out by which (`versions` in manifest.json), and"
+            " remove the wrong folders."
+        )
+
+
+@dataclass
+class Group:
+    """The points of one experiment and one model revision."""
+
+    experiment: str
+    revision: int
+    points: int = 0
+    cpu_seconds: float = 0.0
+    packets: int = 0
+
+
+@dataclass
+class Listing:
+    """What a store holds."""
+
+    groups: list[Group]
+    damaged: int
+    """Folders whose manifests are no longer true. The tables were not read: ``verify`` does that."""
+    unfinished: list[str]
+    """Folders that processes are writing, or were writing when they died."""
+    claims: list[tuple[str, str]]
+    """Points that are claimed, and by whom."""
+
+
+@dataclass
+class Merged:
+    """What a merge has done."""
+
+    copied: int = 0
+    present: int = 0
+    """Points that were there already, or in another of the stores."""
+    damaged: list[tuple[str, str]] = field(default_factory=list)
+    """Folders that were not copied, and why."""
+
+
+def listing(store: Store) -> Listing:
+    """The points by experiment and model revision, and what is unfinished. Tables are not read."""
+    groups: dict[tuple[str, int], Group] = {}
+    damaged = 0
+    for identity in store.identities():
+        try:
+            found = manifest.point(store.place, identity, tables=False)
+            key = str(found["experiment"]), int(found["versions"]["model"])
+        except (DamagedError, KeyError, TypeError, ValueError):
+            damaged += 1
+            continue
+        group = groups.setdefault(key, Group(*key))
+        group.points += 1
+        group.cpu_seconds += found.cpu_seconds
+        group.packets += int(found["packets"])
+    names = store.place.names()
+    held = []
+    for name in names:
+        if name.startswith(claims.CLAIM):
+            try:
+                holder = claims.holder(store.place.load(name))
+            except FileNotFoundError:
+                continue  # released meanwhile
+            held.append((name.removeprefix(claims.CLAIM), holder.known if holder else "somebody"))
+    unfinished = [name for name in names if name.startswith(PARTIAL)]
+    return Listing([groups[key] for key in sorted(groups)], damaged, unfinished, held)
+
+
+def verify(store: Store) -> tuple[int, list[tuple[str, str]]]:
+    """The number of sound points, and the damaged folders with the reasons. Every byte is read."""
+    sound, damaged = 0, []
+    for identity in walk(store.place):
+        try:
+            manifest.point(store.place, identity)
+            sound += 1
+        except DamagedError as reason:
+            damaged.append((identity, str(reason)))
+    return sound, damaged
+
+
+def outdated(store: Store) -> list[str]:
+    """The points of another model revision than this program has."""
+    return _chosen(store, lambda found: found["versions"]["model"] != _core.MODEL_REVISION)
+
+
+def unknown(store: Store, experiments: Sequence[str]) -> list[str]:
+    """The points of experiments that are not among the given ones."""
+    return _chosen(store, lambda found: found["experiment"] not in experiments)
+
+
+def _chosen(store: Store, condition: Callable[[Manifest], bool]) -> list[str]:
+    chosen = []
+    for identity in walk(store.place):
+        try:
+            if condition(manifest.point(store.place, identity, tables=False)):
+                chosen.append(identity)
+        except (DamagedError, KeyError, TypeError):
+            continue  # it does not say; `verify` names it
+    return chosen
+
+
+def merge(stores: Sequence[Store], into: Store) -> Merged:
+    """Copy all sound points of several stores into one. Raises ``ConflictError`` before anything is copied."""
+    merged = Merged()
+    taken: dict[str, tuple[Store, Said]] = {}
+    conflicts: list[str] = []
+    for store in (into, *stores):
+        for identity in walk(store.place):
+            try:
+                found = manifest.point(store.place, identity)
+            except DamagedError as reason:
+                merged.damaged.append((f"{store.address}/{identity}", str(reason)))
+                continue
+            said = {key: found.data.get(key) for key in ("seal", "files", *_COUNTED)}
+            if identity not in taken:
+                taken[identity] = store, said
+                continue
+            merged.present += 1
+            other, before = taken[identity]
+            if difference := _difference(identity, (other, before), (store, said)):
+                folders = f"{other.address}/{identity} and {store.address}/{identity}"
+                conflicts.append(f"{folders} differ in {difference}")
+    if conflicts:
+        raise ConflictError(conflicts)
+    into.place.prepare()
+    for identity, (store, said) in taken.items():
+        if store is not into:
+            names = [*said["files"], MANIFEST]
+            into.add(identity, {name: store.place.load(f"{identity}/{name}") for name in names})
+            merged.copied += 1
+    # A damaged folder of the target has given way to a sound one.
+    replaced = {f"{into.address}/{identity}" for identity in taken}
+    merged.damaged = [(folder, reason) for folder, reason in merged.damaged if folder not in replaced]
+    return merged
+
+
+def _difference(identity: str, one: tuple[Store, Said], other: tuple[Store, Said]) -> str:
+    """In what two folders of a point differ; empty if they agree."""
+    (first, before), (second, after) = one, other
+    if before["seal"] == after["seal"] is not None:
+        return ""
+    differing = [key for key in _COUNTED if before[key] != after[key]]
+    for name in sorted(set(before["files"]) & set(after["files"])):
+        path = f"{identity}/{name}"
+        if before["files"][name] != after["files"][name] and not _equal(
+            first.place.load(path), second.place.load(path)
+        ):
+            differing.append(name)
+    return ", ".join(differing)
+
+
+def _equal(one: bytes, other: bytes) -> bool:
+    """Whether two tables have the same values. Other versions write other bytes, and may add columns."""
+    import polars as pl
+
+    first, second = pl.read_parquet(one), pl.read_parquet(other)
+    common = [name for name in first.columns if name in second.columns]
+    return first.select(common).equals(second.select(common))
