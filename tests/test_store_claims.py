@@ -177,7 +177,7 @@ def written(tmp_path: Path, points: list[Point]) -> Path:
 
 
 @pytest.mark.usefixtures("hosts")
-@pytest.mark.parametrize("many", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("many", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_two_hosts_share_a_store(tmp_path: Path, many: int) -> None:
     points = cheap(many)
     assert len(points) == many
@@ -194,14 +194,11 @@ def test_two_hosts_share_a_store(tmp_path: Path, many: int) -> None:
     twice = sum(simulated.values()) - many
     assert twice <= many // 50
     assert sum(bool(text) for text in said) > 1, "one process did everything"
-    campaign.run(
-        [plan(sources.read("experiment", CHEAP)).only([point.id for point in points])], Store(tmp_path / "one")
-    )
-    for point in points[:: many // 50]:
-        mine, other = Store(tmp_path / "one").get(point.id), store.get(point.id)
-        assert mine is not None
-        assert other is not None
-        assert mine["files"] == other["files"]
+    for point in points[:: many // 20]:
+        alone = Store(tmp_path / "one").put(point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0})
+        shared = store.get(point.id)
+        assert shared is not None
+        assert alone["seal"] == shared["seal"]
     sys.stdout.write(f"{many} points, {twice} simulated twice, by process {[len(text.split()) for text in said]}\n")
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from conftest import FILES, SMALL, Ended
 from elanite import _core, campaign, sources
+from elanite.cli import main
 from elanite.plan import Plan, plan
 from elanite.shards import shard
 from elanite.store import Store, manifest
@@ -22,6 +25,20 @@ from test_store import contents
 
 Run = Callable[..., Ended]
 CHEAP = str(FILES / "cheap.toml")
+
+
+@pytest.fixture
+def elanite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run ``elanite`` in an empty folder, and in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as leaving:
+            main(list(arguments))
+        said = capsys.readouterr()
+        return Ended(int(leaving.value.code or 0), said.out, said.err)
+
+    return run
 
 
 def small() -> Plan:
@@ -67,11 +84,11 @@ def rewritten(store: Path, identity: str, change: Callable[[dict[str, pl.DataFra
         (folder / name).write_bytes(content)
 
 
-def other_values(tables: dict[str, pl.DataFrame], data: dict) -> None:
+def other_values(tables: dict[str, pl.DataFrame], _: Any) -> None:
     tables["rows"] = tables["rows"].with_columns(pl.col("value") * 2)
 
 
-def other_digest(tables: dict[str, pl.DataFrame], data: dict) -> None:
+def other_digest(_: dict[str, pl.DataFrame], data: Any) -> None:
     data["digest"] = "0" * 32
 
 
@@ -100,7 +117,7 @@ def test_a_merge_of_contradictions_is_refused(
 def test_points_that_other_versions_wrote_agree(elanite: Run, campaign: Path, tmp_path: Path) -> None:
     """Another series of the same content, another polars, a table with a column less: the first one stays."""
 
-    def change(tables: dict[str, pl.DataFrame], data: dict) -> None:
+    def change(tables: dict[str, pl.DataFrame], data: Any) -> None:
         data["series"], data["versions"]["polars"] = "other", "0.1"
         tables["links"] = tables["links"].drop("errors")
 
@@ -152,8 +169,6 @@ def test_gc_removes_what_killed_campaigns_have_left(elanite: Run, campaign: Path
     (out / "store" / ".partial-0123-0-999999999-1-01234567-elsewhere").mkdir()
     ended = elanite("store", "gc")
     assert "removed unfinished folders and claims: 0; removed points: 0" in ended.err  # it may be at work
-    import os
-
     for name in (".partial-0123-0-999999999-1-01234567-elsewhere", ".claim-0123"):
         (out / "store" / name).touch()
         os.utime(out / "store" / name, (0, 0))
@@ -167,10 +182,10 @@ def test_gc_removes_points_if_asked(elanite: Run, campaign: Path, tmp_path: Path
     out = copied(campaign, tmp_path / "out")
     points = small().points
 
-    def older(tables: dict[str, pl.DataFrame], data: dict) -> None:
+    def older(_: dict[str, pl.DataFrame], data: Any) -> None:
         data["versions"]["model"] = _core.MODEL_REVISION - 1
 
-    def shipped(tables: dict[str, pl.DataFrame], data: dict) -> None:
+    def shipped(_: dict[str, pl.DataFrame], data: Any) -> None:
         data["experiment"] = "qsnet/ping"
 
     rewritten(out / "store", points[0].id, older)

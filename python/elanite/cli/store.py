@@ -122,7 +122,7 @@ def verify(store: At = DEFAULT) -> None:
     place = opened(store)
     sound, damaged = upkeep.verify(place)
     for identity, reason in damaged:
-        data(f"{place.address}/{identity}: {reason}")
+        data(f"{place.place.name}/{identity}: {reason}")
     say(f"sound points: {sound:,}; damaged folders: {len(damaged):,}")
     if damaged:
         raise typer.Exit(1)
@@ -173,7 +173,7 @@ def gc(
         doomed |= set(upkeep.unknown(place, names))
     if dry_run:
         for identity in sorted(doomed):
-            data(f"{place.address}/{identity}")
+            data(f"{place.place.name}/{identity}")
         say(f"points that would be removed: {len(doomed):,}")
         return
     left = place.clean()
