@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,9 @@ from elanite import _core, campaign, sources
 from elanite.plan import Point, plan
 from elanite.store import Store, UnreadableError, owner
 from elanite.store.claims import CLAIM
+from hosts import hosts, on_a_host
+
+__all__ = ["hosts"]
 
 HOST = Path(__file__).parent / "store_host.py"
 CHEAP = str(FILES / "cheap.toml")
@@ -133,36 +135,6 @@ def test_of_many_successors_one_wins(tmp_path: Path) -> None:
     # A successor may lose its claim to another one for a moment (`claims`): seldom, and never is there none.
     assert min(winners) >= 1
     assert Counter(winners)[1] >= 40
-
-
-def on_a_host(name: str, *words: str | Path) -> list[str]:
-    """A command on a host of another name, with users, mounts and process numbers of its own."""
-    inside = f'hostname {name}; mount -t proc proc /proc 2>/dev/null; exec "$@"'
-    return [
-        "unshare",
-        "-U",
-        "-r",
-        "-u",
-        "-m",
-        "-p",
-        "--fork",
-        "--kill-child",
-        "sh",
-        "-c",
-        inside,
-        "sh",
-        *map(str, words),
-    ]
-
-
-@pytest.fixture(scope="module")
-def hosts() -> None:
-    """Skips where hosts cannot be simulated."""
-    if shutil.which("unshare") is None:
-        pytest.skip("there is no unshare")
-    tried = subprocess.run(on_a_host("first", "hostname"), capture_output=True, text=True, check=False)
-    if tried.stdout.strip() != "first":
-        pytest.skip(f"unshare is refused: {tried.stderr.strip()}")
 
 
 def start(host: str, store: Path, points: Path, *words: str) -> subprocess.Popen[str]:

@@ -83,7 +83,6 @@ def run(
     out: str | None = None,
 ) -> Outcome:
     """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core)."""
-    store.prepare()
     work: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:
@@ -92,6 +91,10 @@ def run(
     # The order of the identities is as good as a random one: short and long points mix, so that the estimate of the
     # time left is good from the start.
     missing = [work[identity] for identity in sorted(work) if store.get(identity) is None]
+    if missing:
+        store.prepare()
+    else:
+        store.clean()
     outcome.reused = len(work) - len(missing)
     outcome.discarded = sum(store.discard(point.id) for _, point in missing)
     if observer:

@@ -40,13 +40,14 @@ def reproduce(
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.plan import plan
-    from elanite.report import write
+    from elanite.report import prepare, write
     from elanite.store import Store
 
     names = sources.select_experiments(only or [])
     plans = [plan(sources.read("experiment", name), seed=seed) for name in names]
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
+    prepare(out)
     outcome = campaign.run(plans, store, jobs, observer(), shown)
     words = ["elanite", "reproduce"]
     words += ["--only", ",".join(only)] if only else []

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.store import claims, manifest
-from elanite.store.errors import DamagedError
+from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
 from elanite.store.places import Folder, walk
 from elanite.store.remote import Remote
@@ -64,8 +65,10 @@ class Store:
         partial = self.place.leftovers()
         for name in partial:
             self.place.remove(name)
-        held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
-        return partial + [name for name in held if claims.forsaken(self.place, name)]
+        with suppress(StoreError):  # a store that is only read is cleaned by those who write it
+            held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
+            partial += [name for name in held if claims.forsaken(self.place, name)]
+        return partial
 
     def claim(self, identity: str, seconds: float = claims.SECONDS) -> Claim | None:
         """The right to simulate a point; None if somebody living has it, or if the point has been finished meanwhile.
