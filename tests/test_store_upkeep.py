@@ -13,8 +13,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
-from conftest import FILES, SMALL, Ended
+from conftest import FILES, SMALL, Ended, command, execute
 from elanite import _core, campaign, sources
 from elanite.cli import main
 from elanite.plan import Plan, plan
@@ -39,6 +40,13 @@ def elanite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
         return Ended(int(leaving.value.code or 0), said.out, said.err)
 
     return run
+
+
+@pytest.mark.parametrize("name", [None, "list", "verify", "gc", "merge", "export"])
+def test_help(snapshot: SnapshotAssertion, name: str | None) -> None:
+    ended = execute(command("store", *([name] if name else []), "--help"))
+    assert ended.code == 0
+    assert str(ended) == snapshot
 
 
 def small() -> Plan:
@@ -219,8 +227,8 @@ def test_list_says_what_a_store_holds(elanite: Run, campaign: Path, tmp_path: Pa
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_what_is_no_store_is_refused(elanite: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
-    for command in ("list", "verify", "gc"):
-        ended = elanite("store", command, "--store", name)
+    for word in ("list", "verify", "gc"):
+        ended = elanite("store", word, "--store", name)
         assert ended.code == 2
         assert f"there is no store in {name}" in ended.err
 
