@@ -53,9 +53,9 @@ class Store:
         To be called before anything is simulated. Raises ``UsageError`` if the place is no folder, ``StoreError`` if
         it cannot be written, ``UnreadableError`` if it cannot be read.
         """
-        self.place.prepare()
         if isinstance(self.place, Folder):  # all of a remote place would have to be listed
-            self.clean()
+            self.clean()  # at first: this may make room
+        self.place.prepare()
 
     def clean(self) -> list[str]:
         """Remove what unfinished writers have left, if they have died or are silent for long; returns the names.
