@@ -51,7 +51,6 @@ def run(
     is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards.py``.
     Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
     """
-    store.prepare()
     planned: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:
@@ -61,6 +60,11 @@ def run(
     outcome = Outcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.get(identity) is None]
     outcome.reused = len(planned) - len(missing)
+    # A store that lacks nothing may be read-only.
+    if missing:
+        store.prepare()
+    else:
+        store.clean()
     model = CostModel.learn(store) if missing else CostModel.shipped()
     cost = {point.id: model.seconds(point) for point in missing}
     if max_cost is not None:

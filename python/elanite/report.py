@@ -20,6 +20,7 @@ from elanite.claims import claims, fitted_parameters, plans_of, verdict
 from elanite.figures import sensitivity as heat_map
 from elanite.plan import FIRST_SEED, plan
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
+from elanite.store.places import Folder
 from elanite.study import studies, study
 from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest
 from elanite.text import published as published_text
@@ -100,13 +101,21 @@ def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list
     return found
 
 
+def prepare(out: Path) -> None:
+    """See whether the report can be written, before anything is simulated for it.
+
+    Raises ``UsageError`` if a file stands where a folder belongs, ``StoreError`` if the folder cannot be written.
+    """
+    Folder(out / "report").prepare()
+
+
 def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[Verdict]]:
     """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts."""
     plans = plans_of(claims(), seed)
     verdicts = [verdict(claim, plans.get(claim.experiment), store) for claim in claims()]
     found = sections(store, sources.shipped("experiment"), seed)
     page = out / "report" / "index.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
+    prepare(out)
     replace(page, render(found, verdicts, seed, studied(out, seed)))
     replace(
         out / "scoreboard.json",

@@ -39,11 +39,10 @@ def parse(text: str) -> tuple[int, int]:
     number, many = int(found[1]), int(found[2])
     if not 1 <= many <= MOST:
         raise UsageError(f"--shard: `{text}` asks for {many} shards; there can be 1 to {MOST:,}")
-    if not 1 <= number <= many:
-        what = (
-            "shards are counted from 1: let the job array begin with 1" if number == 0 else f"the last is {many}/{many}"
-        )
-        raise UsageError(f"--shard: there is no shard {number} of {many}; {what}")
+    if number == 0:
+        raise UsageError(f"--shard: `{text}`: shards are counted from 1; let the job array begin with 1")
+    if number > many:
+        raise UsageError(f"--shard: `{text}`: there is no shard {number}; the last one is {many}/{many}")
     return number, many
 
 

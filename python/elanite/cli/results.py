@@ -61,13 +61,14 @@ def reproduce(
     from elanite.claims import failed
     from elanite.cli import output
     from elanite.plan import plan
-    from elanite.report import write
+    from elanite.report import prepare, write
     from elanite.store import Store
 
     names = sources.select_experiments(only or [])
     plans = [plan(sources.read("experiment", name), seed=seed) for name in names]
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
+    prepare(out)
     outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = ["elanite", "reproduce"]
     words += ["--only", ",".join(only)] if only else []

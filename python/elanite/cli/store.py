@@ -119,10 +119,10 @@ def verify(store: At = DEFAULT) -> None:
     """
     from elanite.store import upkeep
 
-    place = opened(store)
-    sound, damaged = upkeep.verify(place)
+    found = opened(store)
+    sound, damaged = upkeep.verify(found)
     for identity, reason in damaged:
-        data(f"{place.address}/{identity}: {reason}")
+        data(f"{found.place.name}/{identity}: {reason}")
     say(f"sound points: {sound:,}; damaged folders: {len(damaged):,}")
     if damaged:
         raise typer.Exit(1)
@@ -164,21 +164,21 @@ def gc(
 
     if known and not unknown:
         raise UsageError("--known says which experiments --unknown keeps; give both, or none of them")
-    place = opened(store)
-    doomed = set(upkeep.outdated(place)) if outdated else set()
+    found = opened(store)
+    doomed = set(upkeep.outdated(found)) if outdated else set()
     if unknown:
         names = sources.shipped("experiment") + [
             Path(name).stem if name.endswith(".toml") else name for name in known or []
         ]
-        doomed |= set(upkeep.unknown(place, names))
+        doomed |= set(upkeep.unknown(found, names))
     if dry_run:
         for identity in sorted(doomed):
-            data(f"{place.address}/{identity}")
+            data(f"{found.place.name}/{identity}")
         say(f"points that would be removed: {len(doomed):,}")
         return
-    left = place.clean()
+    left = found.clean()
     for identity in sorted(doomed):
-        place.place.discard(identity)
+        found.place.discard(identity)
     say(f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}")
 
 

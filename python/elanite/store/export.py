@@ -50,7 +50,7 @@ def export(store: Store, file: Path, table: Table = "rows") -> tuple[int, int]:
                     many += part["id"].n_unique()
                     rows += part.height
             if not rows:
-                raise UsageError(f"{store.address} has no rows of a table {table}")
+                raise UsageError(f"{store.place.name} has no rows of a table {table}")
             whole = Path(folder) / "whole.parquet"
             pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal_relaxed").sink_parquet(whole)
             whole.replace(file)

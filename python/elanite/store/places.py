@@ -46,8 +46,10 @@ _numbers = itertools.count()
 class Place(Protocol):
     """Folders of files, and loose files. Operations raise ``StoreError`` and ``UnreadableError``."""
 
+    name: str
+    """A path or a URL, as the user has named the place; for messages."""
     address: str
-    """A path or a URL; a process that can reach the place opens it by this."""
+    """An absolute path or a URL; a process that can reach the place opens it by this."""
 
     def prepare(self) -> None:
         """Make the place if there is none, and see whether it can be written and read."""
@@ -97,7 +99,8 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.address = str(path)
+        self.name = str(path)
+        self.address = str(path.absolute())
         self._ahead: tuple[float, float] | None = None
 
     def prepare(self) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.store import claims, manifest
-from elanite.store.errors import DamagedError
+from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
 from elanite.store.places import Folder, walk
 from elanite.store.remote import Remote
@@ -52,9 +53,9 @@ class Store:
         To be called before anything is simulated. Raises ``UsageError`` if the place is no folder, ``StoreError`` if
         it cannot be written, ``UnreadableError`` if it cannot be read.
         """
-        self.place.prepare()
         if isinstance(self.place, Folder):  # all of a remote place would have to be listed
-            self.clean()
+            self.clean()  # at first: this may make room
+        self.place.prepare()
 
     def clean(self) -> list[str]:
         """Remove what unfinished writers have left, if they have died or are silent for long; returns the names.
@@ -64,8 +65,10 @@ class Store:
         partial = self.place.leftovers()
         for name in partial:
             self.place.remove(name)
-        held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
-        return partial + [name for name in held if claims.forsaken(self.place, name)]
+        with suppress(StoreError):  # a store that is only read is cleaned by those who write it
+            held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
+            partial += [name for name in held if claims.forsaken(self.place, name)]
+        return partial
 
     def claim(self, identity: str, seconds: float = claims.SECONDS) -> Claim | None:
         """The right to simulate a point; None if somebody living has it, or if the point has been finished meanwhile.

@@ -42,7 +42,7 @@ class Remote:
         except (ImportError, ValueError) as error:
             raise UsageError(f"{address} cannot be opened: {error}") from error
         self._root = str(root).rstrip("/")
-        self.address = address
+        self.name = self.address = address
 
     def prepare(self) -> None:
         with self._writing():
@@ -75,7 +75,7 @@ class Remote:
         loaded: list[bytes | None] = []
         for data in (found.get(self._path(name)) for name in names):
             if isinstance(data, OSError) and not isinstance(data, _NONE):
-                raise UnreadableError(self.address, _reason(data))
+                raise UnreadableError(self.name, _reason(data))
             loaded.append(data if isinstance(data, bytes) else None)
         return loaded
 
@@ -171,14 +171,14 @@ class Remote:
         try:
             yield
         except OSError as error:
-            raise StoreError(self.address, _reason(error)) from error
+            raise StoreError(self.name, _reason(error)) from error
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise UnreadableError(self.address, _reason(error)) from error
+            raise UnreadableError(self.name, _reason(error)) from error
 
 
 def _reason(error: OSError) -> str:

@@ -151,7 +151,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             try:
                 found = manifest.point(store.place, identity)
             except DamagedError as reason:
-                merged.damaged.append((f"{store.address}/{identity}", str(reason)))
+                merged.damaged.append((f"{store.place.name}/{identity}", str(reason)))
                 continue
             said = {key: found.data.get(key) for key in ("seal", "files", *_COUNTED)}
             if identity not in taken:
@@ -160,7 +160,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             merged.present += 1
             other, before = taken[identity]
             if difference := _difference(identity, (other, before), (store, said)):
-                folders = f"{other.address}/{identity} and {store.address}/{identity}"
+                folders = f"{other.place.name}/{identity} and {store.place.name}/{identity}"
                 conflicts.append(f"{folders} differ in {difference}")
     if conflicts:
         raise ConflictError(conflicts)
@@ -171,7 +171,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             into.add(identity, {name: store.place.load(f"{identity}/{name}") for name in names})
             merged.copied += 1
     # A damaged folder of the target has given way to a sound one.
-    replaced = {f"{into.address}/{identity}" for identity in taken}
+    replaced = {f"{into.place.name}/{identity}" for identity in taken}
     merged.damaged = [(folder, reason) for folder, reason in merged.damaged if folder not in replaced]
     return merged
 

@@ -1,0 +1,57 @@
+"""A host at work on a store that others use, too: simulates the points of a file that nobody else has claimed.
+
+    python store_host.py STORE POINTS [--hang] [--wait] [--seconds S]
+
+Prints the identity of every point that it has simulated. With ``--hang`` it claims the first point and never finishes;
+with ``--wait`` it looks at points again that others have claimed, until all are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from elanite import _core, sources
+from elanite.plan import plan
+from elanite.store import Store
+
+CHEAP = Path(__file__).parent / "files" / "cheap.toml"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("store")
+    parser.add_argument("points", type=Path)
+    parser.add_argument("--hang", action="store_true")
+    parser.add_argument("--wait", action="store_true")
+    parser.add_argument("--seconds", type=float, default=600)
+    given = parser.parse_args()
+    store = Store.open(given.store)
+    store.prepare()
+    points = {point.id: point for point in plan(sources.read("experiment", str(CHEAP))).points}
+    waiting = given.points.read_text().split()
+    while waiting:
+        elsewhere = []
+        for identity in waiting:
+            if store.get(identity) is not None:
+                continue
+            claim = store.claim(identity, given.seconds)
+            if claim is None:
+                if store.get(identity) is None:
+                    elsewhere.append(identity)
+                continue
+            with claim:
+                if given.hang:
+                    time.sleep(600)
+                records = _core.simulate(points[identity].json, _core.Cancel())
+                store.put(points[identity], records, {"cpu_seconds": 1.0})
+                sys.stdout.write(f"{identity}\n")
+        waiting = elsewhere if given.wait else []
+        time.sleep(0.05 if waiting else 0)
+    # Without --wait, what others have claimed is theirs to finish.
+
+
+if __name__ == "__main__":
+    main()

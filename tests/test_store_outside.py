@@ -1,0 +1,135 @@
+"""Errors of the outside world: told before anything is simulated, without a traceback, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conftest import SMALL, Ended, command, environment, execute
+from hosts import hosts, on_a_host
+
+__all__ = ["hosts"]
+
+Run = Callable[..., Ended]
+
+COMMANDS = {
+    "run": ["run", SMALL, "--format", "csv"],
+    "reproduce": ["reproduce", "--only", "qsnet/ping"],
+}
+
+
+def told(ended: Ended, code: int, *words: str) -> None:
+    assert ended.code == code, ended
+    assert "Traceback" not in ended.err
+    assert ended.err.startswith("error: "), ended  # nothing before it: no progress
+    for word in words:
+        assert word in ended.err
+    assert not ended.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_out_that_is_a_file_is_refused(elanite: Run, tmp_path: Path, name: str) -> None:
+    (tmp_path / "taken").write_text("mine")
+    told(elanite(*COMMANDS[name], "--out", "taken"), 2, "taken is no folder", "Name another folder")
+    told(elanite(*COMMANDS[name], "--out", "taken/deeper"), 2, "taken is no folder", "taken/deeper")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+@pytest.mark.parametrize("harm", [Path.touch, lambda path: path.symlink_to("nowhere")], ids=["file", "dangling link"])
+def test_a_store_that_is_no_folder_is_refused(elanite: Run, tmp_path: Path, harm: Callable[[Path], object]) -> None:
+    (tmp_path / "out").mkdir()
+    harm(tmp_path / "out" / "store")
+    told(elanite(*COMMANDS["run"]), 2, "out/store is no folder")
+
+
+def test_a_report_that_has_no_place_is_refused_before_the_campaign(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "report").touch()
+    told(elanite(*COMMANDS["reproduce"]), 2, "out/report is no folder")
+    assert not (tmp_path / "out" / "store").exists()
+
+
+def mounted(folder: Path, how: str, *lines: str) -> Ended:
+    """Commands in a folder where a small disk is mounted as ``disk``; ``how`` prepares the disk."""
+    (folder / "disk").mkdir()
+    script = "\n".join(["set -e", f"cd {folder}", "mount -t tmpfs -o size=512k tmpfs disk", how, "set +e", *lines])
+    return execute([*on_a_host("first", "sh", "-c", script)], env=environment())
+
+
+ELANITE = f"{sys.executable} -m elanite"
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_full_disk_is_told_before_anything_is_simulated(tmp_path: Path, name: str) -> None:
+    full = "dd if=/dev/zero of=disk/file bs=1k count=500 2>/dev/null; mkdir disk/out"
+    ended = mounted(tmp_path, full, f"{ELANITE} {' '.join(COMMANDS[name])} --out disk/out; code=$?", "ls -A disk/out/*",
+                    "exit $code")  # fmt: skip
+    assert ended.code == 1, ended
+    assert ended.err.startswith("error: disk/out/")
+    assert "cannot be written: No space left on device" in ended.err
+    assert "Make room" in ended.err
+    assert ".partial" not in ended.out
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_folder_that_is_only_read_is_told(tmp_path: Path, name: str) -> None:
+    ended = mounted(tmp_path, "mount -o remount,ro disk", f"{ELANITE} {' '.join(COMMANDS[name])} --out disk/out")
+    told(ended, 1, "error: disk/out/", "cannot be written: Read-only file system", "choose another one with --out")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
+    line = f"{ELANITE} run {SMALL} --out {campaign} --format csv"
+    ended = mounted(tmp_path, f"mount --bind {campaign} {campaign} && mount -o remount,ro,bind {campaign}", line)
+    assert ended.code == 0, ended
+    assert ended.out == execute(command("run", SMALL, "--out", str(campaign), "--format", "csv")).out
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_store_that_cannot_be_read_is_told(campaign: Path, open_folder: Path) -> None:
+    """As another user; the files of the store can be read, and must not be taken for damaged when they cannot."""
+    shutil.copytree(campaign / "store", open_folder / "store")
+    point = min((open_folder / "store").iterdir())
+    (point / "rows.parquet").chmod(0)
+    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
+    probe = execute([*prefix, *command("--version")])
+    if probe.code != 0:
+        pytest.skip(f"another user cannot run elanite: {probe.err}")
+    line = [*prefix, *command("run", SMALL, "--out", str(open_folder), "--format", "csv")]
+    told(execute(line), 1, f"{point}/rows.parquet cannot be read: Permission denied", "Nothing was changed")
+    assert point.is_dir()
+    (open_folder / "store").chmod(0)
+    told(execute(line), 1, "Permission denied")
+    told(execute([*prefix, *command("store", "verify", "--store", str(open_folder))]), 1, "Permission denied")
+    (open_folder / "store").chmod(0o755)
+
+
+def test_two_campaigns_at_once_end_well(campaign: Path, tmp_path: Path) -> None:
+    """Also when one of them cleans while the other one writes."""
+    lines = [command("run", SMALL, "--out", str(tmp_path), "--format", "csv"), command("store", "gc", "--store", "out")]
+    (tmp_path / "out").symlink_to(".")
+    (tmp_path / "store").mkdir()
+    running = subprocess.Popen(lines[0], stdout=subprocess.DEVNULL, env=environment())
+    while running.poll() is None:
+        assert execute(lines[1], cwd=tmp_path).code == 0
+    assert running.returncode == 0
+    assert execute(command("store", "verify", "--store", str(tmp_path))).code == 0
+    assert len(list((tmp_path / "store").iterdir())) == len(list((campaign / "store").iterdir()))
