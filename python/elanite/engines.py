@@ -83,9 +83,11 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         raise _lacks("dask", "dask") from error
     if scheduler is None:
         # A worker has no bound of memory: points have their own. The driver counts deaths of workers. Nobody looks at
-        # the profiles that workers make of what they do.
+        # the profiles that workers make of what they do. A worker that dies on a busy machine may take long to come
+        # back; after this timeout the cluster would give it up for ever, and the campaign would wait for nobody.
+        settings = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
         with (
-            dask.config.set({"distributed.worker.profile.enabled": False}),
+            dask.config.set(settings),
             LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
