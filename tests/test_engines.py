@@ -276,7 +276,8 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
                 done += 1
         _, err = driver.communicate(timeout=600)
         assert driver.returncode == 0, err
-        assert summed(err) == missing, err  # none lost, none doubled
+        # None is simulated twice. A point whose worker died after it had kept the point counts as found.
+        assert missing - kills <= summed(err) <= missing, err
         assert contents(out) == contents(long)
         if done < kills:  # another round, with some points of the store removed
             for folder in draw.sample(sorted((out / "store").glob("[!.]*")), finished(long) * 3 // 4):

@@ -76,6 +76,8 @@ def run(
         if missing:
             driver = Driver(planned, store, jobs or cores(), observer, outcome, out, cost)
             driver.threads(missing) if executor is None else driver.engine(missing, executor)
+            if outcome.deaths:
+                store.clean()  # what workers had half-written
     finally:
         if observer:
             observer.stop()

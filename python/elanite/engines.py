@@ -18,6 +18,7 @@ start it again. A ``ProcessPoolExecutor`` breaks as a whole, too.
 from __future__ import annotations
 
 import importlib
+import logging
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -81,11 +82,16 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         from distributed import Client, LocalCluster
     except ImportError as error:
         raise _lacks("dask", "dask") from error
+    # Workers that die and schedulers that are lost are told by the campaign; Dask would add tracebacks.
+    for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+        logging.getLogger(logger).setLevel(logging.CRITICAL)
     if scheduler is None:
         # A worker has no bound of memory: points have their own. The driver counts deaths of workers. Nobody looks at
-        # the profiles that workers make of what they do.
+        # the profiles that workers make of what they do. A worker that dies on a busy machine may take long to come
+        # back; after this timeout the cluster would give it up for ever, and the campaign would wait for nobody.
+        settings = {"distributed.worker.profile.enabled": False, "distributed.deploy.lost-worker-timeout": "1 day"}
         with (
-            dask.config.set({"distributed.worker.profile.enabled": False}),
+            dask.config.set(settings),
             LocalCluster(
                 n_workers=workers or cores(),
                 threads_per_worker=1,
