@@ -74,11 +74,17 @@ def read_any(argument: str) -> Source:
     )
 
 
-def select_experiments(selection: Iterable[str]) -> list[str]:
-    """The shipped experiments that the selection names, by their names or folders; all of them if it is empty."""
+def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
+    """The shipped experiments that the selection names, by their names or folders; all of them without a selection."""
     names = shipped("experiment")
+    if selection is None:
+        return names
     chosen: set[str] = set()
-    wanted = [part.strip() for text in selection for part in text.split(",") if part.strip()]
+    wanted = [part.strip() for text in selection for part in text.split(",")]
+    if "" in wanted:
+        raise UsageError(
+            f"a name of an experiment is empty; leave out --only to run all of them\n  experiments: {', '.join(names)}"
+        )
     for part in wanted:
         part = part.removesuffix(".toml").rstrip("/")
         found = [name for name in names if name == part or name.startswith(part + "/")]
@@ -90,7 +96,7 @@ def select_experiments(selection: Iterable[str]) -> list[str]:
                 f"  folders: {', '.join(folders)}"
             )
         chosen.update(found)
-    return [name for name in names if name in chosen] if wanted else names
+    return [name for name in names if name in chosen]
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

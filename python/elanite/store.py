@@ -84,6 +84,12 @@ class Store:
         self.folder = folder
         self._known: dict[str, Manifest] = {}
 
+    def identities(self) -> list[str]:
+        """The names of all folders that look finished, in order."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(entry.name for entry in os.scandir(self.folder) if not entry.name.startswith("."))
+
     def clean(self) -> None:
         """Remove half-written folders of killed runs; folders that living processes are writing stay."""
         if not self.folder.is_dir():

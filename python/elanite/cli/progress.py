@@ -6,7 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from elanite.cli.common import console, say
+from elanite.cli.common import complain, console, quiet, say
+from elanite.text import brief, counted, duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -18,8 +19,10 @@ EVERY = 15.0
 """Seconds between two plain lines."""
 
 
-def observer() -> Observer:
-    """The observer that fits where standard error goes."""
+def observer() -> Observer | None:
+    """The observer that fits where standard error goes; none with --quiet, which says failures at the end."""
+    if quiet():
+        return None
     return Bar() if sys.stderr.isatty() else Lines()
 
 
@@ -43,12 +46,12 @@ class Lines:
         """Print the progress if nothing was printed for a while; print failures at once."""
         self._done += 1
         if failure:
-            say(_failure(point, failure))
+            complain(_failure(point, failure))
         now = time.monotonic()
         if now - self._last >= EVERY and self._done < self._total:
             self._last = now
             left = (now - self._begun) / (self._done - self._first) * (self._total - self._done)
-            say(f"{self._done} of {self._total} points, about {_duration(left)} left")
+            say(f"{self._done} of {self._total} points, about {duration(left)} left")
 
     def stop(self) -> None:
         """Nothing is left to say."""
@@ -92,15 +95,10 @@ class Bar:
 
 
 def _opening(total: int, done: int) -> str:
-    points = "1 point" if total == 1 else f"{total} points"
+    points = counted(total, "point")
     return f"{points}, {done} already done" if done else points
 
 
 def _failure(point: Point, failure: Failure) -> str:
-    return f"failed: {point.experiment} {point.series} {point.id}: {failure.message}\n  reproduce: {failure.command}"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    """One line; the end of the command says more."""
+    return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message, 1)}"
