@@ -16,7 +16,7 @@ from elanite.claims import claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
-from elanite.text import duration, plain, published
+from elanite.text import duration, plain, published, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,11 +138,11 @@ def explain(key: str) -> Meaning:
         ]
         known[claim.id] = Meaning(claim.id, claim.says, "", [fact for fact in facts if fact[1]])
     for name, text in _experiment_keys():
-        known.setdefault(name, Meaning(name, text, "a key of experiment files"))
+        known.setdefault(name, Meaning(name, text, "", [("where", "experiment files")]))
     for table, columns in _core.tables():
         for column, kind, unit, text in columns:
-            said = f"a column of the table `{table}`: {kind}{f', {unit}' if unit else ''}"
-            known.setdefault(column, Meaning(column, text, said))
+            said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
+            known.setdefault(column, Meaning(column, text, "", [("where", said)]))
     if key in known:
         return known[key]
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)
@@ -223,7 +223,10 @@ def _allowed(parameter: _Parameter) -> str:
                 for problem in json.loads(error.args[1])
                 if problem["key"].removesuffix(".value") == parameter.key and problem["allowed"]
             ]
-    return "; ".join(dict.fromkeys(said))
+    # The type in words once, and every bound.
+    types = [one for one in said if "such as" in one or one.startswith("a decimal number")]
+    bounds = [one for one in said if one not in types]
+    return "; ".join(dict.fromkeys([*types[-1:], *bounds]))
 
 
 def _values(key: str) -> Iterator[tuple[str, str]]:

@@ -99,6 +99,9 @@ def estimate(mean: float, low: float, high: float, n: int, unit: str = "") -> st
     return with_half(scale * mean, scale * (high - low) / 2)
 
 
+YES_OR_NO = ("saturated", "deadlock")
+"""Metrics that say yes (1) or no (0); a mean of them has no interval."""
+
 FEWEST = 3
 """Fewest values that tell an interval."""
 

@@ -107,7 +107,7 @@ Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate at the same time.  [default: all cores]"),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**64 - 1, metavar="N", help="The first seed.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
     bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")
 ]

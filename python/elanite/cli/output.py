@@ -112,10 +112,6 @@ def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> Usage
     )
 
 
-YES_OR_NO = ("saturated", "deadlock")
-"""Metrics that say yes (1) or no (0)."""
-
-
 def results(result: Result, format_: Format, chosen: Chosen | None = None) -> None:
     """Print the finished points of an experiment, or those of their rows that were chosen."""
     chosen = chosen or Chosen()
@@ -310,28 +306,19 @@ def _tables(result: Result, chosen: Chosen) -> None:
             columns = [*(name for name in columns if name != ON), "quantity"]
             wide = [_side_by_side(line) for line in beside(rows)]
         else:
-            wide = _wide(frames.summarise(rows), columns, _yes_or_no(rows))
+            wide = _wide(frames.summarise(rows), columns)
         title = f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": ")
         screen.print(title, style="bold", markup=False)
         blocks(screen, columns, list(dict.fromkeys(n for line in wide for n in line if n not in columns)), wide)
 
 
-def _yes_or_no(rows: pl.DataFrame) -> set[str]:
-    """The metrics whose values mean yes or no."""
-    found = set()
-    for (metric,), here in rows.filter(rows["unit"] == "").group_by("metric"):
-        if here["value"].is_in([0.0, 1.0]).all() and str(metric) in YES_OR_NO:
-            found.add(str(metric))
-    return found
-
-
-def _wide(summary: pl.DataFrame, columns: Sequence[str], yes_or_no: set[str]) -> list[dict[str, str]]:
-    from elanite.text import estimate, heading, plain
+def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
+    from elanite.text import YES_OR_NO, estimate, heading, plain
 
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
         line = lines.setdefault(tuple(row[name] for name in columns), {name: plain(row[name]) for name in columns})
-        if row["metric"] in yes_or_no:
+        if row["metric"] in YES_OR_NO:
             said = {0.0: "no", 1.0: "yes"}.get(row["mean"], f"{row['mean'] * row['n']:.0f} of {row['n']}")
         else:
             said = estimate(row["mean"], row["low"], row["high"], row["n"], row["unit"])

@@ -180,9 +180,7 @@ def run(
     changes = [*(set_ or []), *grown(source, machines, nodes)]
     planned = plan(source, machines, changes, seed)
     for idle in without_effect(planned):
-        say(
-            say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
-        )
+        say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
     chosen = output.Chosen.of(metric or (), series or (), where or ())
     planned = chosen.plan(planned)
     if point is not None:
