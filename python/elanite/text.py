@@ -157,8 +157,8 @@ def measured(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
-MOST_ITEMS = 8
-"""Items of a list that a short message shows."""
+MOST_SIGNS = 240
+"""Signs of a line of a short message, if the line has a list that can be cut."""
 
 
 def brief(message: str, lines: int = 20) -> str:
@@ -173,9 +173,10 @@ def brief(message: str, lines: int = 20) -> str:
 def _brief_line(line: str) -> str:
     """A line with the start of its list."""
     items = line.split(", ")
-    if len(line) <= 300 or len(items) <= MOST_ITEMS:
-        return line
-    return f"{', '.join(items[:MOST_ITEMS])}, and {len(items) - MOST_ITEMS} more"
+    shown = len(items)
+    while shown > 1 and len(", ".join(items[:shown])) > MOST_SIGNS:
+        shown -= 1
+    return line if shown == len(items) else f"{', '.join(items[:shown])}, and {len(items) - shown} more"
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:

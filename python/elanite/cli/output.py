@@ -301,7 +301,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
     screen = console()
     for series in frame["series"].unique(maintain_order=True).to_list():
         rows = frame.filter(frame["series"] == series)
-        columns = [name for name in frames.varying(rows) if name != "job" or rows["job"].drop_nulls().n_unique() > 1]
+        columns = frames.varying(rows)
         if len(result.plan.machines) > 1:
             columns = [*(name for name in columns if name != ON), "quantity"]
             wide = [_side_by_side(line) for line in beside(rows)]

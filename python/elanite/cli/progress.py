@@ -101,4 +101,4 @@ def _opening(total: int, done: int) -> str:
 
 def _failure(point: Point, failure: Failure) -> str:
     """One line; the end of the command says more."""
-    return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message, 1)}"
+    return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message).splitlines()[0]}"
