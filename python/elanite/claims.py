@@ -307,6 +307,8 @@ def _surely(claim: Claim, measurement: Measurement, holds: bool | None) -> bool 
     from elanite.measures.numbers import Number, Order, at_least, difference, together
     from elanite.text import FEWEST
 
+    if holds is False and claim.vague:
+        return None  # the figure is near a bound that is ours, where a short run says even less
     numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
     if not numbers or any(len(side.values) < FEWEST for number in numbers for side in number.sides or (number,)):
         return None
