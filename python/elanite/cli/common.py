@@ -40,6 +40,7 @@ class BoardFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+AfterQuick = Annotated[bool, typer.Option("--quick", help="Use the points of `elanite reproduce --quick`.")]
 Nodes = Annotated[
     int | None,
     typer.Option(

@@ -114,7 +114,10 @@ def mpirun(
         ),
     ] = Collectives.MPI,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
+        int,
+        typer.Option(
+            "--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."
+        ),
     ] = FIRST_SEED,
     fault: Annotated[
         list[str] | None,

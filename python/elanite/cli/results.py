@@ -10,6 +10,7 @@ import typer
 
 from elanite.cli.common import (
     OUT,
+    AfterQuick,
     BoardFormat,
     Format,
     Jobs,
@@ -217,7 +218,7 @@ def claims(
         typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
     ] = None,
     missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False,
-    quick: Quick = False,
+    quick: AfterQuick = False,
     out: Out = OUT,
     seed: Seed = FIRST_SEED,
 ) -> None:
@@ -250,7 +251,7 @@ def claims(
         verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
     output.scoreboard(verdicts, format_)
     if not judged:
-        say(f"nothing of this is simulated in {out}; run: elanite reproduce")
+        say(f"nothing is simulated in {out} for these claims; run: elanite reproduce")
     if failed(verdicts):
         raise typer.Exit(1)
 
@@ -259,13 +260,13 @@ def report(
     experiment: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[EXPERIMENT]...",
+            metavar="EXPERIMENT",
             help="Experiment files or shipped ones for a page of their own.  [default: the report of all papers]",
         ),
     ] = None,
     machine: MachineFiles = None,
     set_: Set = None,
-    quick: Quick = False,
+    quick: AfterQuick = False,
     out: Out = OUT,
     seed: Seed = FIRST_SEED,
     open_: Open = False,
