@@ -155,7 +155,8 @@ def test_csv_parquet_and_table_have_the_same_rows(elanite: Run, campaign: Path) 
     assert csv.out.splitlines()[0].split(",") == frame.columns
     table = elanite("run", SMALL, "--out", out)
     assert table.code == 0
-    assert "latency, us" in table.out
+    assert "latency" in table.out
+    assert "µs" in table.out
     assert "small ping: A few pings" in table.out
 
 

@@ -1,6 +1,19 @@
-"""``python -m elanite``: the same as the command ``elanite``."""
+"""The command ``elanite``, and ``python -m elanite``.
 
-from elanite.cli import main
+An interrupt in the first moments, while modules are still read, ends the command as later ones do.
+"""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from elanite import cli
+    except KeyboardInterrupt:
+        sys.exit(130)
+    cli.main()
+
 
 if __name__ == "__main__":
     main()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, campaign, sources
-from elanite.errors import ElaniteError
+from elanite.errors import ElaniteError, UsageError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
 from elanite.store import TABLES, Store
 
@@ -212,6 +212,8 @@ def run(
     experiment and machine do not fit, ``PointsFailed`` if points failed (after all others have finished), and
     ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
     """
+    if jobs is not None and jobs < 1:
+        raise UsageError(f"jobs is {jobs}; give the number of points that are simulated at the same time, 1 or more")
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
     outcome = campaign.run([planned], result.store, jobs, observer, str(out), executor=executor)

@@ -51,12 +51,7 @@ def run(
     is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards.py``.
     Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
     """
-    planned: dict[str, tuple[Plan, Point]] = {}
-    for plan in plans:
-        for point in plan.points:
-            planned.setdefault(point.id, (plan, point))
-    if shard is not None:
-        planned = {point.id: planned[point.id] for point in part(shard, [point for _, point in planned.values()])}
+    planned = _planned(plans, shard)
     outcome = Outcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.get(identity) is None]
     outcome.reused = len(planned) - len(missing)
@@ -82,6 +77,24 @@ def run(
         if observer:
             observer.stop()
     return outcome
+
+
+def afford(plans: Sequence[Plan], store: Store, max_cost: float, shard: str | None = None) -> None:
+    """Raise ``UsageError`` if the missing points of several campaigns cost more than ``max_cost`` CPU-hours."""
+    missing = [point for identity, (_, point) in _planned(plans, shard).items() if store.get(identity) is None]
+    model = CostModel.learn(store)
+    _afford(missing, {point.id: model.seconds(point) for point in missing}, max_cost)
+
+
+def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, Point]]:
+    """The points of the plans, each once, or those of them that belong to a shard."""
+    planned: dict[str, tuple[Plan, Point]] = {}
+    for plan in plans:
+        for point in plan.points:
+            planned.setdefault(point.id, (plan, point))
+    if shard is None:
+        return planned
+    return {point.id: planned[point.id] for point in part(shard, [point for _, point in planned.values()])}
 
 
 def _afford(missing: Sequence[Point], cost: Mapping[str, float], max_cost: float) -> None:

@@ -19,14 +19,14 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from elanite import _core, sources
 from elanite.errors import UsageError
-from elanite.plan import FIRST_SEED, Plan, Point, plan
+from elanite.plan import FIRST_SEED
 from elanite.proofs import checked
 from elanite.sources import did_you_mean
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.measures import Measurement, Number, Order
+    from elanite.plan import Plan, Point
     from elanite.proofs import Proof
     from elanite.store import Store, Table
 
@@ -159,6 +160,8 @@ class Verdict:
     """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
     """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
+    quick: bool = False
+    """Whether it was measured on points that a quick run shortened."""
 
     @property
     def role(self) -> Role:
@@ -215,6 +218,7 @@ class Verdict:
             "inference": claim.inference or None,
             "vague": claim.vague or None,
             "confidence": claim.confidence,
+            "quick": self.quick,
         }
 
 
@@ -264,8 +268,11 @@ def fitted() -> frozenset[str]:
     )
 
 
-def judge(claim: Claim, measurement: Measurement) -> Verdict:
-    """Compare a measurement with the published figure. A figure that its source contradicts is not judged."""
+def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Verdict:
+    """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
+
+    The figures of a ``quick`` run decide only if their whole intervals do, and if they have intervals.
+    """
     from elanite.measures.numbers import Finding, Order, together
 
     if isinstance(measurement, Finding):
@@ -290,15 +297,36 @@ def judge(claim: Claim, measurement: Measurement) -> Verdict:
             note=measurement.note,
             widest=_widest([measurement]),
         )
-    return replace(found, holds=None) if claim.role == "inconsistent" else found
+    if claim.role == "inconsistent":
+        return replace(found, holds=None)
+    return replace(found, holds=_surely(claim, measurement, found.holds), quick=True) if quick else found
+
+
+def _surely(claim: Claim, measurement: Measurement, holds: bool | None) -> bool | None:
+    """The verdict on a short run: None unless the whole intervals of its figures say the same."""
+    from elanite.measures.numbers import Number, Order, at_least, difference, together
+    from elanite.text import FEWEST
+
+    if holds is False and claim.vague:
+        return None  # the figure is near a bound that is ours, where a short run says even less
+    numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
+    if not numbers or any(len(side.values) < FEWEST for number in numbers for side in number.sides or (number,)):
+        return None
+    if isinstance(measurement, Number):
+        low, high = claim.bounds
+        inside = True if low <= measurement.low and measurement.high <= high else None
+        return together([inside, measurement.besides]) if holds else holds
+    if isinstance(measurement, Order) and holds:
+        return together(at_least(difference(a, b), 0.0) for a, b in pairwise(measurement.numbers))
+    return holds
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
     return max((figure.relative for figure in figures), default=None)
 
 
-def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
-    """Judge one claim from the points of its experiment that are finished."""
+def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = False) -> Verdict:
+    """Judge one claim from the points of its experiment that are finished; ``quick`` is as in ``judge``."""
     if planned is None:
         return Verdict(claim, note="not yet simulated")
     points = [point for point in planned.points if claim.asks_for(point)]
@@ -307,7 +335,7 @@ def verdict(claim: Claim, planned: Plan | None, store: Store) -> Verdict:
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
-    return judge(claim, measurement(claim, points, store))
+    return judge(claim, measurement(claim, points, store), quick=quick)
 
 
 def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:
@@ -317,20 +345,42 @@ def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurem
     return measured(claim, _table(claim, points, store))
 
 
-def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED) -> list[Verdict]:
-    """Judge all claims from the finished points below ``out``, on the machines that the experiments name."""
+def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:
+    """Judge all claims from the finished points below ``out``, on the machines that the experiments name.
+
+    ``quick`` takes the points of a quick run (see ``elanite.quick``).
+    """
     from elanite.store import Store
 
-    store = Store(Path(out) / "store")
-    plans = plans_of(claims(), seed)
-    return [verdict(claim, plans.get(claim.experiment), store) for claim in claims()]
+    return verdicts(Store(Path(out) / "store"), seed, quick=quick)
 
 
-def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED) -> dict[str, Plan]:
+def verdicts(store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:
+    """The verdicts on all claims, from the finished points of a store."""
+    from elanite.quick import shortened
+
+    plans = plans_of(claims(), seed, quick=quick)
+    whole = plans_of(claims(), seed) if quick else plans
+    return [
+        verdict(
+            claim,
+            plans.get(claim.experiment),
+            store,
+            quick=quick
+            and claim.experiment in plans
+            and shortened(claim, plans[claim.experiment], whole[claim.experiment]),
+        )
+        for claim in claims()
+    ]
+
+
+def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED, *, quick: bool = False) -> dict[str, Plan]:
     """The plans of the experiments that the claims are measured on, by name."""
+    from elanite.quick import planned
+
     names = dict.fromkeys(claim.experiment for claim in chosen if claim.experiment)
     available = set(sources.shipped("experiment"))
-    return {name: plan(sources.read("experiment", name), seed=seed) for name in names if name in available}
+    return {name: planned(name, seed, quick=quick) for name in names if name in available}
 
 
 def failed(verdicts: Sequence[Verdict]) -> bool:

@@ -124,7 +124,7 @@ def in_words(fault: dict[str, Any]) -> str:
     if fault["bit_error_rate"] is not None:
         return f"{fault['name']}: bit error rate {fault['bit_error_rate']:g}"
     times = {key: fault[f"{key}_ps"] for key in ("down", "up", "known")}
-    shown = {key: f"{number(time / 1e6)} us" for key, time in times.items() if time is not None}
+    shown = {key: f"{number(time / 1e6)} µs" for key, time in times.items() if time is not None}
     end = f" to {shown['up']}" if "up" in shown else ""
     told = f", known to the sources at {shown['known']}" if "known" in shown else ""
     return f"{fault['name']}: down from {shown['down']}{end}{told}"

@@ -28,6 +28,9 @@ ON = "on"
 FIRST_SEED = 1
 """The default of the first seed."""
 
+MOST_SEED = 2**63
+"""The largest first seed: several seeds count up from it."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -111,6 +114,8 @@ def plan(
     ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` if a file or an
     override is wrong, ``UsageError`` if two machines have the same name.
     """
+    if not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     bases = tuple(machines) or tuple(sources.read("machine", name) for name in _several(about["machine"]))

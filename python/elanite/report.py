@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, figures, frames, sources
 from elanite.api import Machine
-from elanite.claims import claims, fitted_parameters, plans_of, verdict
+from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
-from elanite.plan import FIRST_SEED, plan
+from elanite.plan import FIRST_SEED
+from elanite.quick import NOTE, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.store.places import Folder
 from elanite.study import studies, study
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from elanite.claims import Verdict
     from elanite.figures import Figure
-    from elanite.plan import Plan
+    from elanite.plan import Plan, Point
     from elanite.store import Store
 
 
@@ -79,26 +80,32 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
     return found
 
 
-def sections(store: Store, names: Sequence[str], seed: int = FIRST_SEED) -> list[Section]:
-    """The sections of the experiments that have at least one point in the store."""
-    found = []
-    for name in names:
-        planned = plan(sources.read("experiment", name), seed=seed)
-        points = frames.finished(planned, store)
-        if not points:
-            continue
-        manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
-        found.append(
-            Section(
-                plan=planned,
-                finished=len(points),
-                figures=figures.drawn(planned, store),
-                packets=sum(manifest["packets"] for manifest in manifests),
-                events=sum(manifest["events"] for manifest in manifests),
-                cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),
-            )
-        )
-    return found
+class Writer:
+    """Writes the report of a campaign, again and again: what has not changed since the last time is not drawn again."""
+
+    def __init__(self, out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
+        self.out, self.store, self.seed, self.quick = out, store, seed, quick
+        self._drawn: dict[str, Section] = {}
+        prepare(out)
+
+    def write(self) -> tuple[Path, list[Verdict]]:
+        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts."""
+        found = verdicts(self.store, self.seed, quick=self.quick)
+        shown = [section for name in sources.shipped("experiment") if (section := self._section(name)) is not None]
+        page = self.out / "report" / "index.html"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        note = NOTE if self.quick else ""
+        replace(page, render(shown, found, self.seed, studied(self.out, self.seed), note))
+        board = [verdict.as_json() for verdict in found]
+        replace(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        return page, found
+
+    def _section(self, name: str) -> Section | None:
+        plan = planned(name, self.seed, quick=self.quick)
+        points = frames.finished(plan, self.store)
+        if points and (name not in self._drawn or self._drawn[name].finished != len(points)):
+            self._drawn[name] = section(plan, points, self.store)
+        return self._drawn.get(name)
 
 
 def prepare(out: Path) -> None:
@@ -109,19 +116,31 @@ def prepare(out: Path) -> None:
     Folder(out / "report").prepare()
 
 
-def write(out: Path, store: Store, seed: int = FIRST_SEED) -> tuple[Path, list[Verdict]]:
-    """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts."""
-    plans = plans_of(claims(), seed)
-    verdicts = [verdict(claim, plans.get(claim.experiment), store) for claim in claims()]
-    found = sections(store, sources.shipped("experiment"), seed)
-    page = out / "report" / "index.html"
-    prepare(out)
-    replace(page, render(found, verdicts, seed, studied(out, seed)))
-    replace(
-        out / "scoreboard.json",
-        json.dumps([v.as_json() for v in verdicts], indent=1, ensure_ascii=False) + "\n",
+def section(plan: Plan, points: Sequence[Point], store: Store) -> Section:
+    """The section of an experiment, of the finished points."""
+    manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
+    return Section(
+        plan=plan,
+        finished=len(points),
+        figures=figures.drawn(plan, store),
+        packets=sum(manifest["packets"] for manifest in manifests),
+        events=sum(manifest["events"] for manifest in manifests),
+        cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),
     )
-    return page, verdicts
+
+
+def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> tuple[Path, list[Verdict]]:
+    """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the verdicts."""
+    return Writer(out, store, seed, quick=quick).write()
+
+
+def write_own(page: Path, plans: Sequence[Plan], store: Store) -> int:
+    """Write a page of experiments of one's own: figures and machines, no claims; returns the number of sections."""
+    found = [section(plan, points, store) for plan in plans if (points := frames.finished(plan, store))]
+    if found:
+        page.parent.mkdir(parents=True, exist_ok=True)
+        replace(page, render(found, []))
+    return len(found)
 
 
 def render(
@@ -129,6 +148,7 @@ def render(
     verdicts: Sequence[Verdict],
     seed: int = FIRST_SEED,
     sensitivities: Sequence[Studied] = (),
+    note: str = "",
 ) -> str:
     """The page as text."""
     import jinja2
@@ -167,6 +187,7 @@ def render(
         sensitivities=sensitivities,
         strong=f"{STRONG:.0%}",
         machines=[Machine.of(source) for source in machines],
+        note=note,
         seed=seed,
         first_seed=FIRST_SEED,
         versions={
@@ -182,8 +203,12 @@ def render(
 def replace(path: Path, text: str) -> None:
     """Write a file aside and rename it, so that a reader never sees half of it."""
     aside = path.with_name(f".{path.name}-{os.getpid()}")
-    aside.write_text(text, encoding="utf-8")
-    aside.replace(path)
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise
 
 
 def _data(name: str) -> str:

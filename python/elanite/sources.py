@@ -47,13 +47,38 @@ def read(kind: Kind, argument: str) -> Source:
     """Read the machine or experiment that ``argument`` names: a path of a file, or the name of a shipped one."""
     path = Path(argument)
     if path.is_file():
-        return _read_path(kind, argument, path)
+        found = _read_path(kind, argument, path)
+        if _clearly(found.text) not in (kind, None):
+            raise _other(kind, argument)
+        return found
     wanted = argument.removesuffix(".toml")
     for name, entry in _walk(_root(kind)):
         if name == wanted:
             file = f"{_FOLDER[kind]}/{name}.toml"
             return Source(kind, name, file, name, entry.read_text(encoding="utf-8"))
+    if wanted in shipped("experiment" if kind == "machine" else "machine"):
+        raise _other(kind, argument)
     raise UsageError(_not_found(kind, argument))
+
+
+def _clearly(text: str) -> Kind | None:
+    """The kind of a file that has sections of one kind alone; None if it has none of these, or of both."""
+    experiment = re.search(r"^\s*\[\[\s*series\s*\]\]", text, re.MULTILINE)
+    machine = re.search(r"^\s*\[\s*(machine|topology|link|adapter)\s*\]", text, re.MULTILINE)
+    return None if bool(experiment) == bool(machine) else "experiment" if experiment else "machine"
+
+
+def _other(kind: Kind, argument: str) -> UsageError:
+    """A machine was given where an experiment belongs, or the other way round."""
+    if kind == "machine":
+        return UsageError(
+            f"{argument} is an experiment, and a machine is needed here\n"
+            "  give the experiment as the argument, and --machine a machine: elanite run EXPERIMENT --machine MACHINE"
+        )
+    return UsageError(
+        f"{argument} is a machine, and an experiment is needed here\n"
+        f"  run an experiment on it: elanite run EXPERIMENT --machine {argument}"
+    )
 
 
 def read_any(argument: str) -> Source:
@@ -74,11 +99,17 @@ def read_any(argument: str) -> Source:
     )
 
 
-def select_experiments(selection: Iterable[str]) -> list[str]:
-    """The shipped experiments that the selection names, by their names or folders; all of them if it is empty."""
+def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
+    """The shipped experiments that the selection names, by their names or folders; all of them without a selection."""
     names = shipped("experiment")
+    if selection is None:
+        return names
     chosen: set[str] = set()
-    wanted = [part.strip() for text in selection for part in text.split(",") if part.strip()]
+    wanted = [part.strip() for text in selection for part in text.split(",")]
+    if "" in wanted:
+        raise UsageError(
+            f"a name of an experiment is empty; leave out --only to run all of them\n  experiments: {', '.join(names)}"
+        )
     for part in wanted:
         part = part.removesuffix(".toml").rstrip("/")
         found = [name for name in names if name == part or name.startswith(part + "/")]
@@ -90,7 +121,7 @@ def select_experiments(selection: Iterable[str]) -> list[str]:
                 f"  folders: {', '.join(folders)}"
             )
         chosen.update(found)
-    return [name for name in names if name in chosen] if wanted else names
+    return [name for name in names if name in chosen]
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -41,11 +42,68 @@ def with_half(mean: float, half: float) -> str:
     return number(mean) if number(half) == "0" else f"{number(mean)} ± {number(half)}"
 
 
+def duration(seconds: float) -> str:
+    """A time in words, for estimates."""
+    if seconds < 1:
+        return "less than 1 s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """A count with its noun: ``1 point``, ``2 points``, ``3 series``."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
 def plain(value: object) -> str:
     """A value of a machine or experiment file, without the signs of a programming language."""
+    if value is None:
+        return ""
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value)
+    if isinstance(value, str):
+        return re.sub(r"(?<=\d )us\b", "µs", value)
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+SYMBOL = {"us": "µs", "fraction": "%", "ratio": "x"}
+"""Units as people write them; other units stay as they are."""
+
+SCALE = {"fraction": 100.0}
+"""By what figures of a unit are multiplied to be figures of its symbol."""
+
+
+def symbol(unit: str) -> str:
+    """The unit as people write it: ``µs``, ``%``, ``x``."""
+    return SYMBOL.get(unit, unit)
+
+
+def quantity(value: float, unit: str, digits: int | None = None) -> str:
+    """A figure with its unit: ``2.38 µs``, ``8%``, ``40x``."""
+    value *= SCALE.get(unit, 1.0)
+    text = number(value) if digits is None else f"{value:,.{digits}f}"
+    return f"{text}{symbol(unit)}" if unit in ("fraction", "ratio") else f"{text} {symbol(unit)}".rstrip()
+
+
+def heading(metric: str, unit: str) -> str:
+    """The heading of a column of figures: the metric in words, with its unit."""
+    return f"{metric}, {symbol(unit)}" if unit else metric
+
+
+def estimate(mean: float, low: float, high: float, n: int, unit: str = "") -> str:
+    """A mean and half the width of its interval, without the interval if there are fewer than three values."""
+    scale = SCALE.get(unit, 1.0)
+    if n < FEWEST:
+        return number(scale * mean)
+    return with_half(scale * mean, scale * (high - low) / 2)
+
+
+YES_OR_NO = ("saturated", "deadlock")
+"""Metrics that say yes (1) or no (0); a mean of them has no interval."""
+
+FEWEST = 3
+"""Fewest values that tell an interval."""
 
 
 def percent(value: float | None) -> str:
@@ -53,20 +111,21 @@ def percent(value: float | None) -> str:
     if value is None:
         return ""
     if value > 9:
-        return f"x {number(1 + value)}"
+        return f"{number(1 + value)}x"
     return "0.0%" if abs(value) < 0.0005 else f"{value:+.1%}"
 
 
 def published(claim: Claim) -> str:
     """What the document states, in short."""
     if claim.kind == "range":
-        return f"{number(claim.low or 0)} to {number(claim.high or 0)} {claim.unit}"
+        low = number((claim.low or 0) * SCALE.get(claim.unit, 1.0))
+        return f"{low} to {quantity(claim.high or 0, claim.unit)}"
     if claim.kind == "order":
         return " > ".join(claim.order)
     if claim.value is None:
         return "a finding"
     bound = {"max": "at most ", "min": "at least "}.get(claim.kind, "")
-    return f"{bound}{number(claim.value)} {claim.unit}"
+    return f"{bound}{quantity(claim.value, claim.unit)}"
 
 
 def simulated(verdict: Verdict) -> str:
@@ -78,15 +137,16 @@ def simulated(verdict: Verdict) -> str:
         return " > ".join(value)
     if isinstance(value, str):
         return value
-    return f"{number(value)} {verdict.claim.unit}"
+    return quantity(value, verdict.claim.unit)
 
 
 def spread(verdict: Verdict) -> str:
     """The confidence interval of a simulated number, if it has any width."""
     if verdict.low is None or verdict.high is None or verdict.low == verdict.high:
         return ""
-    digits = _digits(verdict.high)
-    return f"[{verdict.low:,.{digits}f}, {verdict.high:,.{digits}f}]"
+    scale = SCALE.get(verdict.claim.unit, 1.0)
+    digits = _digits(scale * verdict.high)
+    return f"[{scale * verdict.low:,.{digits}f}, {scale * verdict.high:,.{digits}f}]"
 
 
 def measured(verdict: Verdict) -> str:
@@ -95,6 +155,28 @@ def measured(verdict: Verdict) -> str:
     if isinstance(verdict.simulated, list) and verdict.note:
         words.append(f"({verdict.note})")
     return " ".join(filter(None, words))
+
+
+MOST_SIGNS = 240
+"""Signs of a line of a short message, if the line has a list that can be cut."""
+
+
+def brief(message: str, lines: int = 20) -> str:
+    """A message in a screenful: long lists and texts are cut, and say how much was left out."""
+    found = message.splitlines()
+    shown = [_brief_line(line) for line in found[:lines]]
+    if len(found) > lines:
+        shown.append(f"  and {counted(len(found) - lines, 'more line')}")
+    return "\n".join(shown)
+
+
+def _brief_line(line: str) -> str:
+    """A line with the start of its list."""
+    items = line.split(", ")
+    shown = len(items)
+    while shown > 1 and len(", ".join(items[:shown])) > MOST_SIGNS:
+        shown -= 1
+    return line if shown == len(items) else f"{', '.join(items[:shown])}, and {len(items) - shown} more"
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:

@@ -67,6 +67,20 @@ pub(crate) struct BadEnd {
 /// The names of the two columns in the first line.
 const COLUMNS: [&str; 2] = ["source", "destination"];
 
+/// What a pattern may be called: the rules in the order of the documentation, and a file of pairs.
+const NAMES: [&str; 10] = [
+    "uniform",
+    "neighbor",
+    "butterfly",
+    "complement",
+    "shuffle",
+    "transpose",
+    "bit-reversal",
+    "blocks",
+    "cyclic",
+    "\"pairs.csv\" (a file of pairs)",
+];
+
 /// The ending of the names of files of pairs.
 const SUFFIX: &str = ".csv";
 
@@ -248,7 +262,9 @@ impl<'de> Deserialize<'de> for Pattern {
                         ..Pairs::default()
                     }));
                 }
-                Rule::deserialize(text.into_deserializer()).map(Pattern::Named)
+                let rule: Result<Rule, E> = Rule::deserialize(text.into_deserializer());
+                rule.map(Pattern::Named)
+                    .map_err(|_| E::unknown_variant(text, &NAMES))
             }
 
             // A point that has been planned.

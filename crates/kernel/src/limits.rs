@@ -43,7 +43,7 @@ pub enum Bound {
 
 /// A run passed one of its bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the run passed its bound of {bound}: it stood at {at}; {}", bound.advice())]
+#[error("the run passed its bound of {bound}: it stopped at {at}; {}", bound.advice())]
 pub struct Exceeded {
     /// The bound.
     pub bound: Bound,
@@ -98,6 +98,13 @@ impl fmt::Display for Bound {
     }
 }
 
+/// A time with its first three digits, for people.
+fn about(time: Time) -> Time {
+    let ps = time.as_ps();
+    let scale = 10_u64.pow(ps.checked_ilog10().unwrap_or(0).saturating_sub(2));
+    Time::from_ps(ps / scale * scale)
+}
+
 impl fmt::Display for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -105,6 +112,7 @@ impl fmt::Display for Progress {
             events,
             memory,
         } = self;
+        let (time, memory) = (about(*time), Bytes::from_kb(memory.as_u64().div_ceil(1024)));
         write!(
             f,
             "{time} after {events} events with {memory} of memory in use"

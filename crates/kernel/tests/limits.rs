@@ -37,7 +37,7 @@ fn the_error_names_the_bound_where_the_run_stood_and_what_to_do() {
             time: Some(Time::from_us(4)),
             ..Limits::default()
         }),
-        "the run passed its bound of 4 us of simulated time: it stood at 5 us after 1000 events \
+        "the run passed its bound of 4 us of simulated time: it stopped at 5 us after 1000 events \
          with 3 MB of memory in use; raise the bound, or look for what never ends"
     );
     assert_eq!(
@@ -45,7 +45,7 @@ fn the_error_names_the_bound_where_the_run_stood_and_what_to_do() {
             events: Some(999),
             ..Limits::default()
         }),
-        "the run passed its bound of 999 events: it stood at 5 us after 1000 events with 3 MB of \
+        "the run passed its bound of 999 events: it stopped at 5 us after 1000 events with 3 MB of \
          memory in use; raise the bound, or shorten the run (a smaller window, less load)"
     );
     assert_eq!(
@@ -53,7 +53,7 @@ fn the_error_names_the_bound_where_the_run_stood_and_what_to_do() {
             memory: Some(Bytes::from_mb(2)),
             ..Limits::default()
         }),
-        "the run passed its bound of 2 MB of memory: it stood at 5 us after 1000 events with 3 MB \
+        "the run passed its bound of 2 MB of memory: it stopped at 5 us after 1000 events with 3 MB \
          of memory in use; raise the bound, or lower the offered load: queues grow without end \
          past saturation"
     );

@@ -103,7 +103,7 @@ pub enum Problem {
     /// There are more ranks than the machine has places for.
     #[error(
         "{ranks} ranks at {per_node} a node need {needed} nodes, and the machine has {nodes}; \
-         ask for fewer ranks, or for more on each node (--ranks-per-node)"
+         ask for fewer ranks, for more on each node (--ranks-per-node), or for more nodes (--nodes {needed})"
     )]
     TooMany {
         /// Ranks.

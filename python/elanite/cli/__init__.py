@@ -6,6 +6,7 @@ Heavy modules are imported inside the commands, so that ``--help`` answers at on
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import sys
@@ -13,10 +14,12 @@ import traceback
 
 import typer
 
-from elanite.cli.common import about_version
+from elanite.cli.common import about_version, hushed
 from elanite.cli.congestion import congestion
+from elanite.cli.finding import compare, explain, list_
 from elanite.cli.inspect import check, schema, show
 from elanite.cli.mpirun import PRUN, mpirun
+from elanite.cli.new import new
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
@@ -28,7 +31,8 @@ HELP = """Simulate the Quadrics networks, and compare the results with published
 
 \b
 Examples:
-  elanite reproduce                          every shipped experiment, report and scoreboard in out/
+  elanite reproduce --quick                  all papers in a few minutes, report and scoreboard in out/
+  elanite list                               machines and experiments, with what they cost
   elanite reproduce --only qsnet/ping        one experiment (or a folder of them)
   elanite run qsnet/uniform --format csv     one experiment, as data
   elanite run qsnet/ping --set switch.circuit=wormhole
@@ -36,6 +40,8 @@ Examples:
   elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
   elanite congestion qsnet/congestion        where packets waited, by switch and by link
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
+  elanite explain link.hop_delay             what a parameter means, its bounds and its source
+  elanite new machine my-cluster             a machine file of your own, with comments
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
   elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
@@ -55,14 +61,15 @@ app = typer.Typer(
     help=HELP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    add_completion=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (
-    *(reproduce, run, sweep, calibrate, claims, report, congestion, sensitivity, refit, check, show, schema, noise),
-):
-    app.command()(command)
+COMMANDS = (
+    *(reproduce, run, sweep, calibrate, claims, report, congestion, compare, sensitivity, refit),
+    *(list_, explain, show, check, schema, new, noise),
+)
+for command in COMMANDS:
+    app.command(command.__name__.rstrip("_"))(hushed(command))
 app.add_typer(store_app)
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
@@ -84,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = app(arguments, prog_name="elanite")
     except SystemExit as leaving:
-        code = leaving.code
+        code = Exit.OK if _left() else leaving.code
     except ConfigError as error:
         print(error.args[0].rstrip(), file=sys.stderr)
         code = Exit.USAGE
@@ -92,7 +99,6 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()
         code = Exit.OK
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
@@ -107,4 +113,18 @@ def main(arguments: list[str] | None = None) -> None:
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
         code = Exit.BROKEN
+    _flush()
     sys.exit(code)
+
+
+def _left() -> bool:
+    """Whether the reader of standard output left early, as `head` does: typer then replaces the stream."""
+    return type(sys.stdout).__name__ == "PacifyFlushWrapper"
+
+
+def _flush() -> None:
+    """Write out what is left; a reader that has left is no error."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

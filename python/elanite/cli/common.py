@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rich.console import Console
     from rich.table import Table
+
+    from elanite.sources import Kind
 
 OUT = Path("out")
 
@@ -36,6 +40,45 @@ class BoardFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
+AfterQuick = Annotated[bool, typer.Option("--quick", help="Use the points of `elanite reproduce --quick`.")]
+Nodes = Annotated[
+    int | None,
+    typer.Option(
+        "--nodes", min=1, max=65536, metavar="N", help="Nodes of the machine, in the smallest tree of its switches."
+    ),
+]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+
+
+def complete_experiments(incomplete: str) -> list[str]:
+    """Names of shipped experiments for the shell."""
+    return _complete("experiment", incomplete)
+
+
+def complete_machines(incomplete: str) -> list[str]:
+    """Names of shipped machines for the shell."""
+    return _complete("machine", incomplete)
+
+
+def complete_files(incomplete: str) -> list[str]:
+    """Names of shipped machines and experiments for the shell."""
+    return complete_machines(incomplete) + complete_experiments(incomplete)
+
+
+def complete_keys(incomplete: str) -> list[str]:
+    """Names of parameters and claims for the shell."""
+    from elanite import catalog
+
+    keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
+    return [key for key in keys if key.startswith(incomplete)]
+
+
+def _complete(kind: Kind, incomplete: str) -> list[str]:
+    from elanite import sources
+
+    return [name for name in sources.shipped(kind) if name.startswith(incomplete)]
+
+
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
 MachineFile = Annotated[
     str | None,
@@ -43,6 +86,7 @@ MachineFile = Annotated[
         "--machine",
         "-m",
         metavar="MACHINE",
+        autocompletion=complete_machines,
         help="A shipped machine or a machine file.  [default: the experiment's]",
     ),
 ]
@@ -52,6 +96,7 @@ MachineFiles = Annotated[
         "--machine",
         "-m",
         metavar="MACHINE",
+        autocompletion=complete_machines,
         help="A shipped machine or a machine file; repeat it to compare machines.  [default: the experiment's]",
     ),
 ]
@@ -90,7 +135,12 @@ MaxCost = Annotated[
         "--max-cost", min=0, metavar="HOURS", help="Simulate nothing if the estimate is more CPU-hours than this."
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The first seed.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")
+]
+
+
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -103,9 +153,15 @@ def console(*, error: bool = False) -> Console:
     """A console for tables on standard output, or for people on standard error; NO_COLOR is honoured."""
     from rich.console import Console
 
+    class Screen(Console):
+        """A console whose reader may leave early, as `head` does."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else 160
-    return Console(stderr=error, width=width, highlight=False, soft_wrap=False)
+    return Screen(stderr=error, width=width, highlight=False, soft_wrap=False)
 
 
 def table(headings: Iterable[str], right: Iterable[str] = (), **look: Any) -> Table:
@@ -118,9 +174,51 @@ def table(headings: Iterable[str], right: Iterable[str] = (), **look: Any) -> Ta
     return found
 
 
+class Speech:
+    """Whether the command says on standard error how it goes."""
+
+    quiet = False
+
+
+def hushed(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option --quiet, which every command has."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, quiet: bool, **options: Any) -> None:
+        Speech.quiet = quiet
+        command(*arguments, **options)
+
+    hints = get_type_hints(command, include_extras=True)
+    about = typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")
+    parameters = [one.replace(annotation=hints[name]) for name, one in inspect.signature(command).parameters.items()]
+    last = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, about])
+    run.__signature__ = inspect.Signature([*parameters, last])  # type: ignore[attr-defined]
+    run.__annotations__ = {**hints, "quiet": Annotated[bool, about]}
+    return run
+
+
 def say(text: str) -> None:
-    """A line for people, on standard error."""
+    """A line for people, on standard error; nothing with --quiet."""
+    if not Speech.quiet:
+        typer.echo(text, err=True)
+
+
+def opened(page: Path) -> None:
+    """Open a page in a browser, or say that there is none."""
+    import webbrowser
+
+    if not webbrowser.open(page.resolve().as_uri()):
+        complain(f"there is no browser here; open {page.resolve()} elsewhere")
+
+
+def complain(text: str) -> None:
+    """What is wrong, on standard error, also with --quiet."""
     typer.echo(text, err=True)
+
+
+def quiet() -> bool:
+    """Whether --quiet was given."""
+    return Speech.quiet
 
 
 def data(text: str) -> None:

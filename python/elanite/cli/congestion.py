@@ -136,8 +136,8 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     for what, column in (("delays", "delay_us"), ("waits", "waiting_us")):
         link, switch = (table.top_k(1, by=column).row(0, named=True) for table in (matrix.links, matrix.switches))
         screen.print(
-            f"100 of {what}: of links {number(link[column])} us, {link['from']} to {link['to']};"
-            f" of switches {number(switch[column])} us, {switch['name']}",
+            f"100 of {what}: of links {number(link[column])} µs, {link['from']} to {link['to']};"
+            f" of switches {number(switch[column])} µs, {switch['name']}",
             markup=False,
         )
     for fault in matrix.faults.head(MOST_FAULTS).iter_rows(named=True):

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import Set, console, data, say, table
+from elanite.cli.common import Set, complain, complete_files, console, data, table
 
 if TYPE_CHECKING:
+    from elanite.api import Machine
     from elanite.sources import Source
+
+
+class ShowFormat(StrEnum):
+    """How a machine or an experiment is printed."""
+
+    TABLE = "table"
+    JSON = "json"
 
 
 def check(
@@ -37,19 +46,26 @@ def check(
 
             data(_checked(sources.read_any(file)))
         except ConfigError as error:
-            say(error.args[0].rstrip())
+            complain(error.args[0].rstrip())
             wrong += 1
         except UsageError as error:
-            say(f"error: {error}")
+            complain(f"error: {error}")
             wrong += 1
     if wrong:
-        say(f"{wrong} of {len(files)} files are wrong" if len(files) > 1 else "the file is wrong")
+        if len(files) > 1:
+            complain(f"{wrong} of {len(files)} arguments {'is' if wrong == 1 else 'are'} wrong")
         raise typer.Exit(2)
 
 
 def show(
-    name: Annotated[str, typer.Argument(metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.", autocompletion=complete_files
+        ),
+    ],
     set_: Set = None,
+    format_: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to print.")] = ShowFormat.TABLE,
 ) -> None:
     """Show the resolved values of a machine or an experiment.
 
@@ -58,11 +74,14 @@ def show(
       elanite show es40-qsnet
       elanite show es40-qsnet --set link.hop_delay="35 ns"
       elanite show qsnet/uniform
+      elanite show es40-qsnet --format json
     """
     from elanite import sources
 
     source = sources.read_any(name)
-    if source.kind == "machine":
+    if format_ is ShowFormat.JSON:
+        data(json.dumps(_shown(source, set_ or []), indent=1, ensure_ascii=False))
+    elif source.kind == "machine":
         _show_machine(source, set_ or [])
     else:
         _show_experiment(source, set_ or [])
@@ -88,25 +107,77 @@ def schema(
 def _checked(source: Source) -> str:
     from elanite.api import Machine
     from elanite.plan import plan
+    from elanite.text import counted
 
     if source.kind == "machine":
         machine = Machine.of(source)
-        return f"{source.argument}: ok, machine {machine.name}, {len(machine.parameters)} parameters"
+        _fitted(source, machine)
+        return f"{source.argument}: ok, machine {machine.name}, {counted(len(machine.parameters), 'parameter')}"
     planned = plan(source)
     series = len(planned.titles)
     machines = " and ".join(machine.name for machine in planned.machines)
-    return f"{source.argument}: ok, experiment on {machines}, {series} series, {len(planned.points)} points"
+    return f"{source.argument}: ok, experiment on {machines}, {series} series, {counted(len(planned.points), 'point')}"
+
+
+def _fitted(source: Source, machine: Machine) -> None:
+    """Whether the claims exist that parameters were fitted to."""
+    from elanite.claims import claims
+    from elanite.errors import UsageError
+    from elanite.sources import did_you_mean
+
+    names = [claim.id for claim in claims()]
+    for parameter in machine.parameters:
+        for claim in parameter.fitted_to:
+            if claim not in names:
+                lines = source.text.splitlines()
+                line = next((number for number, text in enumerate(lines, 1) if f'"{claim}"' in text), 0)
+                raise UsageError(
+                    f"{source.argument}:{line}: {parameter.key}: fitted_to names no claim: `{claim}`"
+                    f"{did_you_mean(claim, names)}\n  `elanite list claims` lists the claims"
+                )
+
+
+def _shown(source: Source, overrides: list[str]) -> dict[str, Any]:
+    """A machine with its parameters, or an experiment with its points, as data."""
+    from elanite import _core
+    from elanite.plan import plan
+
+    if source.kind == "machine":
+        found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, overrides))
+        return found
+    planned = plan(source, overrides=overrides)
+    return {
+        "name": planned.experiment.name,
+        "title": planned.title,
+        "source": planned.document,
+        "machines": [machine.name for machine in planned.machines],
+        "points": [
+            {"id": one.id, "series": one.series, "machine": one.machine, "seed": one.seed, "parameters": one.parameters}
+            for one in planned.points
+        ],
+    }
 
 
 def _show_machine(source: Source, overrides: list[str]) -> None:
     from rich.text import Text
 
     from elanite.api import Machine
+    from elanite.cli.tables import NARROW, listed
     from elanite.text import plain
 
     machine = Machine.of(source, overrides)
     screen = console()
     screen.print(f"{machine.name}: {machine.title}", style="bold", markup=False)
+    if screen.width < NARROW:
+        entries = [
+            (
+                f"{one.key} = {plain(one.value)}",
+                [one.source, f"fitted to {', '.join(one.fitted_to)}" * bool(one.fitted_to)],
+            )
+            for one in machine.parameters
+        ]
+        listed(screen, entries)
+        return
     found = table(("parameter", "value", "provenance", "fitted to"))
     found.columns[0].no_wrap = True
     for one in machine.parameters:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Set, console, say, table
+from elanite.cli.common import OUT, Nodes, Set, complain, console, say, table
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def mpirun(
         str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
     ] = "es40-qsnet",
     set_: Set = None,
+    nodes: Nodes = None,
     ranks_per_node: Annotated[
         int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
     ] = 1,
@@ -113,7 +114,10 @@ def mpirun(
         ),
     ] = Collectives.MPI,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="Seed of random placement, and of the machine's noise.")
+        int,
+        typer.Option(
+            "--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."
+        ),
     ] = FIRST_SEED,
     fault: Annotated[
         list[str] | None,
@@ -171,6 +175,7 @@ def mpirun(
     from elanite import sources
     from elanite.mpirun import Options, run
     from elanite.mpirun import timeline as trace
+    from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
 
     options = Options(
@@ -197,7 +202,9 @@ def mpirun(
         prepared(timeline.parent)
     prepared(out)
     started = datetime.now(UTC)
-    found = run(program, sources.read("machine", machine), options, set_ or [], mpi, native=context.info_name == "prun")
+    source = sources.read("machine", machine)
+    changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
+    found = run(program, source, options, changes, mpi, native=context.info_name == "prun")
     times = {
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
@@ -209,6 +216,7 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
     """Keep the tables of the run, print the summary, and leave with the exit code of the run."""
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
+    from elanite.text import brief
 
     folder = kept.write(found, out, dict(times)) if found.ended.finished else None
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
@@ -222,7 +230,7 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
             others = f", without {hidden} links that were less busy" if hidden else ""
             say(f"timeline: {timeline}{others}; open it in https://ui.perfetto.dev")
     if found.ended.message:
-        say(f"error: {found.ended.message}")
+        complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:
         raise typer.Exit(found.ended.exit_code)
 
@@ -241,12 +249,12 @@ def _print(found: Run, figures: Summary) -> None:
     others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]
     also = f" (of them {', '.join(others)})" if others else ""
     lines = {
-        "simulated time": f"{number(totals['time_us'])} us",
+        "simulated time": f"{number(totals['time_us'])} µs",
         "host time": f"{found.host_seconds:.2f} s",
         "messages": f"{totals['messages']:,}{also}",
         "payload": f"{size(totals['bytes'])} in {totals['packets']:,} packets",
         "time in calls" if found.native else "time in MPI": ", ".join(
-            f"{word} {number(time)} us{'' if rank is None else f' (rank {rank})'}"
+            f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
             for word, (time, rank) in figures.mpi.items()
         ),
     }
@@ -265,7 +273,7 @@ def _print(found: Run, figures: Summary) -> None:
             sizes.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
         screen.print(sizes)
     if figures.links:
-        measures = ("busy", "packets", "mean wait, us")
+        measures = ("busy", "packets", "mean wait, µs")
         hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
         for link in figures.links:
             where = f"  {link['from']} to {link['to']}"

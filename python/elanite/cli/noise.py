@@ -73,7 +73,7 @@ def _print(found: Measured) -> None:
     screen.print(f"{summary['iterations']:,} iterations of {found.compute} on {where}", style="bold", markup=False)
     times = {"shortest": "base_us", "mean": "mean_us", "50%": "p50_us", "99%": "p99_us", "99.99%": "p99_99_us"}
     for word, key in (times | {"longest": "max_us"}).items():
-        screen.print(f"  {word:9}{summary[key]:14,.3f} us", markup=False)
+        screen.print(f"  {word:9}{summary[key]:14,.3f} µs", markup=False)
     screen.print(
         f"  {float(str(summary['above_1_percent'])):.2%} take 1% longer than the shortest, or more", markup=False
     )

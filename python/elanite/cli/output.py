@@ -5,20 +5,24 @@ from __future__ import annotations
 import io
 import json
 import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elanite.cli.common import BoardFormat, Format, console, data, table
 from elanite.errors import UsageError
+from elanite.sources import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
+    from rich.console import Console
 
     from elanite.api import Result
     from elanite.beside import Line
     from elanite.claims import Verdict
-    from elanite.plan import Point
+    from elanite.plan import Plan, Point
+    from elanite.reproduction import Part
 
 
 STYLE = {
@@ -38,14 +42,87 @@ def refuse_terminal(format_: Format) -> None:
         raise UsageError("parquet is binary; send it to a file: --format parquet > results.parquet")
 
 
-def results(result: Result, format_: Format) -> None:
-    """Print the finished points of an experiment."""
+@dataclass(frozen=True)
+class Chosen:
+    """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all."""
+
+    metrics: tuple[str, ...] = ()
+    series: tuple[str, ...] = ()
+    where: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> Chosen:
+        """What the options of the command line choose. Raises ``UsageError`` for a ``where`` without its sign."""
+        pairs = []
+        for one in where:
+            name, sign, value = one.partition("=")
+            if not sign or not name:
+                raise UsageError(f'--where: `{one}` is no KEY=VALUE; write it as in --where message="4 KB"')
+            pairs.append((name.strip(), value.strip()))
+        return cls(tuple(metrics), tuple(series), tuple(pairs))
+
+    def plan(self, plan: Plan) -> Plan:
+        """The plan with only the chosen points: what is not printed need not run."""
+        names = [name for name, _ in plan.titles]
+        for one in self.series:
+            if one not in names:
+                raise _unknown("--series", "series", one, names)
+        points = [point for point in plan.points if not self.series or point.series in self.series]
+        for name, value in self.where:
+            there = list(dict.fromkeys(key for point in points for key in point.parameters))
+            if name not in there:
+                raise _unknown("--where", "parameter", name, there)
+            values = list(dict.fromkeys(_told(point.parameters.get(name)) for point in points))
+            if value not in values:
+                raise _unknown("--where", name, value, values)
+            points = [point for point in points if _told(point.parameters.get(name)) == value]
+        return replace(plan, points=tuple(points))
+
+    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The rows of the chosen metrics. Raises ``UsageError`` if there is no such metric."""
+        there = frame["metric"].unique(maintain_order=True).to_list() if len(frame) else list(self.metrics)
+        for one in self.metrics:
+            if one not in there:
+                raise _unknown("--metric", "metric", one, there)
+        return _only(frame, "metric", self.metrics) if self.metrics else frame
+
+    def of_point(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """The chosen rows of one point, which need not have any."""
+        return _only(frame, "metric", self.metrics) if self.metrics else frame
+
+
+def _only(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.DataFrame:
+    """The rows in which a column has one of the values, as people write them."""
+    import polars as pl
+
+    return frame.filter(pl.Series([_told(value) in values for value in frame[column].to_list()], dtype=pl.Boolean))
+
+
+def _told(value: object) -> str:
+    """A value of a column as people write it on the command line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> UsageError:
+    names = [name for name in allowed if name]
+    return UsageError(
+        f"{option}: there is no {what} `{word}`{did_you_mean(word, names)}\n  there are: {', '.join(names)}"
+    )
+
+
+def results(result: Result, format_: Format, chosen: Chosen | None = None) -> None:
+    """Print the finished points of an experiment, or those of their rows that were chosen."""
+    chosen = chosen or Chosen()
     if format_ is Format.JSON:
-        data(json.dumps([point(result, each) for each in result.points], indent=1))
+        points = [point(result, each, chosen) for each in result.points]
+        data(json.dumps([each for each in points if each["results"]], indent=1))
     elif format_ is Format.TABLE:
-        _tables(result)
+        if result.points:
+            _tables(result, chosen)
     else:
-        rows(result.frame(), format_)
+        rows(chosen.rows(result.frame()), format_)
 
 
 def rows(frame: pl.DataFrame, format_: Format) -> None:
@@ -56,6 +133,42 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
         sys.stdout.buffer.write(buffer.getvalue())
+
+
+def costs(parts: Sequence[Part], jobs: int) -> None:
+    """Print what a reproduction costs: points and expected processor time of each experiment, in their order."""
+    from elanite.text import counted, duration
+
+    board = table(("experiment", "points", "to do", "processor time", "claims"), right=("points", "to do", "claims"))
+    for part in parts:
+        said = duration(part.seconds) if part.missing else "done"
+        board.add_row(part.name, str(len(part.plan.points)), str(part.missing), said, str(part.claims or ""))
+    screen = console()
+    screen.print(board)
+    seconds = sum(part.seconds for part in parts)
+    points = counted(sum(part.missing for part in parts), "point")
+    at_a_time = f"with {counted(jobs, 'point')} at a time"
+    screen.print(
+        f"{points} to simulate: about {duration(seconds)} of processor time, {duration(seconds / jobs)} {at_a_time}"
+    )
+
+
+def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:
+    """The verdicts on claims with names that begin so, up to a dot or to the end; all without a choice."""
+    if only is None:
+        return list(verdicts)
+    wanted = [name.strip() for text in only for name in text.split(",")]
+    found = []
+    for name in wanted:
+        here = [one for one in verdicts if one.claim.id == name or one.claim.id.startswith(name + ".")]
+        if not here or not name:
+            names = [one.claim.id for one in verdicts]
+            starts = sorted({one.split(".", 1)[0] for one in names})
+            raise UsageError(
+                f"--only: there is no claim `{name}`{did_you_mean(name, names)}\n  they start with: {', '.join(starts)}"
+            )
+        found += here
+    return [one for one in verdicts if one in found]
 
 
 def scoreboard(
@@ -75,9 +188,43 @@ def scoreboard(
         sys.stdout.write(text.markdown(verdicts))
         return
     screen = console()
-    board = table(("", "claim", "role", "published", "simulated", "error"), right=("error",))
     judged = [verdict for verdict in verdicts if verdict.claim.experiment]
+    if brief:
+        judged = [verdict for verdict in judged if verdict.judged]
+    _board(screen, judged)
     for verdict in judged:
+        if verdict.claim.test and verdict.judged:
+            screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
+    waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
+    absent = sum(not verdict.judged for verdict in verdicts)
+    if brief and absent:
+        screen.print(f"{text.counted(absent, 'claim')} without results; `elanite claims` lists all", style="dim")
+    if waiting and not brief:
+        screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
+    for machine, parameters in fitted_parameters().items():
+        screen.print(text.fitted(machine, parameters), style="dim", markup=False)
+    screen.print(text.widest(verdicts), style="dim", markup=False)
+    screen.print(text.totals(verdicts))
+
+
+def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
+    """The verdicts as a table, or one below the other on a narrow terminal."""
+    from elanite import text
+    from elanite.cli.tables import NARROW, listed
+
+    styles = [STYLE.get(verdict.state, "") for verdict in verdicts]
+    if screen.width < NARROW:
+        entries = [
+            (
+                " ".join(filter(None, (text.SIGN[v.state], v.claim.id, f"({v.role})", text.percent(v.error)))),
+                [f"published {text.published(v.claim)}", f"simulated {said}" if (said := _said(v)) else ""],
+            )
+            for v in verdicts
+        ]
+        listed(screen, entries, styles)
+        return
+    board = table(("", "claim", "role", "published", "simulated", "error"), right=("error",))
+    for verdict, style in zip(verdicts, styles, strict=True):
         board.add_row(
             text.SIGN[verdict.state],
             verdict.claim.id,
@@ -85,19 +232,9 @@ def scoreboard(
             text.published(verdict.claim),
             _said(verdict),
             text.percent(verdict.error),
-            style=STYLE.get(verdict.state, ""),
+            style=style,
         )
     screen.print(board)
-    for verdict in judged:
-        if verdict.claim.test and verdict.judged:
-            screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
-    waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
-    if waiting and not brief:
-        screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
-    for machine, parameters in fitted_parameters().items():
-        screen.print(text.fitted(machine, parameters), style="dim", markup=False)
-    screen.print(text.widest(verdicts), style="dim", markup=False)
-    screen.print(text.totals(verdicts))
 
 
 def _said(verdict: Verdict) -> str:
@@ -117,12 +254,14 @@ def _said(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
-def point(result: Result, here: Point) -> dict[str, Any]:
+def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str, Any]:
     """A finished point and its results, for json."""
     from elanite import frames
+    from elanite.text import FEWEST
 
     manifest = result.manifest(here)
-    summary = frames.summarise(frames.tidy([here], result.store), ["job", "metric", "unit"])
+    rows = (chosen or Chosen()).of_point(frames.tidy([here], result.store))
+    summary = frames.summarise(rows, ["job", "metric", "unit"])
     several = summary["job"].n_unique() > 1
     return {
         "id": here.id,
@@ -133,7 +272,9 @@ def point(result: Result, here: Point) -> dict[str, Any]:
         "seed": here.seed,
         "results": {
             f"{row['job']}.{row['metric']}" if several else row["metric"]: {
-                key: row[key] for key in ("mean", "low", "high", "n", "unit")
+                # Fewer values tell no interval.
+                key: None if key in ("low", "high") and row["n"] < FEWEST else row[key]
+                for key in ("mean", "low", "high", "n", "unit")
             }
             for row in summary.iter_rows(named=True)
         },
@@ -147,16 +288,17 @@ def point(result: Result, here: Point) -> dict[str, Any]:
     }
 
 
-def _tables(result: Result) -> None:
-    """One table per series: the parameters that vary, and every metric as its mean and half the width of its interval.
+def _tables(result: Result, chosen: Chosen) -> None:
+    """The series as tables: the parameters that vary, and every metric as its mean and half the width of its interval.
 
     With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
     """
     from elanite import frames
     from elanite.beside import beside
+    from elanite.cli.tables import blocks
     from elanite.plan import ON
 
-    frame = result.frame()
+    frame = chosen.rows(result.frame())
     titles = dict(result.plan.titles)
     screen = console()
     for series in frame["series"].unique(maintain_order=True).to_list():
@@ -167,35 +309,33 @@ def _tables(result: Result) -> None:
             wide = [_side_by_side(line) for line in beside(rows)]
         else:
             wide = _wide(frames.summarise(rows), columns)
-        screen.print(f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": "), style="bold")
-        screen.print(_rich(wide, columns))
+        title = f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": ")
+        screen.print(title, style="bold", markup=False)
+        blocks(screen, columns, list(dict.fromkeys(n for line in wide for n in line if n not in columns)), wide)
 
 
-def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, Any]]:
-    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
+    from elanite.text import YES_OR_NO, estimate, heading, plain
+
+    lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
-        line = lines.setdefault(tuple(row[name] for name in columns), {name: str(row[name]) for name in columns})
-        line[f"{row['metric']}, {row['unit']}" if row["unit"] else row["metric"]] = _value(row)
+        line = lines.setdefault(tuple(row[name] for name in columns), {name: plain(row[name]) for name in columns})
+        if row["metric"] in YES_OR_NO:
+            said = {0.0: "no", 1.0: "yes"}.get(row["mean"], f"{row['mean'] * row['n']:.0f} of {row['n']}")
+        else:
+            said = estimate(row["mean"], row["low"], row["high"], row["n"], row["unit"])
+        line[heading(row["metric"], row["unit"])] = said
     return list(lines.values())
 
 
-def _side_by_side(line: Line) -> dict[str, Any]:
-    from elanite.text import with_half
+def _side_by_side(line: Line) -> dict[str, str]:
+    from elanite.text import estimate, heading, plain
 
-    row = {name: str(value) for name, value in line.parameters.items()} | {"quantity": line.quantity}
-    row |= {machine: with_half(figure.mean, figure.half) for machine, figure in line.figures.items()}
-    return row | {f"{machine} / {line.first}": with_half(r.mean, r.half) for machine, r in line.ratios.items()}
-
-
-def _value(row: dict[str, Any]) -> str:
-    from elanite.text import with_half
-
-    return with_half(row["mean"], (row["high"] - row["low"]) / 2)
-
-
-def _rich(lines: Sequence[dict[str, Any]], columns: Sequence[str]) -> object:
-    headings = list(dict.fromkeys(name for line in lines for name in line))
-    found = table(headings, right=set(headings) - set(columns))
-    for line in lines:
-        found.add_row(*(line.get(heading, "") for heading in headings))
-    return found
+    row = {name: plain(value) for name, value in line.parameters.items()}
+    row["quantity"] = heading(line.metric, line.unit)
+    for machine, found in line.figures.items():
+        row[machine] = estimate(found.mean, found.low, found.high, len(found.values), line.unit)
+    for machine, found in line.ratios.items():
+        fewest = min(len(line.figures[one].values) for one in (machine, line.first))
+        row[f"{machine} / {line.first}"] = estimate(found.mean, found.low, found.high, fewest)
+    return row

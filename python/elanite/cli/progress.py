@@ -11,7 +11,8 @@ import time
 from typing import TYPE_CHECKING
 
 from elanite.campaign import Observer
-from elanite.cli.common import console, say
+from elanite.cli.common import complain, console, quiet, say
+from elanite.text import brief, counted, duration
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -23,8 +24,10 @@ EVERY = 15.0
 """Seconds between two plain lines."""
 
 
-def observer() -> Observer:
-    """The observer that fits where standard error goes."""
+def observer() -> Observer | None:
+    """The observer that fits where standard error goes; none with --quiet, which says failures at the end."""
+    if quiet():
+        return None
     return Bar() if sys.stderr.isatty() else Lines()
 
 
@@ -46,7 +49,7 @@ class Lines(Observer):
         """Print failures at once."""
         self._done += 1
         if failure:
-            say(_failure(point, failure))
+            complain(_failure(point, failure))
 
     def state(self, state: State) -> None:
         """Print the progress if nothing was printed for a while."""
@@ -114,16 +117,10 @@ def summary(outcome: Outcome) -> None:
 
 
 def _opening(total: int, done: int) -> str:
-    points = "1 point" if total == 1 else f"{total} points"
+    points = counted(total, "point")
     return f"{points}, {done} already done" if done else points
 
 
 def _failure(point: Point, failure: Failure) -> str:
-    return f"failed: {point.experiment} {point.series} {point.id}: {failure.message}\n  reproduce: {failure.command}"
-
-
-def duration(seconds: float) -> str:
-    """A time for people: seconds, minutes or hours."""
-    if seconds < 90:
-        return f"{seconds:.0f} s" if seconds >= 9.5 else f"{seconds:.2g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    """One line; the end of the command says more."""
+    return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message).splitlines()[0]}"

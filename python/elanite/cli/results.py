@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from elanite.cli.common import (
     OUT,
+    AfterQuick,
     BoardFormat,
     Executor,
     Format,
     Jobs,
     MachineFiles,
     MaxCost,
+    Nodes,
+    Open,
     Out,
     PointId,
+    Quick,
     Scheduler,
     Seed,
     Set,
     Shard,
     Workers,
+    complain,
+    complete_experiments,
+    opened,
     say,
 )
-from elanite.cli.engine import campaign_on, words_of
+from elanite.cli.engine import afford, campaign_on, campaigns_on, words_of
+from elanite.errors import ConfigError
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.campaign import Outcome
+    from elanite.api import Result
+    from elanite.campaign import Failure, Outcome
+    from elanite.errors import UsageError
+    from elanite.plan import Plan
+    from elanite.reproduction import Part
+    from elanite.sources import Source
 
 
 def reproduce(
@@ -38,6 +52,10 @@ def reproduce(
         list[str] | None,
         typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
     ] = None,
+    quick: Quick = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing.")
+    ] = False,
     out: Out = OUT,
     jobs: Jobs = None,
     seed: Seed = FIRST_SEED,
@@ -46,50 +64,81 @@ def reproduce(
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
+    open_: Open = False,
 ) -> None:
     """Run the shipped experiments; write report and scoreboard.
 
     \b
     Examples:
+      elanite reproduce --quick                  all papers in a few minutes, with wider intervals
+      elanite reproduce --dry-run                what a whole run costs
       elanite reproduce
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
       elanite reproduce --only qsnet --jobs 4
 
-    The command uses finished points again; an interrupted run goes on from the point where it stopped.
+    Cheap experiments that decide claims come first, and the report is written again while the others run. The command
+    uses finished points again; an interrupted run goes on from the point where it stopped, and leaves a report.
+
+    --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
+    holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
     """
     from elanite import sources
     from elanite.claims import failed
     from elanite.cli import output
-    from elanite.plan import plan
-    from elanite.report import prepare, write
+    from elanite.report import Writer
+    from elanite.reproduction import Reproduction, parts
     from elanite.store import Store
 
-    names = sources.select_experiments(only or [])
-    plans = [plan(sources.read("experiment", name), seed=seed) for name in names]
+    names = sources.select_experiments(only)
     store = Store(out / "store")
+    chosen = parts(names, store, seed, quick=quick)
+    if not chosen:
+        raise nothing_quick(names)
+    if dry_run:
+        from elanite import campaign
+
+        output.costs(chosen, campaign.cores() if jobs is None else jobs)
+        return
     shown = None if out == OUT else str(out)
-    prepare(out)
-    outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = ["elanite", "reproduce"]
     words += ["--only", ",".join(only)] if only else []
+    words += ["--quick"] if quick else []
     words += ["--out", str(out)] if shown else []
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
+    told = Told(len(chosen))
+    work = Reproduction(Writer(out, store, seed, quick=quick))
+    afford([part.plan for part in chosen], store, shard, max_cost)
+    with campaigns_on(store, jobs, shown, executor, scheduler, workers, shard) as simulate:
+        work.run(chosen, lambda planned: simulate([planned]), told.before, told.after)
+    outcome = together(work.outcomes, sum(len(part.plan.points) for part in chosen))
+    if not outcome.interrupted:
+        ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
+        output.scoreboard(ran or work.verdicts, BoardFormat.TABLE, brief=True)
+    if quick:
+        from elanite.quick import NOTE
+
+        say(NOTE)
+    say(f"report: {work.page}\nscoreboard: {out / 'scoreboard.json'}")
+    if open_ and work.page:
+        opened(work.page)
     stop_if_interrupted(outcome, words)
-    page, verdicts = write(out, store, seed)
-    output.scoreboard(verdicts, BoardFormat.TABLE, brief=True)
-    say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
-    finish(outcome, words, 1 if failed(verdicts) else 0)
+    finish(outcome, words, out, 1 if failed(work.verdicts) else 0)
 
 
 def run(
     experiment: Annotated[
         str,
-        typer.Argument(metavar="EXPERIMENT", help="A shipped experiment (qsnet/ping) or an experiment file."),
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment (qsnet/ping) or an experiment file.",
+            autocompletion=complete_experiments,
+        ),
     ],
     machine: MachineFiles = None,
     set_: Set = None,
+    nodes: Nodes = None,
     seed: Seed = FIRST_SEED,
     jobs: Jobs = None,
     out: Out = OUT,
@@ -100,6 +149,22 @@ def run(
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", metavar="NAME", help="Print only this metric; may be repeated.")
+    ] = None,
+    series: Annotated[
+        list[str] | None,
+        typer.Option("--series", metavar="NAME", help="Run and print only this series; may be repeated."),
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
+        ),
+    ] = None,
+    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the figures.")] = None,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")] = None,
+    open_: Open = False,
 ) -> None:
     """Run one experiment and print its results.
 
@@ -109,6 +174,8 @@ def run(
       elanite run qsnet/uniform --set run.seeds=1 --format csv > uniform.csv
       elanite run my-experiment.toml --machine my-machine.toml --format json
       elanite run qsnet/ping --set switch.circuit=wormhole
+      elanite run qsnet/ping --series size --where message="4 KB" --metric latency
+      elanite run my-experiment.toml --html my-experiment.html --open
       elanite run comparison/generations --machine es40-qsnet --machine my-machine.toml
 
     table shows means with 95% confidence intervals; several machines stand side by side, with ratios to the first one.
@@ -123,9 +190,17 @@ def run(
     from elanite.store import Store
 
     output.refuse_terminal(format_)
-    chosen = [sources.read("machine", name) for name in machine or []]
-    planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
-    if point:
+    machines = [sources.read("machine", name) for name in machine or []]
+    source = sources.read("experiment", experiment)
+    changes = [*(set_ or []), *grown(source, machines, nodes)]
+    planned = plan(source, machines, changes, seed)
+    for idle in without_effect(planned):
+        say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
+    chosen = output.Chosen.of(metric or (), series or (), where or ())
+    planned = chosen.plan(planned)
+    if point is not None:
+        if "" in point:
+            raise UsageError("--point is empty; give the first digits of an identity, or leave out --point to run all")
         planned = planned.only(point)
         if not planned.points:
             raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
@@ -133,20 +208,32 @@ def run(
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = shlex.split(planned.command(out=shown))
-    for prefix in point or []:
-        words += ["--point", prefix]
+    options = [("--point", point), ("--series", series), ("--where", where), ("--metric", metric)]
+    for option, values in options:
+        for value in values or []:
+            words += [option, value]
     words += ["--jobs", str(jobs)] if jobs else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
+    for option, file in (("--html", html), ("--svg", svg)):
+        words += [option, str(file)] if file else []
     stop_if_interrupted(outcome, words)
-    output.results(result, format_)
-    finish(outcome, words)
+    output.results(result, format_, chosen)
+    if result.points:
+        pictures(result, html or (out / "report" / f"{planned.experiment.name}.html" if open_ else None), svg, open_)
+    finish(outcome, words, out)
 
 
 def claims(
     format_: Annotated[
         BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard.")
     ] = BoardFormat.TABLE,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
+    ] = None,
+    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False,
+    quick: AfterQuick = False,
     out: Out = OUT,
     seed: Seed = FIRST_SEED,
 ) -> None:
@@ -155,6 +242,8 @@ def claims(
     \b
     Examples:
       elanite claims
+      elanite claims --missed
+      elanite claims --only ping,uniform.64
       elanite claims --format json | jq '.[] | select(.holds == false)'
       elanite claims --format json | jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
@@ -163,34 +252,169 @@ def claims(
     95% confidence interval of the simulated figure; error is simulated/published - 1; holds is null for a claim without
     results, for a claim whose intervals are too wide to judge (the state is "not resolved", or "source too vague" if
     the paper states no bound), and for an inconsistent one. The command simulates nothing: use `elanite reproduce`
-    before.
+    before, and --quick after `elanite reproduce --quick`.
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
+    from elanite.errors import UsageError
 
-    verdicts = scoreboard(out, seed)
+    if not out.is_dir() and out != OUT:
+        raise UsageError(f"there is no folder {out}; name the folder that was given to `elanite reproduce --out`")
+    verdicts = output.named(scoreboard(out, seed, quick=quick), only)
+    judged = any(verdict.judged for verdict in verdicts)
+    if missed:
+        verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
     output.scoreboard(verdicts, format_)
-    if not any(verdict.judged for verdict in verdicts):
-        say(f"nothing is simulated in {out}; run: elanite reproduce")
+    if not judged:
+        say(f"nothing is simulated in {out} for these claims; run: elanite reproduce")
     if failed(verdicts):
         raise typer.Exit(1)
 
 
-def report(out: Out = OUT, seed: Seed = FIRST_SEED) -> None:
-    """Write the report again, from finished points.
+def report(
+    experiment: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Experiment files or shipped ones for a page of their own.  [default: the report of all papers]",
+        ),
+    ] = None,
+    machine: MachineFiles = None,
+    set_: Set = None,
+    quick: AfterQuick = False,
+    out: Out = OUT,
+    seed: Seed = FIRST_SEED,
+    open_: Open = False,
+) -> None:
+    """Write the report again, from finished points; or a page of some experiments, such as your own.
 
     \b
-    Example:
+    Examples:
       elanite report --out results
+      elanite report my-experiment.toml --machine my-machine.toml --open
     """
+    from elanite import sources
     from elanite.errors import UsageError
-    from elanite.report import write
+    from elanite.plan import plan
+    from elanite.report import write, write_own
     from elanite.store import Store
 
     if not (out / "store").is_dir():
         raise UsageError(f"there are no results in {out}; run: elanite reproduce --out {shlex.quote(str(out))}")
-    page, _ = write(out, Store(out / "store"), seed)
-    say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
+    store = Store(out / "store")
+    if not experiment:
+        if machine or set_:
+            raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
+        page, _ = write(out, store, seed, quick=quick)
+        say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
+    else:
+        machines = [sources.read("machine", name) for name in machine or []]
+        plans = [plan(sources.read("experiment", name), machines, set_ or [], seed) for name in experiment]
+        name = plans[0].experiment.name.replace("/", "-") if len(plans) == 1 else "experiments"
+        page = out / "report" / f"{name}.html"
+        if not write_own(page, plans, store):
+            commands = "\n".join(f"  {one.command(out=str(out))}" for one in plans)
+            raise UsageError(f"none of the points is finished in {out}; run:\n{commands}")
+        say(f"report: {page}")
+    if open_:
+        opened(page)
+
+
+def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -> None:
+    """Write the figures of an experiment as a page and as a picture."""
+    from elanite.report import replace, write_own
+
+    if html:
+        write_own(html, [result.plan], result.store)
+        say(f"page: {html}")
+        if open_:
+            opened(html)
+    if svg:
+        import io
+
+        text = io.StringIO()
+        result.chart().save(text, format="svg")
+        svg.parent.mkdir(parents=True, exist_ok=True)
+        replace(svg, text.getvalue())
+        say(f"picture: {svg}")
+
+
+def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:
+    """The overrides that give a machine so many nodes."""
+    if nodes is None:
+        return []
+    from elanite import sources
+    from elanite.api import Experiment
+    from elanite.errors import UsageError
+    from elanite.mpirun.cluster import tree_of
+
+    named = Experiment.of(experiment).machine
+    chosen = machines or [sources.read("machine", name) for name in ([named] if isinstance(named, str) else named)]
+    if len(chosen) > 1:
+        raise UsageError("--nodes needs one machine; machines of different sizes are different files")
+    return tree_of(chosen[0], nodes)
+
+
+def without_effect(planned: Plan) -> list[str]:
+    """The overrides that change nothing: without them, the points are the same."""
+    from elanite.plan import plan
+
+    found = []
+    for change in planned.overrides:
+        # The engine and the bounds decide whether and how fast a point ends; names and titles are for people.
+        if change.startswith(("fabric.", "machine.", "run.max_", "title", "source")):
+            continue
+        others = [other for other in planned.overrides if other is not change]
+        machines = planned.machines if planned.machine_given else ()
+        try:
+            same = plan(planned.experiment, machines, others, planned.seed)
+        except ConfigError:
+            continue  # the others need it
+        if [point.id for point in same.points] == [point.id for point in planned.points]:
+            found.append(change)
+    return found
+
+
+class Told:
+    """Says which experiment begins, and where the report is once there is one."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._page: Path | None = None
+
+    def before(self, number: int, part: Part) -> None:
+        """An experiment begins."""
+        from elanite.text import duration
+
+        cost = f", about {duration(part.seconds)} of processor time" if part.missing else ""
+        say(f"[{number}/{self._total}] {part.name}{cost}")
+
+    def after(self, page: Path) -> None:
+        """The report was written while experiments are still to come."""
+        if self._page is None:
+            say(f"the first report is there, and is written again as experiments finish: {page}")
+        self._page = page
+
+
+def nothing_quick(names: Sequence[str]) -> UsageError:
+    """Nothing is left to do."""
+    from elanite.errors import UsageError
+
+    return UsageError(f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without --quick")
+
+
+def together(outcomes: Sequence[Outcome], total: int) -> Outcome:
+    """The outcome of several campaigns."""
+    from elanite.campaign import Outcome
+
+    return Outcome(
+        total=total,
+        reused=sum(one.reused for one in outcomes),
+        simulated=sum(one.simulated for one in outcomes),
+        discarded=sum(one.discarded for one in outcomes),
+        failures=[failure for one in outcomes for failure in one.failures],
+        interrupted=any(one.interrupted for one in outcomes),
+    )
 
 
 def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
@@ -201,15 +425,44 @@ def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
         raise typer.Exit(130)
 
 
-def finish(outcome: Outcome, words: Sequence[str], code: int = 0) -> None:
+def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> None:
     """Say what failed and how to repeat the command, and leave if something failed."""
+    from elanite.text import counted
+
     if outcome.discarded:
-        say(f"{outcome.discarded} damaged points of the store were simulated again")
+        what = counted(outcome.discarded, "damaged point")
+        say(f"{what} of the store {'was' if outcome.discarded == 1 else 'were'} simulated again")
     if outcome.failures:
-        say(f"{len(outcome.failures)} of {outcome.total} points failed:")
-        for failure in outcome.failures:
-            say(f"  {failure.command}\n    {failure.message}")
+        complain(f"{len(outcome.failures)} of {counted(outcome.total, 'point')} failed:")
+        failed_points(outcome.failures, out)
     say(f"reproduce: {shlex.join(words)}")
     code = max(code, outcome.exit_code)
     if code:
         raise typer.Exit(code)
+
+
+MOST_FAILURES = 3
+"""Different failures that are told on the terminal."""
+
+
+def failed_points(failures: Sequence[Failure], out: Path) -> None:
+    """Tell failures in a screenful, and write them in full to a file.
+
+    Points of one series that fail for the same reason are told once.
+    """
+    from elanite.report import replace
+    from elanite.text import brief, counted
+
+    alike: dict[tuple[str, str, str], list[Failure]] = {}
+    for one in failures:
+        kind = one.message.split(":", 1)[0].split(" at ", 1)[0]
+        alike.setdefault((one.point.experiment, one.point.series, kind), []).append(one)
+    for (experiment, series, _), several in list(alike.items())[:MOST_FAILURES]:
+        more = f" ({counted(len(several), 'point')} alike)" if len(several) > 1 else ""
+        text = brief(several[0].message, 12).replace("\n", "\n    ")
+        complain(f"  {experiment} {series}{more}\n    {text}\n    again: {several[0].command}")
+    if len(alike) > MOST_FAILURES:
+        complain(f"  and {counted(len(alike) - MOST_FAILURES, 'other failure')}")
+    file = out / "failures.txt"
+    replace(file, "\n".join(f"{one.command}\n{one.message}\n" for one in failures))
+    complain(f"  in full: {file}")

@@ -70,7 +70,7 @@ def sensitivity(
             data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
         else:
             output.rows(found, format_)
-    finish(outcome, words)
+    finish(outcome, words, out)
 
 
 def refit(

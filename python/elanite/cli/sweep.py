@@ -118,7 +118,7 @@ def sweep(
         data(json.dumps([output.point(result, point) for result in found.results for point in result.points], indent=1))
     else:
         output.results(found.whole, format_)
-    finish(outcome, words)
+    finish(outcome, words, out)
 
 
 def calibrate(

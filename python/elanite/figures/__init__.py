@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elanite import frames
+from elanite.errors import UsageError
 from elanite.figures import (
     ablations,
     asked,
@@ -75,7 +76,7 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
 
 
 def drawn(plan: Plan, store: Store) -> list[Figure]:
-    """All figures of an experiment from its finished points."""
+    """All figures of an experiment from its finished points; of an unfinished experiment, those that can be drawn."""
     points = frames.finished(plan, store)
     if not points:
         return []
@@ -86,7 +87,12 @@ def drawn(plan: Plan, store: Store) -> list[Figure]:
             continue
         table = OWN[wanted["draw"]][0] if wanted["draw"] in OWN else "rows"
         rows = tables.setdefault(table, frames.tidy(points, store, table))
-        found += draw(wanted, rows)
+        try:
+            found += draw(wanted, rows)
+        except UsageError:
+            if len(points) == len(plan.points):
+                raise
+            # The parameter that the figure asks for may belong to points that are still to come.
     if not plan.figures:
         found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
     return found + matrices(points, store, plan.figures)

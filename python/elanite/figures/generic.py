@@ -14,6 +14,7 @@ import polars as pl
 from elanite import _core
 from elanite.figures.style import Figure, colour, layered
 from elanite.frames import SUFFIX, summarise, varying
+from elanite.text import FEWEST, YES_OR_NO, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,9 +42,14 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
     main = max(numeric, key=lambda name: (name == over, rows[name].n_unique()), default=None)
     rest = [name for name in names if name != main]
     curve = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator=" / ") if rest else pl.lit(metric)
-    data = summarise(rows).with_columns(curve=curve)
+    enough = pl.col("n") >= FEWEST if metric not in YES_OR_NO else pl.lit(False)
+    data = summarise(rows).with_columns(
+        curve=curve,
+        low=pl.when(enough).then("low"),
+        high=pl.when(enough).then("high"),
+    )
     order = data["curve"].unique(maintain_order=True).to_list()
-    title = f"{series}: {metric}"
+    title = f"{series}: {metric.replace('_', ' ')}"
     base = alt.Chart(data)
     if main is None:
         base = base.encode(x=alt.X("curve:N", title=" / ".join(rest)))
@@ -52,20 +58,26 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
         values = rows[column].to_list()
         spread = min(values) > 0 and max(values) / min(values) > 50
         scale = alt.Scale(type="log") if spread else alt.Scale()
-        base = base.encode(x=alt.X(f"{column}:Q", title=column.replace("_", " "), scale=scale))
+        base = base.encode(x=alt.X(f"{column}:Q", title=_axis(main, column), scale=scale))
         if 1 < len(order) <= CURVES:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
-    label = f"{metric.replace('_', ' ')}, {unit}" if unit else metric.replace("_", " ")
+    label = heading(metric.replace("_", " "), unit)
     y = alt.Y("mean:Q", title=label)
     tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
     bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
     layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))
-    caption = f"Mean of {metric} over batches and seeds with its 95% confidence interval."
+    caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."
     return Figure(f"{series}-{metric}", title, "", caption, layered(title, layers))
+
+
+def _axis(name: str, column: str) -> str:
+    """The title of an axis: the parameter with the unit of its column."""
+    unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
+    return heading(name.replace("_", " "), unit)
 
 
 def _numeric(rows: pl.DataFrame, name: str) -> str | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
@@ -69,3 +70,27 @@ class Cluster:
         """How many adapters a node has."""
         count = self.parameters.get("rails", {}).get("count", {}).get("value", 1)
         return count if isinstance(count, int) else 1
+
+
+def tree_of(machine: Source, nodes: int) -> list[str]:
+    """The overrides that give a machine so many nodes, in the smallest fat tree of its switches.
+
+    The levels that the machine has stay as they are; further levels are like its lowest one, and have as many links up
+    as down. Raises ``UsageError`` if the machine is no fat tree.
+    """
+    topology = json.loads(_core.load_machine(machine.text, machine.file, []))["parameters"]
+    values = {one["key"]: one["value"] for one in topology}
+    down, up = values.get("topology.down"), values.get("topology.up")
+    if not isinstance(down, list) or not isinstance(up, list):
+        raise UsageError(f"--nodes: {machine.name} is no fat tree; set its topology in the machine file")
+    down, up = list(down), list(up)
+    if isinstance(values.get("link.hop_delay"), list):
+        raise UsageError(f"--nodes: {machine.name} has a link.hop_delay for each level; set the topology in the file")
+    while len(down) > 1 and prod(down[:-1]) >= nodes:
+        down.pop()
+        up.pop()
+    while prod(down) < nodes:
+        # The switches that were at the top have links to the new level.
+        up.append(down[-1])
+        down.append(down[0])
+    return [f"topology.nodes={nodes}", f"topology.down={down}", f"topology.up={up}"]

@@ -111,6 +111,10 @@ impl Fit<'_> {
                         continue; // who sends what to whom is not known before these are mended
                     }
                 }
+                let remedy = match pattern {
+                    Pattern::Pairs(_) => "pair each node with another node",
+                    Pattern::Named(_) => "add nodes",
+                };
                 let pattern = pattern.workload();
                 let count = numbers.len() as u32;
                 if !pattern.admits(count) {
@@ -126,7 +130,7 @@ impl Fit<'_> {
                             "with {} each of these nodes would send to itself, which is no traffic",
                             pattern.name()
                         );
-                        self.problem(&place, message).hint("add nodes");
+                        self.problem(&place, message).hint(remedy);
                     }
                 }
             }

@@ -1,0 +1,261 @@
+"""What there is: machines, experiments, claims, parameters and figures, as rows for people.
+
+``explain`` says what a key means: a parameter of a machine or a key of an experiment file from the schema, with its
+bounds as the reader of the file tells them and its values in the shipped machines; a claim; or a column of the
+results.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core, sources
+from elanite.claims import claims, fitted_parameters
+from elanite.cost import CostModel
+from elanite.errors import ConfigError, UsageError
+from elanite.plan import plan
+from elanite.text import duration, plain, published, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.store import Store
+
+WHAT = ("machines", "experiments", "claims", "parameters", "figures")
+"""What can be listed."""
+
+Row = dict[str, str]
+
+
+def machines() -> list[Row]:
+    """The shipped machines: nodes, parameters, title."""
+    found = []
+    for name in sources.shipped("machine"):
+        machine = _machine(name)
+        values = {one["key"]: one["value"] for one in machine["parameters"]}
+        nodes = values["topology.nodes"]
+        found.append({"machine": name, "nodes": f"{nodes:,}", "title": machine["title"]})
+    return found
+
+
+def experiments(store: Store) -> list[Row]:
+    """The shipped experiments: points, expected processor time, claims, title."""
+    model = CostModel.learn(store)
+    found = []
+    for name in sources.shipped("experiment"):
+        planned = plan(sources.read("experiment", name))
+        decided = sum(claim.experiment == name for claim in claims())
+        found.append(
+            {
+                "experiment": name,
+                "points": str(len(planned.points)),
+                "processor time": duration(model.total(planned.points)),
+                "claims": str(decided or ""),
+                "title": planned.title,
+            }
+        )
+    return found
+
+
+def claimed() -> list[Row]:
+    """The claims: role, published figure, experiment, what the claim says."""
+    return [
+        {
+            "claim": claim.id,
+            "role": claim.role,
+            "published": published(claim),
+            "experiment": claim.experiment,
+            "says": claim.says,
+        }
+        for claim in claims()
+    ]
+
+
+def parameters() -> list[Row]:
+    """The parameters of machine files: value in the first machine that has one, and what each means."""
+    return [{"parameter": one.key, "value": one.example, "meaning": one.text} for one in _parameters()]
+
+
+def sections() -> dict[str, str]:
+    """What each section of machine files is."""
+    schema = json.loads(_core.schema("machine"))
+    return {name: _text(entry) or _text(_resolved(entry, schema)) for name, entry in schema["properties"].items()}
+
+
+def figures() -> list[Row]:
+    """The figures of the shipped experiments."""
+    found = []
+    for name in sources.shipped("experiment"):
+        source = sources.read("experiment", name)
+        about = json.loads(_core.load_experiment(source.text, source.file, []))
+        found += [
+            {"experiment": name, "figure": one["name"], "published as": one.get("paper") or "", "title": one["title"]}
+            for one in about.get("figure", ())
+        ]
+    return found
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a key means."""
+
+    key: str
+    text: str
+    """What it is, in a sentence or two."""
+    allowed: str = ""
+    """Type, unit and bounds."""
+    facts: list[tuple[str, str]] = field(default_factory=list)
+    """More, as pairs of a name and a text."""
+
+
+@dataclass(frozen=True)
+class _Parameter:
+    key: str
+    text: str
+    schema: dict[str, Any]
+    example: str
+
+
+def explain(key: str) -> Meaning:
+    """What a key means. Raises ``UsageError`` with similar keys if there is none."""
+    known: dict[str, Meaning] = {}
+    for one in _parameters():
+        if one.key == key:
+            return Meaning(key, one.text, _allowed(one), list(_values(key)))
+        known[one.key] = Meaning(one.key, one.text)
+    for claim in claims():
+        facts = [
+            ("published", published(claim)),
+            ("source", claim.cited),
+            ("role", claim.role),
+            ("experiment", claim.experiment),
+            ("tested as", claim.test),
+            ("known miss", claim.known_miss),
+            ("inference", claim.inference),
+            ("fitted by", ", ".join(_fitted_by(claim.id))),
+        ]
+        known[claim.id] = Meaning(claim.id, claim.says, "", [fact for fact in facts if fact[1]])
+    for name, text in _experiment_keys():
+        known.setdefault(name, Meaning(name, text, "", [("where", "experiment files")]))
+    for table, columns in _core.tables():
+        for column, kind, unit, text in columns:
+            said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
+            known.setdefault(column, Meaning(column, text, "", [("where", said)]))
+    if key in known:
+        return known[key]
+    tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)
+    if len(tails) == 1:
+        return explain(tails[0])
+    hint = f"; there are: {', '.join(tails)}" if tails else sources.did_you_mean(key, known)
+    raise UsageError(
+        f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters` lists parameters"
+    )
+
+
+def _machine(name: str) -> dict[str, Any]:
+    source = sources.read("machine", name)
+    found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, []))
+    return found
+
+
+def _parameters() -> Iterator[_Parameter]:
+    """The parameters of machine files, from the schema."""
+    schema = json.loads(_core.schema("machine"))
+    values: dict[str, Any] = {}
+    for name in sources.shipped("machine"):
+        for one in _machine(name)["parameters"]:
+            values.setdefault(one["key"], one["value"])
+    for section, entry in schema["properties"].items():
+        for key, one in _fields(_resolved(entry, schema), schema):
+            path = f"{section}.NAME.{key}" if section == "noise" else f"{section}.{key}"
+            shown = values.get(path)
+            yield _Parameter(path, _text(one), one, plain(shown))
+
+
+def _fields(entry: dict[str, Any], schema: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """The keys of a section: of a table, of the entries of a list, or of tables with names of their own."""
+    if "items" in entry:
+        entry = _resolved(entry["items"], schema)
+    if isinstance(entry.get("additionalProperties"), dict):
+        entry = _resolved(entry["additionalProperties"], schema)
+    return [(key, _described(one, schema)) for key, one in entry.get("properties", {}).items()]
+
+
+def _described(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """A key with its type resolved, and its own description."""
+    return {**_resolved(entry, schema), "description": entry.get("description", "")}
+
+
+def _resolved(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """An entry of the schema without references and without the alternative `null`."""
+    for one in entry.get("anyOf", ()):
+        if one.get("type") != "null":
+            return _resolved(one, schema)
+    if "$ref" in entry:
+        found: dict[str, Any] = schema["$defs"][entry["$ref"].rsplit("/", 1)[-1]]
+        return _resolved(found, schema)
+    return entry
+
+
+def _text(entry: dict[str, Any]) -> str:
+    return " ".join(entry.get("description", "").split())
+
+
+TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 GB"', "4000000000", "-1")
+"""Values at which a reader of machine files says what it allows."""
+
+
+def _allowed(parameter: _Parameter) -> str:
+    """Type and bounds of a parameter, in the words of the reader of machine files."""
+    name = "es40-qsnet" if not parameter.key.startswith(("elan4.", "rails.")) else "opteron-qsnet2"
+    if parameter.key.startswith("rails."):
+        name = "smart-multirail"
+    source = sources.read("machine", name)
+    said: list[str] = []
+    for trial in TRIALS:
+        try:
+            _core.load_machine(source.text, source.file, [f"{parameter.key}={trial}"])
+        except ConfigError as error:
+            said += [
+                problem["allowed"]
+                for problem in json.loads(error.args[1])
+                if problem["key"].removesuffix(".value") == parameter.key and problem["allowed"]
+            ]
+    # The type in words once, and every bound.
+    types = [one for one in said if "such as" in one or one.startswith("a decimal number")]
+    bounds = [one for one in said if one not in types]
+    return "; ".join(dict.fromkeys([*types[-1:], *bounds]))
+
+
+def _values(key: str) -> Iterator[tuple[str, str]]:
+    """The value of a parameter in each shipped machine, with its source, and the claims that fitted it."""
+    for name in sources.shipped("machine"):
+        for one in _machine(name)["parameters"]:
+            if one["key"] == key:
+                fitted = f"; fitted to {', '.join(one['fitted_to'])}" if one.get("fitted_to") else ""
+                yield name, f"{plain(one['value'])}: {one['source']}{fitted}"
+
+
+def _fitted_by(claim: str) -> list[str]:
+    """The parameters that were fitted to a claim, with their machines."""
+    return [
+        f"{key} ({machine})"
+        for machine, fitted in fitted_parameters().items()
+        for key, names in fitted.items()
+        if claim in names
+    ]
+
+
+def _experiment_keys() -> Iterator[tuple[str, str]]:
+    """The keys of experiment files, from the schema."""
+    schema = json.loads(_core.schema("experiment"))
+    for section, entry in schema["properties"].items():
+        resolved = _resolved(entry, schema)
+        yield section, _text(entry) or _text(resolved)
+        for key, one in _fields(resolved, schema):
+            yield f"{section}.{key}", _text(one)
+            if section == "series":
+                for inner, each in _fields(one, schema):
+                    yield f"{section}.{key}.{inner}", _text(each)

@@ -1,0 +1,233 @@
+"""The commands that find things: list, explain, compare."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from elanite.cli.common import OUT, Out, complete_keys, console, data, say
+
+if TYPE_CHECKING:
+    from elanite.compare import Comparison, Line
+    from elanite.store import Store
+
+
+class What(StrEnum):
+    """What is listed."""
+
+    MACHINES = "machines"
+    EXPERIMENTS = "experiments"
+    CLAIMS = "claims"
+    PARAMETERS = "parameters"
+    FIGURES = "figures"
+
+
+class ListFormat(StrEnum):
+    """How lists and comparisons are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
+ListedAs = Annotated[ListFormat, typer.Option("--format", "-f", help="How to print.")]
+
+
+def list_(
+    what: Annotated[What | None, typer.Argument(help="What to list.  [default: machines and experiments]")] = None,
+    format_: ListedAs = ListFormat.TABLE,
+    out: Out = OUT,
+) -> None:
+    """List machines, experiments, claims, parameters or figures, one line each.
+
+    \b
+    Examples:
+      elanite list                       machines, and experiments with their points and what they cost
+      elanite list claims --format json
+      elanite list parameters
+    """
+    from elanite import catalog
+    from elanite.store import Store
+
+    made = {
+        What.MACHINES: catalog.machines,
+        What.EXPERIMENTS: lambda: catalog.experiments(Store(out / "store")),
+        What.CLAIMS: catalog.claimed,
+        What.PARAMETERS: catalog.parameters,
+        What.FIGURES: catalog.figures,
+    }
+    chosen = [what] if what else [What.MACHINES, What.EXPERIMENTS]
+    if format_ is ListFormat.JSON:
+        found = {one.value: made[one]() for one in chosen}
+        data(json.dumps(found[what] if what else found, indent=1, ensure_ascii=False))
+        return
+    for number, one in enumerate(chosen):
+        if number:
+            data("")
+        _listed(made[one]())
+
+
+def explain(
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            help="A parameter, a key of experiment files, a claim, or a column of results.",
+            autocompletion=complete_keys,
+        ),
+    ],
+) -> None:
+    """Say what a key means: unit, bounds, values and their sources, and the claims that depend on it.
+
+    \b
+    Examples:
+      elanite explain link.hop_delay
+      elanite explain run.window
+      elanite explain ping.uni.latency.0B
+    """
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from elanite import catalog
+
+    meaning = catalog.explain(key)
+    screen = console()
+    screen.print(Text(meaning.key, style="bold"))
+    screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))
+    facts = [("allowed", meaning.allowed)] if meaning.allowed else []
+    for name, text in [*facts, *meaning.facts]:
+        screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of one campaign (as with --out).")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the other.")],
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="Also figures whose difference is within their intervals.")
+    ] = False,
+    format_: ListedAs = ListFormat.TABLE,
+) -> None:
+    """Compare the results of two folders: which figures differ, and by how much.
+
+    \b
+    Examples:
+      elanite run qsnet/uniform --set run.seeds=1 --out before
+      elanite run qsnet/uniform --set run.seeds=1 --set link.hop_delay="110 ns" --out after
+      elanite compare before after
+
+    A figure differs if the 95% confidence interval of the difference does not contain zero. json has all figures, with
+    means, intervals and ratios.
+    """
+    from elanite.compare import compare as compared
+
+    names = [name.strip() for text in only or [] for name in text.split(",")]
+    found = compared(_store(a), _store(b), names)
+    if format_ is ListFormat.JSON:
+        data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
+    else:
+        _compared(found, str(a), str(b), every)
+    _summed(found, str(a), str(b))
+
+
+def _listed(rows: list[dict[str, str]]) -> None:
+    """Rows of texts: a table whose last column wraps, or, where it is too narrow, one entry below the other."""
+    from rich.text import Text
+
+    from elanite.cli.common import table
+    from elanite.cli.tables import listed
+
+    screen = console()
+    names = list(rows[0])
+    widths = [max(len(row[name]) for row in rows) for name in names[:-1]]
+    numbers = {"nodes", "points", "claims"}
+    if screen.width < sum(widths) + 2 * len(widths) + 24:
+        listed(screen, ((row[names[0]], _details(row, names[1:])) for row in rows))
+        return
+    board = table(names, right=numbers)
+    for column in board.columns[:-1]:
+        column.no_wrap = True
+    for row in rows:
+        board.add_row(*(Text(row[name]) for name in names))
+    screen.print(board)
+
+
+def _details(row: dict[str, str], names: list[str]) -> list[str]:
+    short = ", ".join(f"{name} {row[name]}" for name in names[:-1] if row[name])
+    return [short, row[names[-1]]]
+
+
+def _store(folder: Path) -> Store:
+    from elanite.errors import UsageError
+    from elanite.store import Store
+
+    if not (folder / "store").is_dir():
+        raise UsageError(
+            f"{folder} has no results: there is no folder {folder / 'store'}; name what was given as --out"
+        )
+    return Store(folder / "store")
+
+
+def _compared(found: Comparison, a: str, b: str, every: bool) -> None:
+    from elanite.cli.tables import blocks
+    from elanite.text import estimate, heading, plain
+
+    screen = console()
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in found.lines if every else found.differing:
+        groups.setdefault((line.experiment, line.series), []).append(line)
+    for (experiment, series), lines in groups.items():
+        screen.print(f"{experiment} {series}", style="bold", markup=False)
+        keys = list(dict.fromkeys(key for line in lines for key in line.parameters))
+        varying = [key for key in keys if len({plain(line.parameters.get(key)) for line in lines}) > 1]
+        rows = []
+        for line in lines:
+            row = {key: plain(line.parameters.get(key)) for key in varying}
+            row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
+            for name, side in ((a, line.a), (b, line.b)):
+                row[name] = estimate(side.mean, side.low, side.high, len(side.values), line.unit)
+            fewest = min(len(line.a.values), len(line.b.values))
+            relative = line.ratio
+            row["B / A"] = estimate(relative.mean, relative.low, relative.high, fewest) if relative else ""
+            row[""] = "differs" if line.differs else ""
+            rows.append(row)
+        figures = [a, b, "B / A", *([""] if every else [])]
+        blocks(screen, [*varying, "figure"], figures, rows)
+
+
+def _summed(found: Comparison, a: str, b: str) -> None:
+    """What was compared, in a line on standard error."""
+    from elanite.text import counted
+
+    say(
+        f"{counted(found.same, 'point')} the same; {len(found.differing)} of {counted(len(found.lines), 'figure')} of"
+        f" the others differ; only in {a}: {found.only_a}; only in {b}: {found.only_b}"
+    )
+    if found.ambiguous:
+        say(
+            f"left out: {counted(found.ambiguous, 'point')} that a folder holds with several settings; run each setting"
+            " with an --out of its own"
+        )
+
+
+def _as_json(line: Line) -> dict[str, Any]:
+    sides = {"a": line.a, "b": line.b, "ratio": line.ratio}
+    return {
+        "experiment": line.experiment,
+        "series": line.series,
+        "parameters": line.parameters,
+        "job": line.job or None,
+        "metric": line.metric,
+        "unit": line.unit,
+        "differs": line.differs,
+        **{
+            name: side and {"mean": side.mean, "low": side.low, "high": side.high, "n": len(side.values)}
+            for name, side in sides.items()
+        },
+    }

@@ -1,0 +1,68 @@
+"""The command ``new``: machine and experiment files of one's own, valid and with comments."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elanite.cli.common import Nodes, complete_machines, data, say
+
+
+class Kind(StrEnum):
+    """What is made."""
+
+    MACHINE = "machine"
+    EXPERIMENT = "experiment"
+
+
+def new(
+    kind: Annotated[Kind, typer.Argument(help="What to make.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name; the file is NAME.toml.")],
+    from_: Annotated[
+        str,
+        typer.Option(
+            "--from",
+            metavar="MACHINE",
+            help="The machine to start from, or on which the experiment runs.",
+            autocompletion=complete_machines,
+        ),
+    ] = "es40-qsnet",
+    nodes: Nodes = None,
+) -> None:
+    """Write a machine or an experiment file of your own, with comments, to be changed.
+
+    \b
+    Examples:
+      elanite new machine my-cluster --from opteron-qsnet2 --nodes 32
+      elanite new experiment my-traffic --from my-cluster.toml
+      elanite run my-traffic.toml --html my-traffic.html
+
+    Every key of the machine has a comment that says what the key means, and the value and the source of the machine
+    that it starts from. An existing file is never overwritten.
+    """
+    from elanite import sources
+    from elanite.errors import UsageError
+    from elanite.templates_of import experiment_file, machine_file
+
+    path = Path(name if name.endswith(".toml") else f"{name}.toml")
+    machine = sources.read("machine", from_)
+    if kind is Kind.MACHINE:
+        text = machine_file(path.stem, machine, nodes)
+    elif nodes is None:
+        text = experiment_file(path.stem, machine)
+    else:
+        raise UsageError("--nodes belongs to a machine: elanite new machine NAME --nodes N")
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists; give another name, or remove the file") from None
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    data(str(path))
+    after = f"elanite check {path}" if kind is Kind.MACHINE else f"elanite run {path}"
+    say(f"change the file, then: {after}")

@@ -1,0 +1,103 @@
+"""Files of one's own: what `elanite new` writes, the page about machine files, and the tutorial."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import Ended, command, execute, needs_mpi
+from elanite import _core, catalog, sources
+from elanite.mpirun.cluster import tree_of
+from elanite.templates_of import experiment_file, machine_file
+
+Run = Callable[..., Ended]
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def values(text: str) -> dict[str, object]:
+    return {one["key"]: one["value"] for one in json.loads(_core.load_machine(text, "file", []))["parameters"]}
+
+
+@pytest.mark.parametrize("preset", sources.shipped("machine"))
+def test_a_new_machine_is_like_its_preset(preset: str) -> None:
+    source = sources.read("machine", preset)
+    text = machine_file("mine", source)
+    assert values(text) == values(source.text)
+    assert "fitted_to = " not in text
+    keys = re.findall(r"^\w+ = \{", text, re.MULTILINE)
+    commented = re.findall(r"^#.*\n\w+ = \{", text, re.MULTILINE)
+    assert len(commented) == len(keys) > 50
+
+
+@pytest.mark.parametrize(("preset", "nodes"), [("es40-qsnet", 16), ("es40-qsnet", 65), ("opteron-qsnet2", 1000)])
+def test_nodes_make_the_smallest_tree(preset: str, nodes: int) -> None:
+    source = sources.read("machine", preset)
+    about = values(machine_file("mine", source, nodes))
+    down = about["topology.down"]
+    assert about["topology.nodes"] == nodes
+    assert isinstance(down, list)
+    size = 1
+    for arity in down:
+        assert size < nodes
+        size *= arity
+    assert size >= nodes
+    assert len(tree_of(source, nodes)) == 3
+
+
+@pytest.mark.parametrize("preset", sources.shipped("machine"))
+def test_a_new_experiment_runs_on_any_machine(preset: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(experiment_file("mine", sources.read("machine", preset)), encoding="utf-8")
+    checked = execute(command("check", str(file)))
+    assert checked.code == 0, checked.err
+    assert "12 points" in checked.out
+
+
+def test_existing_files_stay(elanite: Run, tmp_path: Path) -> None:
+    assert elanite("new", "machine", "mine").code == 0
+    before = (tmp_path / "mine.toml").read_bytes()
+    again = elanite("new", "machine", "mine")
+    assert again.code == 2
+    assert "mine.toml exists" in again.err
+    assert (tmp_path / "mine.toml").read_bytes() == before
+    nowhere = elanite("new", "machine", "no/such/folder/mine")
+    assert nowhere.code == 2
+    assert "cannot be written" in nowhere.err
+
+
+@pytest.mark.skipif(not DOCS.is_dir(), reason="not a checkout")
+def test_the_page_has_every_section_and_key() -> None:
+    sys.path.insert(0, str(DOCS))
+    try:
+        import machines
+    finally:
+        sys.path.remove(str(DOCS))
+    page = (DOCS / "machines.md").read_text(encoding="utf-8")
+    assert machines.filled(page) == page, "python docs/machines.py"
+    for row in catalog.parameters():
+        assert f"| `{row['parameter'].rsplit('.', 1)[-1]}` |" in page
+
+
+@needs_mpi
+@pytest.mark.slow
+@pytest.mark.skipif(not DOCS.is_dir(), reason="not a checkout")
+def test_the_commands_of_the_tutorial_work(tmp_path: Path) -> None:
+    page = (DOCS / "my-cluster.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\$ elanite (.*)$", page, re.MULTILINE)
+    assert len(lines) > 12
+    for line in lines:
+        words, _, file = line.partition(" > ")
+        arguments = [sys.executable if word == "python" else word for word in shlex.split(words)]
+        ended = execute(command(*arguments), cwd=tmp_path)
+        assert ended.code == 0, f"{line}: {ended}"
+        if file:
+            (tmp_path / file).write_text(ended.out, encoding="utf-8")
+    assert (tmp_path / "my-traffic.html").stat().st_size > 10_000
+    assert "<svg" in (tmp_path / "my-traffic.svg").read_text(encoding="utf-8")
