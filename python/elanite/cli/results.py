@@ -103,6 +103,7 @@ def reproduce(
         told.after,
     )
     outcome = together(work.outcomes, sum(len(part.plan.points) for part in chosen))
+    outcome.interrupted = work.interrupted
     if not outcome.interrupted:
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
         output.scoreboard(ran or work.verdicts, BoardFormat.TABLE, brief=True)
