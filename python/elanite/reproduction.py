@@ -72,11 +72,13 @@ class Reproduction:
     verdicts: list[Verdict] = field(default_factory=list)
     _ready: float = 0.0
     """When the next report is due."""
+    _stopped: bool = False
+    """Whether an interrupt came while a report was written."""
 
     @property
     def interrupted(self) -> bool:
         """Whether the user interrupted it."""
-        return any(outcome.interrupted for outcome in self.outcomes)
+        return self._stopped or any(outcome.interrupted for outcome in self.outcomes)
 
     def run(
         self,
@@ -99,5 +101,10 @@ class Reproduction:
 
     def _write(self) -> None:
         begun = time.monotonic()
-        self.page, self.verdicts = self.writer.write()
+        try:
+            self.page, self.verdicts = self.writer.write()
+        except KeyboardInterrupt:
+            # An interrupted run leaves a report, too; a second interrupt ends the command at once.
+            self._stopped = True
+            self.page, self.verdicts = self.writer.write()
         self._ready = time.monotonic() + (time.monotonic() - begun) / SHARE

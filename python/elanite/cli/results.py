@@ -113,6 +113,7 @@ def reproduce(
     with campaigns_on(store, jobs, shown, executor, scheduler, workers, shard) as simulate:
         work.run(chosen, lambda planned: simulate([planned]), told.before, told.after)
     outcome = together(work.outcomes, sum(len(part.plan.points) for part in chosen))
+    outcome.interrupted = work.interrupted
     if not outcome.interrupted:
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
         output.scoreboard(ran or work.verdicts, BoardFormat.TABLE, brief=True)
