@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.measures import Measurement, Number, Order
+    from elanite.measures.numbers import Part
     from elanite.proofs import Proof
     from elanite.store import Store, Table
 
@@ -159,6 +160,8 @@ class Verdict:
     """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
     """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
+    parts: tuple[Part, ...] = ()
+    """The statements of a finding, each with its figures."""
 
     @property
     def role(self) -> Role:
@@ -270,7 +273,9 @@ def judge(claim: Claim, measurement: Measurement) -> Verdict:
 
     if isinstance(measurement, Finding):
         widest = _widest(measurement.numbers)
-        found = Verdict(claim, simulated=measurement.text, holds=measurement.holds, widest=widest)
+        found = Verdict(
+            claim, simulated=measurement.text, holds=measurement.holds, widest=widest, parts=measurement.parts
+        )
     elif isinstance(measurement, Order):
         found = Verdict(
             claim,
@@ -289,6 +294,7 @@ def judge(claim: Claim, measurement: Measurement) -> Verdict:
             holds=together([_near(claim, measurement), measurement.besides]),
             note=measurement.note,
             widest=_widest([measurement]),
+            parts=measurement.parts,
         )
     return replace(found, holds=None) if claim.role == "inconsistent" else found
 

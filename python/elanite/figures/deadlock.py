@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import HOT, PALETTE, Figure, below, layered, pixels
+from elanite.figures.style import HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
 from elanite.frames import padded, summarise
 
@@ -81,12 +81,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     title = "Broadcasts at the same time: completed and deadlocked runs"
     x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("roots:N", sort=order)
-    color = alt.Color(
-        "roots:N",
-        title="broadcasts climb",
-        scale=alt.Scale(domain=order, range=PALETTE[: len(order)]),
-        legend=below(),
-    )
+    color = colour("roots", order, "broadcasts climb")
     bars = (
         alt.Chart(latency)
         .mark_bar()

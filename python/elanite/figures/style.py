@@ -9,14 +9,14 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
+from elanite.figures.colours import RED, tints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C"]
-"""Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
+    from elanite.figures.table import Grid
 
-HOT = PALETTE[4]
+HOT = RED
 """The colour of losses and of congestion."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
@@ -48,6 +48,10 @@ class Figure:
     chart: alt.LayerChart = field(repr=False)
     wide: bool = False
     """Whether it needs the whole width of a page."""
+    data: pl.DataFrame | None = field(default=None, repr=False)
+    """What the chart shows, as a table for readers; None if the tooltips of the chart name it (see ``tabular``)."""
+    grid: Grid | None = field(default=None, repr=False)
+    """The cells of a chart that is a table: a page shows these, which fit any width, and not the chart."""
 
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification with its data inside."""
@@ -109,14 +113,14 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
     return alt.Color(
         f"{column}:N",
         title=title,
-        scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
+        scale=alt.Scale(domain=list(order), range=tints(order)),
         legend=below(symbolOpacity=1),
     )
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
-    scale = alt.Scale(domain=list(order), range=SHAPES[: len(order)])
+    scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
     return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(symbolOpacity=1))
 
 
