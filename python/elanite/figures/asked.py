@@ -244,7 +244,11 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
         sizes = x.endswith("_bytes")
         shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
         label = BYTES if sizes else alt.Undefined
-        return alt.X(f"{x}:O", sort=marks, title=title, axis=alt.Axis(values=shown, labelExpr=label, labelAngle=0))
+        # Published values may stand where no point is finished yet.
+        stated = [one["x"] for one in asked["published"] if one["x"] is not None and one["x"] not in marks]
+        domain = sorted([*marks, *stated]) if all(isinstance(one, int | float) for one in stated) else marks + stated
+        axis = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
+        return alt.X(f"{x}:O", scale=alt.Scale(domain=domain), title=title, axis=axis)
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))

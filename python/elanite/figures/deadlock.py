@@ -142,7 +142,8 @@ def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
         " number."
     )
     chart = _picture(waits, held, title) if circle else _list(waits, held, title)
-    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True)
+    data = pl.DataFrame([{"packet": "; ".join(_packet(wait, held)), "waits": " ".join(_waits(wait))} for wait in waits])
+    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True, data=data)
 
 
 def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -10,10 +11,12 @@ import polars as pl
 
 from elanite.claims import claims
 from elanite.figures.colours import RED, tints
+from elanite.text import published as stated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elanite.claims import Claim
     from elanite.figures.table import Grid
 
 HOT = RED
@@ -54,7 +57,11 @@ class Figure:
     """The cells of a chart that is a table: a page shows these, which fit any width, and not the chart."""
 
     def spec(self) -> dict[str, Any]:
-        """The chart as a Vega-Lite specification with its data inside."""
+        """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
+        return self._spec
+
+    @cached_property
+    def _spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = self.chart.to_dict()
         return spec
 
@@ -69,18 +76,22 @@ def published(*identities: str, label: str = "published") -> list[alt.Chart | al
         rules = alt.Chart(pl.DataFrame({"value": values})).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
         layers.append(rules.encode(y="value:Q"))
         middle = sum(value or 0.0 for value in values) / len(values)
-        figure = " to ".join(f"{value:g}" for value in values)
-        for line, dy in ((label, -7), (f"{figure} {claim.unit}", 7)):
+        for line, dy in ((label, -7), (_stated(claim), 7)):
             data = pl.DataFrame({"value": [middle], "text": [line]})
             words = alt.Chart(data).mark_text(align="left", baseline="middle", dx=5, dy=dy, color=RULE)
             layers.append(words.encode(y="value:Q", x=alt.value("width"), text="text:N"))
     return layers
 
 
+def _stated(claim: Claim) -> str:
+    """The published value with the unit as people write it."""
+    return stated(claim).replace(" us", " µs")
+
+
 def published_at(column: str, places: Mapping[str, float | str]) -> list[alt.Chart | alt.LayerChart]:
     """Short dashes at the published values of claims, each at its own place of a stepped axis."""
     rows = [
-        {column: places[claim.id], "value": claim.value, "text": f"published {claim.value:g} {claim.unit}"}
+        {column: places[claim.id], "value": claim.value, "text": f"published {_stated(claim)}"}
         for claim in claims()
         if claim.id in places
     ]
