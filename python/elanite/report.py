@@ -17,6 +17,7 @@ import platform
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -304,6 +305,7 @@ def _data(name: str) -> str:
     return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
 
 
+@cache
 def _libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, safe to stand inside a page."""
     import altair as alt

@@ -247,8 +247,8 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
         # Published values may stand where no point is finished yet.
         stated = [one["x"] for one in asked["published"] if one["x"] is not None and one["x"] not in marks]
         domain = sorted([*marks, *stated]) if all(isinstance(one, int | float) for one in stated) else marks + stated
-        axis = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
-        return alt.X(f"{x}:O", scale=alt.Scale(domain=domain), title=title, axis=axis)
+        along = alt.Scale(domain=domain)
+        return alt.X(f"{x}:O", scale=along, title=title, axis=alt.Axis(values=shown, labelExpr=label, labelAngle=0))
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))
