@@ -1,4 +1,4 @@
-"""Renew the README from finished points: its sentence of the scoreboard, and its picture, figure 15 a of the QsNET paper.
+"""Renew the README from finished points: its sentence of the scoreboard, and its picture, a congestion matrix that moves.
 
 ``make docs`` runs this.
 """
