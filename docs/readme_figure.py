@@ -1,4 +1,4 @@
-"""Renew the README from finished points: its sentence of the scoreboard, and its picture, a congestion matrix that moves.
+"""Renew the README from finished points: its sentence of the scoreboard, and its picture, a congestion matrix.
 
 ``make docs`` runs this.
 """
