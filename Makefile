@@ -11,7 +11,7 @@
 #                  cost that do not occur; needs valgrind
 # make endurance   ten million messages through a network with bit errors and failing cables (COUNT=100000 for fewer)
 # make speed       the same, and the tables of docs/speed.md from it
-# make docs        docs/validation.md from the scoreboard, and the figure of the README
+# make docs        docs/validation.md from the scoreboard, and the picture of the README
 # make lock        requirements.lock from pyproject.toml
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
@@ -112,7 +112,7 @@ docs: build
 		lacking = [claim["id"] for claim in json.load(sys.stdin) if claim["state"] == "not run"]; \
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
-	$(BIN)/python docs/readme_figure.py $(OUT) docs/uniform-64.svg
+	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
 	$(BIN)/python docs/faults_figures.py $(OUT)
 
 lock: $(VENV)/.installed

@@ -1,4 +1,4 @@
-"""Renew the README from finished points: its sentence of the scoreboard, and its figure, 11 c of the QsNET paper.
+"""Renew the README from finished points: its sentence of the scoreboard, and its picture, a congestion matrix.
 
 ``make docs`` runs this.
 """
@@ -8,12 +8,16 @@ import sys
 from pathlib import Path
 
 import elanite as el
+from elanite.figures.animated import animated
 from elanite.text import headline
 
+TITLE = "Complement traffic on 64 nodes: how congestion builds up"
+
 out, picture = sys.argv[1:]
-result = el.load_results(el.Experiment.load("qsnet/uniform"), out=out)
-figure = next(figure for figure in result.figures() if figure.name == "11c")
-figure.chart.properties(background="white").save(picture)
+result = el.load_results(el.Experiment.load("qsnet/congestion"), out=out)
+points = [point for point in result.points if point.series == "build-up"]
+(point,) = [point for point in points if point.parameters["pattern"] == "complement"][:1]
+Path(picture).write_text(animated(result.congestion(point), TITLE), encoding="utf-8")
 readme = Path(__file__).parents[1] / "README.md"
 sentence = f"**{headline(el.scoreboard(out))}**"
 text = re.sub(r"(?m)^\*\*\d+ of .*\*\*", sentence, readme.read_text(encoding="utf-8"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +16,7 @@ import pytest
 from conftest import SMALL
 from elanite import congestion, figures, sources
 from elanite.cli.congestion import _print
+from elanite.figures import animated
 from elanite.figures import matrix as picture
 from elanite.plan import Point, plan
 from elanite.store import empty
@@ -289,6 +291,25 @@ def test_the_slider_is_there_if_the_run_has_slices() -> None:
     (slider,), (other,) = (parameters(drawn) for drawn in picture.draw(matrix(point([2, 2], [2], 2), TINY), "x", "x"))
     assert slider["name"] != other["name"]
     assert slider["value"] == slider["bind"]["max"] == 3, "two slices and the window"
+
+
+def test_the_moving_picture_plays_the_slices_and_rests_on_the_window() -> None:
+    drawn = matrix(point([2, 2], [2], 2), TINY)
+    scene = picture.scene(drawn)
+    assert len(scene.moments) == 3
+    assert all(len(relative) == 3 for relative in scene.squares["relative"])
+    svg = ElementTree.fromstring(animated.animated(drawn, "a < b"))  # noqa: S314 - our own text
+    name = "{http://www.w3.org/2000/svg}"
+    fills = [
+        one.get("values", "").split(";") for one in svg.iter(f"{name}animate") if one.get("attributeName") == "fill"
+    ]
+    assert len(fills) == len(scene.squares)
+    assert {len(one) for one in fills} == {3 + animated.REST}
+    for values, relative in zip(fills, scene.squares["relative"], strict=True):
+        assert values[:3] == [animated.heat(one) for one in relative]
+        assert set(values[3:]) == {values[2]}
+    assert [animated.heat(one).lower() for one in (0.0, 100.0)] == [congestion.HEAT[0], congestion.HEAT[-1]]
+    assert svg.findtext(f"{name}title") == "a < b"
 
 
 def test_the_shipped_experiment_gives_figure_15() -> None:

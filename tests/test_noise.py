@@ -73,7 +73,7 @@ def test_the_first_processor_is_noiseless_too() -> None:
 
 def test_figure_3() -> None:
     drawn = list(figures.noise.draw(table(FIRST, shifted(FIRST, 1.0))))
-    assert [(figure.name, figure.paper) for figure in drawn] == [("3a", "3a"), ("3b", "3b")]
+    assert [(figure.name, figure.paper) for figure in drawn] == [("3a", "figure 3 a"), ("3b", "figure 3 b")]
     first, second = (figure.spec() for figure in drawn)
     domains = [spec["layer"][0]["encoding"]["x"]["scale"]["domain"] for spec in (first, second)]
     assert domains[0] == domains[1], "the same axes"

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.measures import Measurement, Number, Order
+    from elanite.measures.numbers import Part
     from elanite.plan import Plan, Point
     from elanite.proofs import Proof
     from elanite.store import Store, Table
@@ -162,6 +163,8 @@ class Verdict:
     """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
     quick: bool = False
     """Whether it was measured on points that a quick run shortened."""
+    parts: tuple[Part, ...] = ()
+    """The statements of a finding, each with its figures."""
 
     @property
     def role(self) -> Role:
@@ -277,7 +280,9 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
 
     if isinstance(measurement, Finding):
         widest = _widest(measurement.numbers)
-        found = Verdict(claim, simulated=measurement.text, holds=measurement.holds, widest=widest)
+        found = Verdict(
+            claim, simulated=measurement.text, holds=measurement.holds, widest=widest, parts=measurement.parts
+        )
     elif isinstance(measurement, Order):
         found = Verdict(
             claim,
@@ -296,6 +301,7 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
             holds=together([_near(claim, measurement), measurement.besides]),
             note=measurement.note,
             widest=_widest([measurement]),
+            parts=measurement.parts,
         )
     if claim.role == "inconsistent":
         return replace(found, holds=None)

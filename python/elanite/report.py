@@ -1,7 +1,12 @@
-"""The report: one HTML page with the scoreboard and every figure, which works without a network.
+"""The report: one HTML page with the cover, every figure and every claim, which works without a network.
 
-The page is drawn from the store alone. The Vega libraries are embedded once; the figures are specifications with their
-data inside, drawn by the reader's browser in its light or dark colours.
+The page is drawn from the store alone. It begins with the picture of all claims (``cover``), then has a chapter for
+each paper (``papers``), in it the experiments with their figures and claims, and ends with what the page rests on. The
+figures are specifications with their data inside, drawn by the reader's browser when the reader scrolls to them, so
+that the page opens at once; the Vega libraries are embedded as text and started with the first figure. Without scripts
+the page still has the cover, all claims and all tables.
+
+``write`` makes the page of a store, ``render`` the page of any sections, also of experiments of one's own.
 """
 
 from __future__ import annotations
@@ -10,14 +15,20 @@ import json
 import os
 import platform
 from dataclasses import dataclass
+from dataclasses import replace as changed
+from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, figures, frames, sources
+from elanite import _core, cover, figures, findings, frames, papers, sources
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
+from elanite.figures import tabular
+from elanite.figures.curves import SATURATED
+from elanite.figures.table import tint
 from elanite.plan import FIRST_SEED
 from elanite.quick import NOTE, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
@@ -28,13 +39,28 @@ from elanite.text import published as published_text
 from elanite.vary import varied
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from elanite.claims import Verdict
     from elanite.figures import Figure
+    from elanite.papers import Paper
     from elanite.plan import Plan, Point
     from elanite.store import Store
+
+NAMES = {
+    papers.OWN: "Own experiments",
+    papers.OTHERS: "Other publications",
+    papers.BEYOND: "Beyond the papers",
+}
+"""The chapters that are no paper."""
+
+ABOUT = {
+    papers.OWN: "Experiments that are not shipped with Elanite.",
+    papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
+    papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
+    " to compare them with.",
+}
 
 
 @dataclass(frozen=True)
@@ -48,10 +74,41 @@ class Section:
     events: int
     cpu_seconds: float
 
+    same: Section | None = None
+    """The section before this one that has all of its points, and so its figures."""
+
     @property
     def anchor(self) -> str:
         """Identifier of the section within the page."""
         return self.plan.experiment.name.replace("/", "-")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A paper, or what no paper has: its experiments, and its claims that belong to none of these."""
+
+    key: str
+    paper: Paper | None
+    sections: list[Section]
+    others: list[Verdict]
+    judged: list[Verdict]
+    """All claims of the chapter with results."""
+
+    @property
+    def name(self) -> str:
+        """The heading of the chapter."""
+        return self.paper.short if self.paper else NAMES[self.key]
+
+    def label(self, section: Section) -> str:
+        """The title of a section in short: what stands before the colon, or after it if others begin alike."""
+        first, _, rest = section.plan.title.partition(": ")
+        alike = sum(other.plan.title.split(": ")[0] == first for other in self.sections)
+        return rest[:1].upper() + rest[1:] if alike > 1 and rest else first
+
+    @property
+    def about(self) -> str:
+        """What the chapter has, in a sentence."""
+        return self.paper.about if self.paper else ABOUT[self.key]
 
 
 @dataclass(frozen=True)
@@ -129,6 +186,11 @@ def section(plan: Plan, points: Sequence[Point], store: Store) -> Section:
     )
 
 
+def sections(store: Store, plans: Iterable[Plan]) -> list[Section]:
+    """The sections of the experiments that have at least one point in the store."""
+    return [section(each, points, store) for each in plans if (points := frames.finished(each, store))]
+
+
 def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> tuple[Path, list[Verdict]]:
     """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the verdicts."""
     return Writer(out, store, seed, quick=quick).write()
@@ -136,7 +198,7 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = Fals
 
 def write_own(page: Path, plans: Sequence[Plan], store: Store) -> int:
     """Write a page of experiments of one's own: figures and machines, no claims; returns the number of sections."""
-    found = [section(plan, points, store) for plan in plans if (points := frames.finished(plan, store))]
+    found = sections(store, plans)
     if found:
         page.parent.mkdir(parents=True, exist_ok=True)
         replace(page, render(found, []))
@@ -150,10 +212,19 @@ def render(
     sensitivities: Sequence[Studied] = (),
     note: str = "",
 ) -> str:
-    """The page as text."""
+    """The page as text; ``note`` stands on its cover, such as that its runs were short.
+
+    Sections of experiments that are not shipped come first. Without verdicts the page has no chapters of papers.
+    """
     import jinja2
 
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_data),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters.update(
         number=number,
         percent=percent,
@@ -161,25 +232,36 @@ def render(
         published=published_text,
         simulated=simulated,
         spread=spread,
+        says=cover.says,
+        sentences=findings.sentences,
+        behind=findings.behind,
+        legends=lambda figure: tabular.legends(figure.spec()),
+        embedded=_embedded,
+        in_order=lambda drawn: list(_once(papers.in_order(drawn))),
+        tint=tint,
     )
+    chapters = list(_chapters(found, verdicts))
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
-    charts = {f"{section.anchor}-{figure.name}": figure.spec() for section in found for figure in section.figures}
-    charts |= {each.figure.name: each.figure.spec() for each in sensitivities}
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
-    template = environment.from_string(_data("report.html.j2"))
-    return template.render(
+    return environment.get_template("report.html.j2").render(
         style=_data("report.css"),
         script=_data("report.js"),
         libraries=_libraries(),
-        charts=_json(charts),
+        chapters=chapters,
         sections=found,
         headline=headline(verdicts),
+        note=note,
         judged=[v for v in verdicts if v.judged],
         missed=[v for v in counted if v.holds is False],
         unresolved=[v for v in counted if v.state == "not resolved"],
         vague=[v for v in counted if v.state == "source too vague"],
         inferred=[v for v in verdicts if v.judged and v.role == "inference"],
         contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
+        cover={role: cover.groups(verdicts, [role]) for role in ("predicted", "fitted")},
+        statements=cover.groups(verdicts, ("predicted", "fitted")),
+        apart=cover.groups(verdicts, ("inference", "inconsistent")),
+        typical=cover.typical(verdicts, "predicted"),
+        marks=[(mark, cover.place(mark)) for mark in cover.MARKS],
         sign=SIGN,
         unjudged=[v for v in verdicts if not v.judged],
         widest=widest(verdicts),
@@ -187,17 +269,62 @@ def render(
         sensitivities=sensitivities,
         strong=f"{STRONG:.0%}",
         machines=[Machine.of(source) for source in machines],
-        note=note,
+        papers=papers.papers(),
         seed=seed,
         first_seed=FIRST_SEED,
+        date=datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
         versions={
-            "elanite": _core.VERSION,
+            "Elanite": _core.VERSION,
             "model revision": _core.MODEL_REVISION,
-            "python": platform.python_version(),
-            "altair": version("altair"),
-            "polars": version("polars"),
+            "Python": platform.python_version(),
+            "Altair": version("altair"),
+            "Polars": version("polars"),
+            "first seed": seed,
         },
     )
+
+
+def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:
+    """The papers with their experiments and claims; own experiments first, what no paper has last."""
+    known: dict[str, list[Section]] = {}
+    for section in sorted(_without_twins(found), key=lambda section: papers.place(section.plan)):
+        known.setdefault(papers.chapter(section.plan), []).append(section)
+    chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
+    shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
+    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND):
+        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim.source)) == key]
+        others = [v for v in here if v.claim.experiment not in shown]
+        if known.get(key) or others:
+            judged = [v for v in here if v.judged]
+            yield Chapter(key, chapters.get(key), known.get(key, []), others, judged)
+
+
+def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
+    """The sections; one whose points all belong to a larger one refers to that one, and has no figures."""
+    points = {id(section): {point.id for point in section.plan.points} for section in found}
+    for section in found:
+        mine = points[id(section)]
+        same = next((other for other in found if mine < points[id(other)]), None)
+        yield changed(section, same=same, figures=[]) if same else section
+
+
+def _once(drawn: Iterable[Figure]) -> Iterator[Figure]:
+    """The figures of a section; the signs that they share are explained in the caption of the first one only."""
+    first = ""
+    for figure in drawn:
+        if SATURATED not in figure.caption:
+            yield figure
+        elif first:
+            yield changed(figure, caption=figure.caption.replace(SATURATED, f"Signs as in {first}."))
+        else:
+            first = figure.paper or "the first figure with loads"
+            yield figure
+
+
+def _embedded(figure: Figure) -> str:
+    """What the page's script needs of a figure: the chart, and the table of its data."""
+    head, rows = tabular.table(figure)
+    return _json({"spec": figure.spec(), "head": head, "rows": rows})
 
 
 def replace(path: Path, text: str) -> None:
@@ -215,6 +342,7 @@ def _data(name: str) -> str:
     return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
 
 
+@cache
 def _libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script, safe to stand inside a page."""
     import altair as alt

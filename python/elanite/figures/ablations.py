@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, table
+from elanite.figures.table import Cell, Column, Grid, table
 from elanite.frames import padded
 from elanite.measures.numbers import Number, averaged, ratio
 
@@ -82,8 +82,8 @@ def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
         " the distance of a figure from that of the machine as it is; the last column names the figures that change by"
         f" {NOTABLE:.0%} or more, and by more than the intervals."
     )
-    chart = table(columns, rows, "of the figure of the machine as it is", title)
-    return Figure("ablations", title, "", caption, chart, wide=True)
+    grid = Grid(columns, rows, "of the figure of the machine as it is")
+    return Figure("ablations", title, "", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None) -> Cell:

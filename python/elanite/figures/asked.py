@@ -16,10 +16,10 @@ import polars as pl
 from elanite import claims
 from elanite.errors import UsageError
 from elanite.figures import curves as layers_of
+from elanite.figures.colours import PALETTE
 from elanite.figures.style import (
     BYTES,
     MARKS,
-    PALETTE,
     RULE,
     Figure,
     colour,
@@ -109,16 +109,21 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
-    """Accepted over offered load."""
+    """Accepted over offered load; all panels have the same axes, so that they can be compared."""
+    drawn = []
     for panel, here in panels(asked, _told(rows)):
         named = _named(panel, here)
         accepted, offered = panel["metric"] or "accepted", panel["offered"] or "offered"
         data = layers_of.of_loads(named, ["curve", "load_MBps"], accepted, offered)
-        if data.is_empty():
-            continue
+        if not data.is_empty():
+            drawn.append((panel, here, data))
+    if not drawn:
+        return
+    to = layers_of.ends(pl.concat([data for *_, data in drawn]))
+    for panel, here, data in drawn:
         unit = panel["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
         rules = _published(panel, here)
-        found = layers_of.loads(data, "curve", panel["legend"], unit, digits=_digits(data))
+        found = layers_of.loads(data, "curve", panel["legend"], unit, digits=_digits(data), to=to)
         yield figure(panel, found + rules, layers_of.SATURATED, bool(rules))
 
 
@@ -239,7 +244,11 @@ def _axis(asked: Asked, data: pl.DataFrame) -> alt.X:
         sizes = x.endswith("_bytes")
         shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
         label = BYTES if sizes else alt.Undefined
-        return alt.X(f"{x}:O", sort=marks, title=title, axis=alt.Axis(values=shown, labelExpr=label, labelAngle=0))
+        # Published values may stand where no point is finished yet.
+        stated = [one["x"] for one in asked["published"] if one["x"] is not None and one["x"] not in marks]
+        domain = sorted([*marks, *stated]) if all(isinstance(one, int | float) for one in stated) else marks + stated
+        along = alt.Scale(domain=domain)
+        return alt.X(f"{x}:O", scale=along, title=title, axis=alt.Axis(values=shown, labelExpr=label, labelAngle=0))
     if scale == "log":
         along = alt.Scale(type="log", base=2, domain=[marks[0], marks[-1]], nice=False)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False))

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.curves import SATURATED, loads, of_loads
+from elanite.figures.curves import SATURATED, ends, loads, of_loads
 from elanite.figures.style import HOT, Figure, colour, layered, published
 from elanite.measures.numbers import Number, at_least, averaged, ratio
 from elanite.measures.rows import compute, of_jobs
@@ -40,12 +40,14 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     alone = rows.filter((pl.col("series") == "alone") & (pl.col("job") == "compute"))
     letters = iter("abcdef")
+    every = beside.filter(pl.col("job") == "compute")
+    to = ends(of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"])) if len(every) else None
     for io_load in beside["io.load_MBps"].unique().sort().to_list():
         for io_nodes in IO_NODES:
             here = beside.filter((pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes))
             letter = next(letters, "")
             if not here.is_empty():
-                yield _load(here, alone, letter, io_load, io_nodes)
+                yield _load(here, alone, (letter, io_load, io_nodes), to)
     if found := kept(rows):
         yield _summary(found, beside)
 
@@ -56,7 +58,10 @@ def fraction(io_load: float) -> str:
     return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
 
 
-def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float, io_nodes: str) -> Figure:
+def _load(
+    beside: pl.DataFrame, alone: pl.DataFrame, panel: tuple[str, float, str], to: tuple[float, float] | None
+) -> Figure:
+    letter, io_load, io_nodes = panel
     title = f"Combined traffic: {io_nodes} I/O nodes, I/O load {fraction(io_load)}"
     compute = beside.filter(pl.col("job") == "compute").with_columns(load=pl.col("compute.load_MBps"))
     data = of_loads(compute, ["mapping", "load"])
@@ -68,7 +73,7 @@ def _load(beside: pl.DataFrame, alone: pl.DataFrame, letter: str, io_load: float
         " is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load is that"
         f" of each I/O client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
-    layers = loads(data, "mapping", "I/O nodes", "MB/s per node")
+    layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=to)
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_alone(of_loads(same, ["mapping", "load"]), order))

@@ -14,7 +14,7 @@ from elanite.api import Machine
 from elanite.beside import beside
 from elanite.claims import fitted_parameters
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, table
+from elanite.figures.table import Cell, Column, Grid, table
 from elanite.plan import ON
 from elanite.text import with_half
 
@@ -97,7 +97,8 @@ def _table(rows: pl.DataFrame) -> Figure:
         " one switch are published. Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory,"
         " so that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no noise."
     )
-    return Figure("table", title, "", caption, table(columns, lines, "", title), wide=True)
+    grid = Grid(columns, lines)
+    return Figure("table", title, "", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _offered(rows: pl.DataFrame) -> str:

@@ -19,6 +19,9 @@ Layers = list["alt.Chart | alt.LayerChart"]
 DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
 """Where a logarithmic axis is labelled."""
 
+BESIDE = 1.3
+"""How far the axis of the accepted load goes beyond the greatest mean: published values often are above it."""
+
 SATURATED = (
     "The offered load is the load that the sources offered in the measured window. Bands are 95% confidence intervals"
     " over batches and seeds; below saturation, of the messages under way at the ends of the window. Triangles are"
@@ -79,15 +82,27 @@ def _under_way(batches: pl.DataFrame) -> float:
     return spread * math.sqrt(2 * len(runs)) / len(batches)
 
 
-def loads(data: pl.DataFrame, curve: str, legend: str, unit: str, *, digits: int = 1) -> Layers:
-    """Accepted over offered load in some unit, a curve for each value of a column."""
+def ends(data: pl.DataFrame) -> tuple[float, float]:
+    """Where the axes of ``loads`` end, in x and y; panels of a figure share the ends of all of their data."""
+    return max(data["offered"].to_list()) * 1.02, max(data["mean"].to_list()) * BESIDE
+
+
+def loads(
+    data: pl.DataFrame, curve: str, legend: str, unit: str, *, digits: int = 1, to: tuple[float, float] | None = None
+) -> Layers:
+    """Accepted over offered load in some unit, a curve for each value of a column.
+
+    The axes begin at 0 and end at ``to``, by default at the ``ends`` of the data.
+    """
     order = data[curve].unique(maintain_order=True).to_list()
+    right, top = to or ends(data)
+    along, up = (alt.Scale(domain=[0.0, end], nice=True) for end in (right, top))
     base = alt.Chart(data).encode(
-        x=alt.X("offered:Q", title=f"offered load, {unit}"), color=colour(curve, order, legend)
+        x=alt.X("offered:Q", title=f"offered load, {unit}", scale=along), color=colour(curve, order, legend)
     )
     y = f"accepted load, {unit}"
     form = f".{digits}f"
-    band = base.mark_errorband(opacity=0.2).encode(y=alt.Y("low:Q", title=y), y2="high:Q")
+    band = base.mark_errorband(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", title=y, scale=up), y2="high:Q")
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y="mean:Q",
         fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
@@ -106,8 +121,8 @@ def loads(data: pl.DataFrame, curve: str, legend: str, unit: str, *, digits: int
             "state",
         ],
     )
-    top = min(max(data["high"].to_list()) * 1.05, max(data["offered"].to_list()))
-    diagonal = alt.Chart(pl.DataFrame({"x": [0.0, top], "y": [0.0, top]})).mark_line(
+    corner = min(right, top)
+    diagonal = alt.Chart(pl.DataFrame({"x": [0.0, corner], "y": [0.0, corner]})).mark_line(
         strokeDash=[2, 3], strokeWidth=1, color=RULE
     )
     return [band, base.mark_line().encode(y="mean:Q"), points, diagonal.encode(x="x:Q", y="y:Q")]

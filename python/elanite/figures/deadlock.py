@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import HOT, PALETTE, Figure, below, layered, pixels
+from elanite.figures.style import HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
 from elanite.frames import padded, summarise
 
@@ -81,12 +81,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     title = "Broadcasts at the same time: completed and deadlocked runs"
     x = alt.X("groups:O", title="groups that broadcast at the same time", axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("roots:N", sort=order)
-    color = alt.Color(
-        "roots:N",
-        title="broadcasts climb",
-        scale=alt.Scale(domain=order, range=PALETTE[: len(order)]),
-        legend=below(),
-    )
+    color = colour("roots", order, "broadcasts climb")
     bars = (
         alt.Chart(latency)
         .mark_bar()
@@ -147,7 +142,8 @@ def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
         " number."
     )
     chart = _picture(waits, held, title) if circle else _list(waits, held, title)
-    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True)
+    data = pl.DataFrame([{"packet": "; ".join(_packet(wait, held)), "waits": " ".join(_waits(wait))} for wait in waits])
+    return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True, data=data)
 
 
 def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:

@@ -8,7 +8,7 @@ import polars as pl
 
 from elanite.claims import claims
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, table
+from elanite.figures.table import Cell, Column, Grid, table
 from elanite.measures.numbers import averaged
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def _table(rows: pl.DataFrame) -> Figure:
     )
     if "cyclic" in rows["pattern"]:
         caption += " Cyclic: the I/O nodes are assigned in turn; the paper's value stands with the other assignment."
-    chart = table(columns, lines, "of the published value", title)
-    return Figure("table-1", title, "table 1", caption, chart, wide=True)
+    grid = Grid(columns, lines, "of the published value")
+    return Figure("table-1", title, "table 1", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _written(fraction: float) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -125,19 +126,14 @@ def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> 
         caption += " A cross marks links that were down in the run."
     if parameters:
         caption += f" Parameters: {parameters}."
-    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True)
+    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_told(view))
 
 
 def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
     matrix = view.matrix
     members, labels, height = _layout(view)
     # The moments that the slider shows; a Vega expression picks the one from the lists below.
-    moments = [
-        f"{number(matrix.slice_us * index / 1000)} to {number(matrix.slice_us * (index + 1) / 1000)} ms"
-        for index in range(matrix.slice_count)
-    ]
-    begin, end = matrix.window
-    moments.append(f"measured window, {number(begin / 1000)} to {number(end / 1000)} ms")
+    moments = _moments(matrix)
     moment = alt.param(name="moment_" + "".join(c if c.isalnum() else "_" for c in name), value=len(moments))
     if matrix.slice_count:
         slider = alt.binding_range(min=1, max=len(moments), step=1, name="time slice, then the measured window ")
@@ -208,6 +204,56 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
         )
         layers.insert(1, crosses.encode(x="centre:Q", y="middle:Q", tooltip=tooltip))
     return layered(title, layers, WIDTH, height).add_params(moment)
+
+
+def _moments(matrix: Matrix) -> list[str]:
+    """The names of the slices of time, and of the measured window."""
+    ends = [number(matrix.slice_us * index / 1000) for index in range(matrix.slice_count + 1)]
+    begin, end = (number(each / 1000) for each in matrix.window)
+    return [f"{one} to {two} ms" for one, two in pairwise(ends)] + [f"measured window, {begin} to {end} ms"]
+
+
+def _told(view: _View) -> pl.DataFrame:
+    """The figures of the measured window, as a table for readers: links, then switches."""
+    links = pl.concat([part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)])
+    parts = [links, view.switches.select("name", "packets", "us")]
+    share = 100 * pl.col("us") / pl.max_horizontal(pl.col("us").max(), 1e-9)
+    named = [part.sort("us", descending=True).with_columns(relative=share) for part in parts]
+    return pl.concat(named).select(
+        pl.col("name").alias("where"),
+        pl.col("us").alias("sum, µs"),
+        pl.col("relative").round(1).alias("most loaded = 100"),
+        pl.col("packets").alias("packets in the window"),
+    )
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The picture of the delays at every moment, for those who draw it themselves. Lengths are in pixels."""
+
+    squares: pl.DataFrame
+    """``x``, ``x2``, ``y``, ``y2``, ``name``, ``kind``, and ``relative``, the list of the figures of all moments."""
+    labels: pl.DataFrame
+    """``x``, ``y``, ``text``, and ``align`` (left or center)."""
+    moments: list[str]
+    width: int
+    height: int
+
+
+def scene(matrix: Matrix) -> Scene:
+    """The picture of the delays of a matrix, at every moment that it knows."""
+    view = _delays(matrix)
+    members, labels, height = _layout(view)
+    most = _most(view)
+    parts = _parts(members, view)
+    relative = [
+        [100 * delay / most[kind][moment] for moment, delay in enumerate(delays)]
+        for kind, delays in parts.select("kind", "delays").iter_rows()
+    ]
+    squares = parts.select("x", "x2", "y", "y2", "name", "kind").with_columns(
+        relative=pl.Series(relative, dtype=pl.List(pl.Float64))
+    )
+    return Scene(squares, labels, _moments(matrix), WIDTH, height)
 
 
 def _layout(view: _View) -> tuple[pl.DataFrame, pl.DataFrame, int]:

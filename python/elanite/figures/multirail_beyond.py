@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, table
+from elanite.figures.table import Cell, Column, Grid, table
 from elanite.frames import padded
 from elanite.measures.numbers import averaged, ratio
 from elanite.policies import changes, ordered, told
@@ -62,7 +62,8 @@ def _table(rows: pl.DataFrame) -> Figure:
         f" with half of its 95% confidence interval; {rows['message'][0]} messages. The tint shows the distance of a"
         " figure from that of basic in the same row."
     )
-    return Figure("beyond", title, "", caption, table(columns, body, "of what basic accepts", title), wide=True)
+    grid = Grid(columns, body, "of what basic accepts")
+    return Figure("beyond", title, "", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _case(series: str, pattern: str, machine: str) -> str:

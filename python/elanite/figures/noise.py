@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.figures.colours import PALETTE
 from elanite.figures.curves import curves
-from elanite.figures.style import PALETTE, Figure, layered
+from elanite.figures.style import Figure, layered
 from elanite.frames import summarise
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def draw(table: pl.DataFrame) -> Iterator[Figure]:
     width, bars = scale(list(found.values()))
     for cpu, bins in found.items():
         number, word = NAMES.get(cpu, (f"cpu-{cpu}", f"number {cpu}"))
-        paper = number if cpu in NAMES else ""
+        paper = f"figure {' '.join(number)}" if cpu in NAMES else ""
         title = f"Noise: time of an iteration on the {word} processor"
         yield histogram(bins, compute, (number, title, paper), (width, bars))
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures.style import PALETTE, RULE, Figure, layered, pixels
+from elanite.figures.colours import PALETTE
+from elanite.figures.style import RULE, Figure, layered, pixels
 from elanite.sensitivity import LEAST, resolved, turned
 from elanite.text import number, percent
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from elanite.claims import claims
+from elanite.figures.colours import RED, tints
+from elanite.text import published as stated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-PALETTE = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#8C8C8C"]
-"""Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
+    from elanite.claims import Claim
+    from elanite.figures.table import Grid
 
-HOT = PALETTE[4]
+HOT = RED
 """The colour of losses and of congestion."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
@@ -48,9 +51,17 @@ class Figure:
     chart: alt.LayerChart = field(repr=False)
     wide: bool = False
     """Whether it needs the whole width of a page."""
+    data: pl.DataFrame | None = field(default=None, repr=False)
+    """What the chart shows, as a table for readers; None if the tooltips of the chart name it (see ``tabular``)."""
+    grid: Grid | None = field(default=None, repr=False)
+    """The cells of a chart that is a table: a page shows these, which fit any width, and not the chart."""
 
     def spec(self) -> dict[str, Any]:
-        """The chart as a Vega-Lite specification with its data inside."""
+        """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
+        return self._spec
+
+    @cached_property
+    def _spec(self) -> dict[str, Any]:
         spec: dict[str, Any] = self.chart.to_dict()
         return spec
 
@@ -65,18 +76,22 @@ def published(*identities: str, label: str = "published") -> list[alt.Chart | al
         rules = alt.Chart(pl.DataFrame({"value": values})).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
         layers.append(rules.encode(y="value:Q"))
         middle = sum(value or 0.0 for value in values) / len(values)
-        figure = " to ".join(f"{value:g}" for value in values)
-        for line, dy in ((label, -7), (f"{figure} {claim.unit}", 7)):
+        for line, dy in ((label, -7), (_stated(claim), 7)):
             data = pl.DataFrame({"value": [middle], "text": [line]})
             words = alt.Chart(data).mark_text(align="left", baseline="middle", dx=5, dy=dy, color=RULE)
             layers.append(words.encode(y="value:Q", x=alt.value("width"), text="text:N"))
     return layers
 
 
+def _stated(claim: Claim) -> str:
+    """The published value with the unit as people write it."""
+    return stated(claim).replace(" us", " µs")
+
+
 def published_at(column: str, places: Mapping[str, float | str]) -> list[alt.Chart | alt.LayerChart]:
     """Short dashes at the published values of claims, each at its own place of a stepped axis."""
     rows = [
-        {column: places[claim.id], "value": claim.value, "text": f"published {claim.value:g} {claim.unit}"}
+        {column: places[claim.id], "value": claim.value, "text": f"published {_stated(claim)}"}
         for claim in claims()
         if claim.id in places
     ]
@@ -109,14 +124,14 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
     return alt.Color(
         f"{column}:N",
         title=title,
-        scale=alt.Scale(domain=list(order), range=PALETTE[: len(order)]),
+        scale=alt.Scale(domain=list(order), range=tints(order)),
         legend=below(symbolOpacity=1),
     )
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
-    scale = alt.Scale(domain=list(order), range=SHAPES[: len(order)])
+    scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
     return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(symbolOpacity=1))
 
 

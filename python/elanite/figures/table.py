@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import altair as alt
 import polars as pl
 
+from elanite.figures.colours import mixed
 from elanite.figures.style import RULE, layered, pixels
 
 if TYPE_CHECKING:
@@ -52,8 +53,24 @@ class Cell:
     """The text that appears when the reader points at the cell."""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Sequence[Cell]], legend: str, title: str) -> alt.LayerChart:
-    """The picture of a table; ``legend`` says what the tints mean, if there are any."""
+@dataclass(frozen=True)
+class Grid:
+    """A table; ``legend`` says what the tints mean, if there are any."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    legend: str = ""
+
+
+def tint(ratio: float) -> str:
+    """The colour of a cell with a figure relative to its reference, as on the scale of the picture."""
+    way = max(-1.0, min(1.0, 2 * (ratio - 1)))
+    return mixed("#FFFFFF", MORE if way > 0 else LESS, abs(way))
+
+
+def table(grid: Grid, title: str) -> alt.LayerChart:
+    """The picture of a table."""
+    columns, rows, legend = grid.columns, grid.rows, grid.legend
     scale = WIDTH / sum(column.width for column in columns)
     edges = [scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)]
     words: list[dict[str, object]] = []

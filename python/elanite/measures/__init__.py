@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from elanite.measures import congestion, multirail, noise
 from elanite.measures.numbers import (
+    Case,
     Finding,
     Measurement,
     Number,
     Order,
+    Part,
     at_least,
     at_most,
     difference,
@@ -25,6 +27,7 @@ from elanite.measures.numbers import (
 )
 from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
 from elanite.measures.rows import prepared
+from elanite.text import number as plain
 from elanite.text import with_half
 
 if TYPE_CHECKING:
@@ -61,8 +64,9 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
     holds = together(part.holds for part in parts)
     text = "; ".join(part.text for part in parts)
     numbers = tuple(figure for part in parts for figure in part.numbers)
+    said = tuple(statement for part in parts for statement in part.parts)
     if claim.measure == "parts":
-        return Finding(holds, text, numbers)
+        return Finding(holds, text, numbers, said)
     found = _groups(claim.quantity, claim.each, prepared(rows, claim.rows, claim.each), claim.metric)
     if claim.measure == "order":
         ordered = sorted(found, key=lambda one: -one[1].mean)
@@ -77,7 +81,7 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
     note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    return Number(picked.mean, low, high, note, holds, picked.values)
+    return Number(picked.mean, low, high, note, holds, picked.values, parts=said)
 
 
 PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
@@ -109,7 +113,20 @@ def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
         said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
     words = f"{part['says']}, {SAID[whole]}: {said}" if "says" in part else said
     judged = "says" in part and not part.get("means")
-    return Finding(whole, words, tuple(side for _, figure in found for side in _sides(figure) if judged))
+    numbers = tuple(side for _, figure in found for side in _sides(figure) if judged)
+    if "says" not in part:
+        return Finding(whole, words, numbers)
+    cases = tuple(Case(name, one, held) for name, (_, one), held in zip(_names(found), found, holds, strict=True))
+    return Finding(whole, words, numbers, (Part(part["says"], whole, _needs(part), cases),))
+
+
+def _needs(part: dict[str, Any]) -> str:
+    """The bounds of a part in words."""
+    bounds = {"least": "at least", "most": "at most", "above": "above", "below": "below"}
+    words = [f"{word} {plain(part[bound])}" for bound, word in bounds.items() if bound in part]
+    if "touches" in part:
+        words.append("{} to {}".format(*map(plain, part["touches"])))
+    return " and ".join(words) + (f", but for {part['but']} in each group" if part.get("but") else "")
 
 
 def _sides(figure: Number) -> list[Number]:
@@ -203,10 +220,18 @@ def _table(fields: Quantity) -> Quantity:
 
 def _list(found: Figures) -> str:
     """The figures of some groups, in words."""
-    varying = {name for group, _ in found for name, value in group.items() if value != found[0][0][name]}
-    names = [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
-    words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(names, found, strict=True)]
-    return ("; " if len(varying) > 1 else ", ").join(words)
+    words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(_names(found), found, strict=True)]
+    return ("; " if len(_varying(found)) > 1 else ", ").join(words)
+
+
+def _names(found: Figures) -> list[str]:
+    """The groups in words, by what differs between them."""
+    varying = _varying(found)
+    return [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
+
+
+def _varying(found: Figures) -> set[str]:
+    return {name for group, _ in found for name, value in group.items() if value != found[0][0][name]}
 
 
 def _figure(figure: Number) -> str:

@@ -32,6 +32,8 @@ class Number:
     """The independent values of the mean, by seed and batch."""
     sides: tuple[Number, ...] = ()
     """The figures that it compares; empty if it compares none."""
+    parts: tuple[Part, ...] = ()
+    """The other statements of the claim."""
 
     @property
     def half(self) -> float:
@@ -48,6 +50,26 @@ class Number:
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
         return Number(shift + scale * self.mean, low, high, values=values, sides=self.sides)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One figure of a statement, and whether it has what the statement asks for."""
+
+    name: str
+    """The group that it is the figure of, in words; empty if there is only one."""
+    number: Number
+    holds: bool | None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One statement of a claim, its figures, and the bound that they are held against, in words."""
+
+    says: str
+    holds: bool | None
+    needs: str
+    cases: tuple[Case, ...]
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,8 @@ class Finding:
     text: str
     numbers: tuple[Number, ...] = ()
     """The figures that were compared."""
+    parts: tuple[Part, ...] = ()
+    """The statements with their figures; empty for special measures, which have only the text."""
 
 
 Measurement = Number | Order | Finding

@@ -1,32 +1,142 @@
 "use strict";
-// Draws every figure in the colours of the page, again when the reader changes between light and dark.
-const charts = JSON.parse(document.getElementById("charts").textContent);
+// Draws a figure when the reader scrolls near it, in the colours of the page, and again when these change. The Vega
+// libraries are started with the first figure, so that the page itself opens at once.
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
+const drawn = new Set();
+const NARROW = 460;
 
-function colours() {
+function about(name) {
+  return JSON.parse(document.getElementById("data-" + name).textContent);
+}
+
+function start() {
+  if (window.vegaEmbed) return;
+  const script = document.createElement("script");
+  script.textContent = document.getElementById("vega").textContent;
+  document.head.append(script);
+}
+
+function colours(width) {
   const style = getComputedStyle(document.documentElement);
   const [ink, quiet, line] = ["--ink", "--quiet", "--line"].map((name) => style.getPropertyValue(name).trim());
-  const font = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
   return {
     background: "transparent",
-    font,
+    font: 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',
     axis: { labelColor: quiet, titleColor: quiet, gridColor: line, domainColor: line, tickColor: line,
-            labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 10 },
+            labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 8, labelOverlap: true,
+            titleLimit: width - 60 },
+    axisX: { tickCount: Math.max(3, Math.floor(width / 80)) },
     legend: { labelColor: ink, titleColor: quiet, labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500,
-              orient: "bottom", labelLimit: 0, symbolStrokeWidth: 2 },
+              orient: "bottom", labelLimit: 0, symbolStrokeWidth: 2, gradientLength: Math.min(320, width - 60) },
     text: { fontSize: 11, color: ink },
     view: { stroke: null },
   };
 }
 
-function draw() {
-  for (const place of document.querySelectorAll("[data-chart]")) {
-    // The page has the title above the figure, where it may take more than one line.
-    const spec = { ...charts[place.dataset.chart], title: null, width: "container", config: colours() };
-    const actions = { export: true, source: false, compiled: false, editor: false };
-    vegaEmbed(place, spec, { actions, renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" } });
+// What a chart leaves to the page: its title, the title of its vertical axis, and legends that list names.
+function adapted(part, width, found) {
+  const { y, ...others } = part.encoding || {};
+  if (y && y.axis !== null && y.title) {
+    found.unit = found.unit || y.title;
+    y.title = null;
   }
+  for (const encoding of Object.values(others)) {
+    if (encoding && encoding.scale && Array.isArray(encoding.scale.range) && encoding.type !== "quantitative") {
+      encoding.legend = null;
+    }
+    if (encoding && encoding.condition && encoding.condition.scale) encoding.condition.legend = null;
+  }
+  // Names of published values stand beside the chart; narrow pages have no room there, and list them below it.
+  const beside = (one) => one.mark && one.mark.type === "text" && one.encoding.x && one.encoding.x.value === "width";
+  if (part.layer && width < NARROW) {
+    found.stated.push(...part.layer.filter(beside).map((one) => one.data.name));
+    part.layer = part.layer.filter((one) => !beside(one));
+  }
+  for (const one of part.layer || []) adapted(one, width, found);
 }
 
-draw();
-dark.addEventListener("change", draw);
+function draw(place) {
+  start();
+  const name = place.dataset.figure;
+  const { spec } = about(name);
+  const wide = place.closest("figure").classList.contains("wide");
+  const width = place.clientWidth;
+  const found = { unit: "", stated: [] };
+  adapted(spec, width, found);
+  place.parentElement.querySelector(".unit").textContent = found.unit;
+  const words = found.stated.map((data) => spec.datasets[data][0].text);
+  const list = place.parentElement.querySelector(".stated");
+  list.replaceChildren(...words.filter((_, index) => index % 2).map((figure, index) => {
+    const item = document.createElement("li");
+    item.textContent = words[2 * index] + ": " + figure;
+    return item;
+  }));
+  const size = wide ? {} : { width: "container", autosize: { type: "fit-x", contains: "padding" } };
+  if (!wide && width < NARROW && spec.height > 260) size.height = 260;
+  const actions = { export: true, source: false, compiled: false, editor: false };
+  const look = { actions, renderer: "svg", tooltip: { theme: dark.matches ? "dark" : "light" }, ast: false };
+  drawn.add(place);
+  return vegaEmbed(place, { ...spec, ...size, title: null, config: colours(wide ? 1180 : width) }, look)
+    .then(() => { place.dataset.drawn = "yes"; });
+}
+
+function fill(details) {
+  if (details.querySelector("table")) return;
+  const { head, rows } = about(details.dataset.table);
+  const table = document.createElement("table");
+  const title = details.closest("figure").querySelector("h4").textContent;
+  const caption = table.createCaption();
+  caption.textContent = title;
+  caption.className = "hidden";
+  const line = table.createTHead().insertRow();
+  for (const text of head) {
+    const cell = document.createElement("th");
+    cell.scope = "col";
+    cell.textContent = text;
+    line.append(cell);
+  }
+  const body = table.createTBody();
+  for (const row of rows) {
+    const line = body.insertRow();
+    row.forEach((text, index) => {
+      const cell = index ? line.insertCell() : line.appendChild(document.createElement("th"));
+      if (!index) cell.scope = "row";
+      cell.textContent = text;
+      cell.dataset.head = head[index];
+    });
+  }
+  details.append(table);
+}
+
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    near.unobserve(entry.target);
+    draw(entry.target);
+  }
+}, { rootMargin: "600px 0px" });
+const charts = [...document.querySelectorAll("[data-figure]")];
+charts.forEach((place) => near.observe(place));
+document.querySelectorAll("[data-table]").forEach((one) => one.addEventListener("toggle", () => one.open && fill(one)));
+dark.addEventListener("change", () => drawn.forEach(draw));
+window.addEventListener("beforeprint", () => charts.filter((place) => !drawn.has(place)).forEach(draw));
+
+// The contents: closed on narrow pages, and the present section marked.
+const contents = document.querySelector(".contents");
+const narrow = window.matchMedia("(max-width: 1000px)");
+function fold() { contents.open = !narrow.matches; }
+narrow.addEventListener("change", fold);
+fold();
+contents.addEventListener("click", (event) => { if (narrow.matches && event.target.closest("a")) contents.open = false; });
+const links = new Map([...contents.querySelectorAll("a")].map((link) => [link.hash.slice(1), link]));
+const here = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    const link = links.get(entry.target.id);
+    if (!entry.isIntersecting || !link) continue;
+    contents.querySelectorAll("[aria-current]").forEach((one) => one.removeAttribute("aria-current"));
+    link.setAttribute("aria-current", "true");
+    const box = contents.querySelector("nav");
+    if (!narrow.matches) box.scrollTop += link.offsetTop - box.scrollTop - box.clientHeight / 2;
+  }
+}, { rootMargin: "-20% 0px -75% 0px" });
+document.querySelectorAll("main section[id]").forEach((section) => here.observe(section));

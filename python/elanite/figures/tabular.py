@@ -1,0 +1,103 @@
+"""What a chart shows, as texts: the rows of its data for readers who cannot or do not want to see it, and its legend.
+
+The tooltips of a chart name the columns that mean something to readers, with titles and formats; the table has these.
+A figure whose chart is laid out in pixels brings its own table (``Figure.data``).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elanite.text import number, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.figures.style import Figure
+
+Spec = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Key:
+    """An entry of a legend: a name with its colour and the shape of its points."""
+
+    name: str
+    colour: str = ""
+    """Empty for the colour of the text."""
+    shape: str = "circle"
+
+
+@dataclass(frozen=True)
+class Legend:
+    """A legend: its title and its entries."""
+
+    title: str
+    keys: tuple[Key, ...]
+
+
+def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of the data behind a figure, all of them texts."""
+    if figure.data is not None:
+        return list(figure.data.columns), [[_said(value) for value in row] for row in figure.data.iter_rows()]
+    spec = figure.spec()
+    layer, columns = _told(spec)
+    rows: list[Spec] = spec["datasets"].get(layer.get("data", spec.get("data", {})).get("name"), [])
+    return (
+        [title for _, title, _ in columns],
+        [[_said(row.get(field), form) for field, _, form in columns] for row in rows],
+    )
+
+
+def legends(spec: Spec) -> list[Legend]:
+    """The legends of a chart that list names; gradients are left to the chart."""
+    found: dict[str, dict[str, Key]] = {}
+    for layer in _layers(spec):
+        for channel in ("color", "shape"):
+            encoding = layer.get("encoding", {}).get(channel, {})
+            scale = encoding.get("scale") or {}
+            if encoding.get("legend", {}) is None or not isinstance(scale.get("range"), list):
+                continue
+            if encoding.get("type") not in ("nominal", "ordinal"):
+                continue
+            keys = found.setdefault(str(encoding.get("title") or ""), {})
+            for name, value in zip(scale["domain"], scale["range"], strict=False):
+                old = keys.get(name, Key(name))
+                keys[name] = Key(name, value, old.shape) if channel == "color" else Key(name, old.colour, value)
+    return [Legend(title, tuple(keys.values())) for title, keys in found.items()]
+
+
+def _layers(spec: Spec) -> Iterator[Spec]:
+    if "layer" in spec:
+        for layer in spec["layer"]:
+            yield from _layers({"data": spec.get("data", {}), **layer})
+    else:
+        yield spec
+
+
+def _told(spec: Spec) -> tuple[Spec, list[tuple[str, str, str]]]:
+    """The layer with the most telling tooltip, and its columns: field, title and format."""
+    best: tuple[Spec, list[tuple[str, str, str]]] = ({}, [])
+    for layer in _layers(spec):
+        tooltip = layer.get("encoding", {}).get("tooltip")
+        columns = [_column(one) for one in tooltip] if isinstance(tooltip, list) else []
+        if len(columns) > len(best[1]):
+            best = (layer, columns)
+    return best
+
+
+def _column(tooltip: Spec) -> tuple[str, str, str]:
+    field = re.sub(r"\\(.)", r"\1", tooltip["field"])
+    return field, tooltip.get("title") or field.replace("_", " "), tooltip.get("format", "")
+
+
+def _said(value: Any, form: str = "") -> str:
+    """A value as text, in the format of the tooltip, if there is one."""
+    if value is None:
+        return ""
+    if isinstance(value, float) or (isinstance(value, int) and form and not isinstance(value, bool)):
+        return format(value, form) if re.fullmatch(r",?(\.\d+)?[fd%]?", form) and form else number(value)
+    return plain(value) if not isinstance(value, dict) else json.dumps(value)
