@@ -208,7 +208,7 @@ class Result:
 
     @property
     def _title(self) -> str:
-        machines = " and ".join(machine.name for machine in self.plan.machines)
+        machines = ", ".join(machine.name for machine in self.plan.machines)
         finished = f"{len(self.points):,} of {html.count(len(self.plan.points), 'point')}"
         return f"{self.plan.experiment.name} on {machines}: {finished} finished"
 
