@@ -1,4 +1,4 @@
-"""Elanite: an executable model of the Quadrics networks, as a library.
+"""Elanite: an executable model of the Quadrics networks, as a library::
 
     import elanite as el
 
