@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import elanite as el
 from elanite import sources
 from elanite.claims import claims
 from elanite.plan import plan
@@ -38,6 +39,26 @@ def test_relative_links_lead_to_files() -> None:
         if not (page.parent / target.split("#")[0]).exists()
     ]
     assert broken == []
+
+
+def test_the_citation_has_the_papers_and_the_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    table = (ROOT / "docs" / "references.md").read_text(encoding="utf-8").split("## Other publications")[0]
+    papers = {entry["doi"]: entry for entry in citation["references"]}
+    assert list(papers) == re.findall(r"doi\.org/([^)\s]+)", table)
+    for doi, entry in papers.items():
+        row = next(line for line in table.splitlines() if doi in line)
+        assert f"*{entry['title']}.*" in row
+        assert str(entry["year"]) in row
+        assert all(author["family-names"] in row for author in entry["authors"])
+    assert citation["version"] == el.__version__
+
+
+def test_the_changelog_has_the_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert first
+    assert first[1] == el.__version__
 
 
 def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
