@@ -2,9 +2,10 @@
 
 maturin compiles the extension module and nothing else. ``libelanite-fi.so`` is a library of its own, which no Python
 process loads, and ``elanite mpirun`` and ``elanite prun`` need it. So the library is built first, into the folder of
-the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. All else is maturin's.
+the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. Likewise, a source distribution of
+maturin would lack the crates of the library: here, it has every file of the repository.
 
-It fails if cargo fails, with cargo's own words on standard error.
+It fails if cargo or git fails, with their own words on standard error.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import maturin
 from maturin import (
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     get_requires_for_build_wheel,
@@ -50,6 +52,19 @@ def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata
     """Build a wheel that leads to the checkout, and return its name."""
     build_library()
     return maturin.build_editable(folder, settings, metadata)
+
+
+def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
+    """Pack what git holds, with files in place of links, and return the name of the archive."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    with tempfile.TemporaryDirectory() as metadata:
+        information = Path(metadata, maturin.prepare_metadata_for_build_wheel(metadata, settings))
+        name = information.name.removesuffix(".dist-info")
+        with tarfile.open(Path(folder, f"{name}.tar.gz"), "w:gz", dereference=True) as archive:
+            archive.add(information / "METADATA", f"{name}/PKG-INFO")
+            for file in listed.removesuffix("\0").split("\0"):
+                archive.add(ROOT / file, f"{name}/{file}")
+    return f"{name}.tar.gz"
 
 
 def build_library() -> None:

@@ -70,6 +70,16 @@ def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
     assert len(plan(sources.read("experiment", str(file))).points) == 12
 
 
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 2
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - a page of ours
+
+
 def test_the_readme_has_the_sentence_of_the_scoreboard() -> None:
     found = re.search(r"^\*\*(\d+ of .*)\*\*", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert found
