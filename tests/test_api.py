@@ -187,8 +187,12 @@ def test_numbers_out_of_range_are_errors_with_what_is_allowed(wrong: dict[str, i
 
 def test_public_names_mean_the_same_whatever_has_been_imported() -> None:
     """Python binds a loaded submodule to its name in the package; see ``elanite.verbs``."""
-    every = "import pkgutil, importlib, elanite\nfor module in pkgutil.iter_modules(elanite.__path__):\n"
-    every += "    if module.name != '__main__': importlib.import_module(f'elanite.{module.name}')\n"
+    every = (
+        "import pkgutil, importlib, elanite\n"
+        "names = [module.name for module in pkgutil.iter_modules(elanite.__path__)]\n"
+        "for name in names:\n"
+        "    if name.isidentifier() and name != '__main__': importlib.import_module(f'elanite.{name}')\n"
+    )
     for first in (every, ""):
         script = f"{first}import elanite as el, inspect\n"
         script += "print([name for name in el.__all__ if not callable(getattr(el, name))])\n"
