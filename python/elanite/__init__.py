@@ -1,4 +1,6 @@
-"""Elanite: an executable model of the Quadrics networks, as a library::
+"""Elanite: an executable model of the Quadrics networks, as a library.
+
+In short::
 
     import elanite as el
 

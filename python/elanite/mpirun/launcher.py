@@ -84,9 +84,7 @@ def find(wanted: str | None = None) -> Mpi:
     own = Path(sys.prefix) / "bin" / "mpiexec"
     path = str(own) if os.access(own, os.X_OK) else shutil.which("mpiexec")
     if path is None:
-        raise UsageError(
-            f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install mpich"
-        )
+        raise UsageError(f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install mpich")
     return _identify(path)
 
 
