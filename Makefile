@@ -12,6 +12,8 @@
 # make endurance   ten million messages through a network with bit errors and failing cables (COUNT=100000 for fewer)
 # make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the picture of the README
+# make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
+# make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust
 # make lock        requirements.lock from pyproject.toml
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
@@ -37,10 +39,10 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-inputs bench instructions speed lint docs lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-inputs bench instructions speed lint docs site wheel lock clean tools
 .DELETE_ON_ERROR:
 
-build: $(BIN)/elanite $(NETWORK)
+build: $(BIN)/elanite
 
 reproduce: build
 	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
@@ -115,6 +117,16 @@ docs: build
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
 	$(BIN)/python docs/faults_figures.py $(OUT)
 
+site: build
+	$(BIN)/python website/build.py $(OUT)/site $(if $(wildcard $(OUT)/store),--store $(OUT)/store)
+	cargo doc --workspace --no-deps --locked --quiet
+	rm -rf $(OUT)/site/rust && cp -r $${CARGO_TARGET_DIR:-target}/doc $(OUT)/site/rust
+	@echo "site: $(OUT)/site/index.html"
+
+wheel: $(VENV)/.installed
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
+	@ls $(OUT)/wheel
+
 lock: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
@@ -123,17 +135,11 @@ lock: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) target python/elanite/_core*.so $(NETWORK)
 
-# The command is a small script; building the extension module and installing the package makes or renews it.
-$(BIN)/elanite: $(VENV)/.installed pyproject.toml $(RUST)
+# Installing the package builds the extension module and what ranks load (packaging/backend.py); the command is a small script.
+$(BIN)/elanite $(NETWORK) &: $(VENV)/.installed pyproject.toml packaging/backend.py $(RUST)
 	@echo "Compiling the simulator; this takes a minute or two the first time."
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
-	@touch $@
-
-# Copied aside and renamed, so that a run that goes on keeps the one it has.
-$(NETWORK): $(RUST) | tools
-	@cargo build --release --locked --quiet --package elanite-fi
-	@cp $${CARGO_TARGET_DIR:-target}/release/libelanite_fi.so $@.new
-	@mv $@.new $@
+	@touch $(BIN)/elanite $(NETWORK)
 
 $(VENV)/.installed: requirements.lock | tools
 	@echo "Setting up $(VENV) from requirements.lock."

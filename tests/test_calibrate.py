@@ -13,7 +13,7 @@ import pytest
 import elanite as el
 from conftest import FILES, Ended
 from elanite import calibration, measured
-from elanite.errors import ElaniteError, UsageError
+from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.machines import rewritten
 from elanite.plan import plan
 from elanite.ranges import amount
@@ -243,9 +243,7 @@ def test_values_that_cannot_be_simulated_are_far_away(
 
     def failing(point: str, cancel: _core.Cancel) -> _core.Records:
         if amount(json.loads(point)["machine"]["bus"]["rate"]["value"]) > 300:
-            error = _core.RunError("out of memory")
-            error.exit_code = 1
-            raise error
+            raise RunError("out of memory", 1)
         return simulate(point, cancel)
 
     monkeypatch.setattr("elanite._core.simulate", failing)

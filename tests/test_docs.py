@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import elanite as el
 from elanite import sources
 from elanite.claims import claims
 from elanite.plan import plan
@@ -40,6 +41,26 @@ def test_relative_links_lead_to_files() -> None:
     assert broken == []
 
 
+def test_the_citation_has_the_papers_and_the_version() -> None:
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    table = (ROOT / "docs" / "references.md").read_text(encoding="utf-8").split("## Other publications")[0]
+    papers = {entry["doi"]: entry for entry in citation["references"]}
+    assert list(papers) == re.findall(r"doi\.org/([^)\s]+)", table)
+    for doi, entry in papers.items():
+        row = next(line for line in table.splitlines() if doi in line)
+        assert f"*{entry['title']}.*" in row
+        assert str(entry["year"]) in row
+        assert all(author["family-names"] in row for author in entry["authors"])
+    assert citation["version"] == el.__version__
+
+
+def test_the_changelog_has_the_version() -> None:
+    first = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert first
+    assert first[1] == el.__version__
+
+
 def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     example = re.search(r"```toml\n(title.*?)```", page, re.DOTALL)
@@ -47,6 +68,16 @@ def test_the_example_of_an_experiment_file_is_right(tmp_path: Path) -> None:
     file = tmp_path / "example.toml"
     file.write_text(example[1], encoding="utf-8")
     assert len(plan(sources.read("experiment", str(file))).points) == 12
+
+
+@pytest.mark.slow
+def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) >= 2
+    for block in blocks:
+        exec(block, names)  # noqa: S102 - a page of ours
 
 
 def test_the_readme_has_the_sentence_of_the_scoreboard() -> None:

@@ -15,7 +15,7 @@ from elanite.api import Machine, Parameter
 from elanite.claims import Claim, claims, fitted
 from elanite.cli.common import Format
 from elanite.cli.sensitivity import sensitivity as command
-from elanite.errors import UsageError
+from elanite.errors import RunError, UsageError
 from elanite.figures.sensitivity import draw
 from elanite.measures.numbers import Finding, Number
 from elanite.plan import plan
@@ -279,9 +279,7 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
 
     def failing(point: str, cancel: _core.Cancel) -> _core.Records:
         if json.loads(point)["machine"]["tport"]["slots"]["value"] != 64:
-            error = _core.RunError("out of memory")
-            error.exit_code = 1
-            raise error
+            raise RunError("out of memory", 1)
         return simulate(point, cancel)
 
     monkeypatch.setattr("elanite._core.simulate", failing)

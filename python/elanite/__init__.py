@@ -1,11 +1,14 @@
 """Elanite: an executable model of the Quadrics networks, as a library.
 
+In short::
+
     import elanite as el
 
-    machine = el.Machine.load("es40-qsnet")
-    result = el.run(el.Experiment.load("qsnet/uniform"), machine=machine)
-    result.frame()      # a tidy polars frame: one row per (point, metric, batch)
-    result.chart()      # the figures of the experiment
+    result = el.run("qsnet/uniform")      # or an experiment of your own, on a machine of your own
+    result.frame()                        # a tidy polars frame: one row per (point, metric, batch)
+    result.chart()                        # the figures of the experiment
+
+    el.mpirun(["./ring", "10"], ranks=8)  # a real MPI program on a simulated machine
 
 Importing the package costs nothing: everything is loaded on first use. The simulator itself is the extension
 module ``elanite._core``; this package plans, stores, draws and reports.
@@ -18,9 +21,15 @@ if TYPE_CHECKING:
     from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
     from elanite.calibration import Calibration, calibrate
     from elanite.claims import Claim, Verdict, scoreboard
+    from elanite.differences import compare
     from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
+    from elanite.mpirun import mpirun
+    from elanite.noise import measure as noise
     from elanite.plan import Point
     from elanite.sweeps import Sweep, sweep
+
+_VERBS = ("mpirun", "noise")
+"""Modules that are called (see ``elanite.verbs``)."""
 
 _HOME = {
     "Calibration": "elanite.calibration",
@@ -38,6 +47,7 @@ _HOME = {
     "UsageError": "elanite.errors",
     "Verdict": "elanite.claims",
     "calibrate": "elanite.calibration",
+    "compare": "elanite.differences",
     "load_results": "elanite.api",
     "run": "elanite.api",
     "scoreboard": "elanite.claims",
@@ -60,7 +70,10 @@ __all__ = [
     "UsageError",
     "Verdict",
     "calibrate",
+    "compare",
     "load_results",
+    "mpirun",
+    "noise",
     "run",
     "scoreboard",
     "sweep",
@@ -71,6 +84,8 @@ def __getattr__(name: str) -> object:
     """Load a public name from its module when it is first used."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
+    if name in _VERBS:
+        return import_module(f"elanite.{name}")
     if name == "__version__":
         return import_module("elanite._core").VERSION
     raise AttributeError(f"module 'elanite' has no attribute '{name}'")

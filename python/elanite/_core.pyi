@@ -1,4 +1,7 @@
-"""Types of the extension module: the simulator, as Python sees it."""
+"""Types of the extension module: the simulator, as Python sees it.
+
+Its errors are ``ConfigError`` and ``RunError`` of ``elanite.errors``.
+"""
 
 from typing import Literal, TypedDict, final, type_check_only
 
@@ -6,9 +9,7 @@ __all__ = [
     "MODEL_REVISION",
     "VERSION",
     "Cancel",
-    "ConfigError",
     "MpiRun",
-    "RunError",
     "difference",
     "interval",
     "load_experiment",
@@ -26,14 +27,6 @@ __all__ = [
 
 MODEL_REVISION: int
 VERSION: str
-
-class ConfigError(Exception):
-    """A machine file, an experiment file or an override is wrong: (rendered text, diagnostics as JSON)."""
-
-class RunError(Exception):
-    """A point did not finish; the exit code says why: a bound (1), a deadlock (3), our own bug (4), a cancel (130)."""
-
-    exit_code: int
 
 @final
 class Cancel:

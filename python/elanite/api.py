@@ -2,27 +2,32 @@
 
     import elanite as el
 
-    result = el.run(el.Experiment.load("qsnet/ping"), machine=el.Machine.load("es40-qsnet"))
+    result = el.run("qsnet/ping")
     result.summary()
 
-Results are kept in a store below ``out`` (the folder ``out`` by default), the same one that the command line uses:
-points that either of them simulated are not simulated again.
+    usual = el.Machine.load("es40-qsnet")
+    el.compare(el.run("qsnet/uniform", [usual, usual.with_({"switch.circuit": "wormhole"})]))
+
+Wherever a machine or an experiment is expected, a name or a path will do. Objects are shown in a few lines, and as
+HTML in notebooks, where a bar shows the progress of ``run``. Results are kept in a store below ``out`` (the folder
+``out`` by default), the same one that the command line uses: points that either of them simulated are not simulated
+again.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, campaign, sources
+from elanite import _core, campaign, html, notebooks, sources, toml
 from elanite.errors import ElaniteError, UsageError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
 from elanite.store import TABLES, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from concurrent.futures import Executor
 
     import altair as alt
@@ -55,12 +60,12 @@ class Machine:
 
     name: str
     title: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...] = field(repr=False)
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, name: str, overrides: Sequence[str] = ()) -> Machine:
+    def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Machine:
         """Load a shipped machine by name, or a machine file by path, with ``key=value`` overrides.
 
         Raises ``UsageError`` if there is no such file, and ``ConfigError`` if the file is wrong.
@@ -77,6 +82,23 @@ class Machine:
             if not p["key"].startswith("machine.")  # its name and title
         )
         return cls(data["name"], data["title"], parameters, file, tuple(overrides))
+
+    def with_(self, changes: Mapping[str, Any], name: str | None = None) -> Machine:
+        """The same machine with other values: ``machine.with_({"link.rate": "800 MB/s", "topology.nodes": 128})``.
+
+        Quantities are texts with their units. The name, which tells machines apart where several stand side by side,
+        says what has changed unless another one is given. Raises ``ConfigError`` for a wrong key or value.
+        """
+        texts = [f"{key}={new if isinstance(new, str) else toml.value(new, key)}" for key, new in changes.items()]
+        changed = Machine.of(self.file, [*self.overrides, *texts])
+        return replace(changed, name=name or ", ".join([self.name, *texts]))
+
+    def _repr_html_(self) -> str:
+        rows = [(each.key, toml.value(each.value, each.key), each.source) for each in self.parameters]
+        parameters = html.table(("parameter", "value", "source"), rows)
+        return html.block(
+            f"Machine {self.name}", html.line(self.title), html.folded(html.count(len(rows), "parameter"), parameters)
+        )
 
     def __getitem__(self, key: str) -> Any:
         """The value of a parameter: ``machine["link.rate"]``."""
@@ -102,7 +124,7 @@ class Experiment:
     overrides: tuple[str, ...] = ()
 
     @classmethod
-    def load(cls, name: str, overrides: Sequence[str] = ()) -> Experiment:
+    def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Experiment:
         """Load a shipped experiment by name, or an experiment file by path, with ``key=value`` overrides.
 
         Raises ``UsageError`` if there is no such file, and ``ConfigError`` if the file is wrong.
@@ -114,6 +136,40 @@ class Experiment:
         """Make an experiment of a text that was read already."""
         about = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
         return cls(file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any], name: str = "experiment") -> Experiment:
+        """Make an experiment of a dictionary with the keys of an experiment file.
+
+        Commands that reproduce points of it name the file ``<name>.toml``, which ``save`` writes. Raises
+        ``ConfigError`` with a line of this file if the content is wrong, and ``UsageError`` if a value is none of
+        TOML.
+        """
+        file = f"{name}.toml"
+        return cls.of(sources.Source("experiment", name, file, file, toml.text(content)))
+
+    def with_(self, changes: Mapping[str, Any]) -> Experiment:
+        """The same experiment with other values: ``experiment.with_({"run.seeds": 1})``."""
+        texts = [f"{key}={new if isinstance(new, str) else toml.value(new, key)}" for key, new in changes.items()]
+        return Experiment.of(self.file, [*self.overrides, *texts])
+
+    def save(self, path: str | Path) -> Experiment:
+        """Write the file of the experiment, without the overrides, and return the experiment of this file."""
+        try:
+            Path(path).write_text(self.file.text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+        return Experiment.load(path, self.overrides)
+
+    def _repr_html_(self) -> str:
+        series = [(each["name"], each.get("title", "")) for each in self.about["series"]]
+        machines = self.machine if isinstance(self.machine, str) else ", ".join(self.machine)
+        return html.block(
+            f"Experiment {self.name}",
+            html.line(self.title),
+            html.line(f"{self.source}; on {machines}"),
+            html.folded(f"{len(series)} series", html.table(("series", "title"), series)),
+        )
 
 
 class PointsFailed(ElaniteError):
@@ -129,12 +185,33 @@ class PointsFailed(ElaniteError):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """The finished points of one experiment."""
 
     plan: Plan
-    store: Store = field(repr=False)
+    store: Store
+
+    def __repr__(self) -> str:
+        return f"Result({self._title})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (series, title, html.count(sum(point.series == series for point in self.points), "point"))
+            for series, title in self.plan.titles
+        ]
+        return html.block(
+            self._title,
+            html.line(self.plan.title),
+            html.folded(f"{len(rows)} series", html.table(("series", "title", "finished"), rows)),
+            html.line("summary(), frame(), table(name), chart(), congestion(point)"),
+        )
+
+    @property
+    def _title(self) -> str:
+        machines = ", ".join(machine.name for machine in self.plan.machines)
+        finished = f"{len(self.points):,} of {html.count(len(self.plan.points), 'point')}"
+        return f"{self.plan.experiment.name} on {machines}: {finished} finished"
 
     @property
     def points(self) -> list[Point]:
@@ -195,9 +272,16 @@ class Result:
         return self.frame().__arrow_c_stream__(requested_schema)
 
 
+Named = str | Path
+"""A name of something shipped, or the path of a file."""
+
+Machines = Machine | Named
+"""A machine, its name, or the path of its file."""
+
+
 def run(
-    experiment: Experiment,
-    machine: Machine | None = None,
+    experiment: Experiment | Named,
+    machine: Machines | Sequence[Machines] | None = None,
     *,
     seed: int = FIRST_SEED,
     jobs: int | None = None,
@@ -207,16 +291,19 @@ def run(
 ) -> Result:
     """Simulate the points of an experiment that are not in the store below ``out`` yet.
 
-    ``jobs`` points run at the same time (by default one for each core). With an ``executor``, the ``jobs`` workers of
-    an engine simulate, for example those of ``Client.get_executor(pure=False)`` of Dask. Raises ``ConfigError`` if
-    experiment and machine do not fit, ``PointsFailed`` if points failed (after all others have finished), and
-    ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
+    Every point runs on ``machine``, or on each of several; without it, on what the experiment names. ``jobs`` points
+    run at the same time (by default one for each core). ``observer`` is told of the progress; in a notebook, there is
+    a bar. With an ``executor``, the ``jobs`` workers of an engine simulate, for example those of
+    ``Client.get_executor(pure=False)`` of Dask.
+
+    Raises ``ConfigError`` if experiment and machine do not fit, ``PointsFailed`` if points failed (after all others
+    have finished), and ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
     """
     if jobs is not None and jobs < 1:
-        raise UsageError(f"jobs is {jobs}; give the number of points that are simulated at the same time, 1 or more")
+        raise UsageError(f"jobs={jobs}: at least 1 point must run at a time; leave jobs out for one on each core")
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
-    outcome = campaign.run([planned], result.store, jobs, observer, str(out), executor=executor)
+    outcome = campaign.run([planned], result.store, jobs, observer or notebooks.observer(), str(out), executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:
@@ -225,8 +312,8 @@ def run(
 
 
 def load_results(
-    experiment: Experiment,
-    machine: Machine | None = None,
+    experiment: Experiment | Named,
+    machine: Machines | Sequence[Machines] | None = None,
     *,
     seed: int = FIRST_SEED,
     out: str | Path = "out",
@@ -235,6 +322,11 @@ def load_results(
     return Result(_plan(experiment, machine, seed), Store(Path(out) / "store"))
 
 
-def _plan(experiment: Experiment, machine: Machine | None, seed: int) -> Plan:
-    overrides = experiment.overrides + (machine.overrides if machine else ())
-    return plan(experiment.file, [machine.file] if machine else [], overrides, seed)
+def _plan(experiment: Experiment | Named, machine: Machines | Sequence[Machines] | None, seed: int) -> Plan:
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"seed={seed} is out of range; allowed: 0 to {2**64 - 1}")
+    chosen = experiment if isinstance(experiment, Experiment) else Experiment.load(experiment)
+    given = () if machine is None else (machine,) if isinstance(machine, Machines) else machine
+    found = [each if isinstance(each, Machine) else Machine.load(each) for each in given]
+    files = [replace(each.file, name=each.name, overrides=each.overrides) for each in found]
+    return plan(chosen.file, files, chosen.overrides, seed)

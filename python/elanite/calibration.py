@@ -228,7 +228,7 @@ def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> Non
         import numpy as np
         from scipy.optimize import least_squares
     except ImportError:
-        raise UsageError("a calibration needs SciPy: pip install 'elanite[sweep]'") from None
+        raise UsageError("a calibration needs SciPy: pip install scipy") from None
 
     def texts(places: Sequence[float]) -> tuple[str, ...]:
         shares = list(start)

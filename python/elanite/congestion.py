@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import _core, frames
+from elanite import _core, frames, html
 from elanite.store import frame
 from elanite.text import number
 
@@ -38,7 +38,7 @@ HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d730
 """White to dark red (OrRd of ColorBrewer): lightness alone shows the order."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Matrix:
     """The congestion matrix of one finished point. Times are in us; the relative ones are 100 for the most loaded."""
 
@@ -62,6 +62,15 @@ class Matrix:
     window: tuple[float, float]
     """Start and end of the measured window, in us, for which links and switches are counted."""
     slice_count: int
+
+    def __repr__(self) -> str:
+        return f"Matrix(links={len(self.links)}, switches={len(self.switches)}, slices={self.slice_count})"
+
+    def _repr_html_(self) -> str:
+        hottest = self.links.filter(pl.col("relative") > 0).sort("relative", "link", descending=[True, False]).head(5)
+        rows = hottest.select("from", "to", "packets", "waiting_us", pl.col("relative").round(1)).rows()
+        links = html.table(("from", "to", "packets", "waits, us", "relative"), rows)
+        return html.block("Congestion matrix: the links for which packets waited longest", links)
 
     @property
     def slice_us(self) -> float:

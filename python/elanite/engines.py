@@ -81,7 +81,7 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         import dask
         from distributed import Client, LocalCluster
     except ImportError as error:
-        raise _lacks("dask", "dask") from error
+        raise _lacks("dask", "distributed") from error
     # Workers that die and schedulers that are lost are told by the campaign; Dask would add tracebacks.
     for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
@@ -126,7 +126,7 @@ def _batch_system(name: str, workers: int | None, folder: Path) -> Iterator[Engi
         import pysqa  # noqa: F401 - and calls sbatch by pysqa
         from executorlib import FluxClusterExecutor, SlurmClusterExecutor
     except ImportError as error:
-        raise _lacks(name, "slurm") from error
+        raise _lacks(name, "'executorlib[cluster]'") from error
     command = {"slurm": "sbatch", "flux": "flux"}[name]
     if shutil.which(command) is None:
         raise UsageError(f"--executor {name} needs the command {command}, which is not here; run it on a login node")
@@ -176,5 +176,5 @@ def _factory(name: str) -> Callable[[], Executor]:
     return found
 
 
-def _lacks(name: str, extra: str) -> UsageError:
-    return UsageError(f"--executor {name} needs a package: pip install 'elanite[{extra}]'")
+def _lacks(name: str, package: str) -> UsageError:
+    return UsageError(f"--executor {name} needs a package: pip install {package}")

@@ -1,13 +1,15 @@
 """Errors that a user can cause, and the exit codes of the command line.
 
-Errors of the simulator come from ``elanite._core``: ``ConfigError`` (a machine or experiment file, or an override, is
-wrong; the text names the place and the allowed values, and gives a hint) and ``RunError`` (a point did not finish; the
-error carries the exit code). All other errors that a user can cause are ``ElaniteError``.
+All are ``ElaniteError``, and their texts are for people. The simulator raises two of them: ``ConfigError`` (a machine
+or experiment file, or an override, is wrong) and ``RunError`` (a point did not finish). Errors can be pickled, because
+points may run in other processes.
 """
 
-from enum import IntEnum
+from __future__ import annotations
 
-from elanite._core import ConfigError, RunError
+import json
+from enum import IntEnum
+from typing import Any
 
 __all__ = ["ConfigError", "ElaniteError", "Exit", "RunError", "UsageError"]
 
@@ -32,10 +34,42 @@ class Exit(IntEnum):
 class ElaniteError(Exception):
     """An error that a user can cause and correct."""
 
-    exit_code = Exit.FAILED
+    exit_code: int = Exit.FAILED
 
 
 class UsageError(ElaniteError):
     """A wrong name, option or combination of options; the message lists the allowed values."""
 
     exit_code = Exit.USAGE
+
+
+class ConfigError(ElaniteError):
+    """A machine file, an experiment file or an override is wrong.
+
+    The text names file, line and column, what is allowed, and a hint.
+    """
+
+    exit_code = Exit.USAGE
+
+    def __init__(self, text: str, problems: str = "[]") -> None:
+        super().__init__(text, problems)
+
+    def __str__(self) -> str:
+        return str(self.args[0]).rstrip()
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """The problems one by one, for programs: message, file, place, hint."""
+        found: list[dict[str, Any]] = json.loads(self.args[1])
+        return found
+
+
+class RunError(ElaniteError):
+    """A point or a run did not finish; the exit code says why: a bound 1, a deadlock 3, our bug 4, a cancel 130."""
+
+    def __init__(self, message: str, exit_code: int = Exit.FAILED) -> None:
+        super().__init__(message, exit_code)
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return str(self.args[0])

@@ -1,7 +1,7 @@
 """The noise of this computer: the loop of garcia2005 s3.3 in the extension module, its figure and files.
 
-``measure(seconds=5, cpu=1).write("out/noise")`` writes ``noise.svg``, ``noise.html`` and ``noise.toml``, which is a
-section for a machine file.
+``el.noise(seconds=5, cpu=1).write("out/noise")`` measures, and writes ``noise.svg``, ``noise.html`` and
+``noise.toml``, which is a section for a machine file.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite import _core
+from elanite import _core, html
 from elanite.errors import UsageError
+from elanite.verbs import callable_module
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,6 +56,9 @@ class Measured:
     def profile(self) -> str:
         """A section of a machine file."""
         return self.data["profile"]
+
+    def _repr_html_(self) -> str:
+        return html.block("Noise of this computer", html.table(("figure", "value"), self.summary.items()))
 
     def frame(self) -> pl.DataFrame:
         """The delays of iterations after the shortest one: the least delay of each bin, ``lower_ps``, and ``count``."""
@@ -126,3 +130,6 @@ def prepared(folder: str | Path) -> Path:
     except OSError as error:
         raise UsageError(f"--out: {folder} cannot be written: {error.strerror}; name another folder") from error
     return folder
+
+
+callable_module(__name__, measure)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, sources
@@ -43,7 +43,7 @@ class Point:
     parameters: dict[str, Any]
     """Parameters of the workload in the order of the experiment file; quantities as text with their units."""
     seed: int
-    json: str
+    json: str = field(repr=False)
     """The point as the simulator reads it."""
     machine: str
     """Name of the machine on which it runs."""
@@ -78,12 +78,19 @@ class Plan:
     """The figures that the experiment file asks for, each with all of its keys."""
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
-        """The exact command that runs this plan again, or one point of it."""
+        """The exact command that runs this plan again, or one point of it.
+
+        Where each of several machines has changes of its own, there is a command for a point only.
+        """
         words = ["elanite", "run", self.experiment.argument]
+        machines, overrides = self.machines, self.overrides
+        if point is not None and any(machine.overrides for machine in machines):
+            machines = tuple(machine for machine in machines if machine.name == point.machine)
         if self.machine_given:
-            for machine in self.machines:
+            for machine in machines:
                 words += ["--machine", machine.argument]
-        for override in self.overrides:
+                overrides += machine.overrides
+        for override in overrides:
             words += ["--set", override]
         if self.seed != FIRST_SEED:
             words += ["--seed", str(self.seed)]
@@ -111,8 +118,9 @@ def plan(
 ) -> Plan:
     """Plan an experiment, on the machines that it names unless others are given.
 
-    ``overrides`` are ``key=value`` texts for the machine or the experiment. Raises ``ConfigError`` if a file or an
-    override is wrong, ``UsageError`` if two machines have the same name.
+    ``overrides`` are ``key=value`` texts for the machine or the experiment, for all machines alike; a machine may have
+    others of its own. Raises ``ConfigError`` if a file or an override is wrong, ``UsageError`` if two machines have the
+    same name.
     """
     if not 0 <= seed <= MOST_SEED:
         raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
@@ -128,7 +136,8 @@ def plan(
         on = {ON: base.name} if len(bases) > 1 else {}
         text, file = experiment.text, experiment.file
         try:
-            planned = _core.plan(base.text, base.file, experiment.name, text, file, list(chosen), seed)
+            changes = [*chosen, *base.overrides]
+            planned = _core.plan(base.text, base.file, experiment.name, text, file, changes, seed)
         except ConfigError as error:
             if len(bases) == 1:
                 raise

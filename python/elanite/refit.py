@@ -200,7 +200,7 @@ def _least_squares(most: int | None) -> Callable[..., list[float]]:
     try:
         from scipy.optimize import least_squares
     except ImportError:
-        raise UsageError("a refit needs SciPy: pip install 'elanite[refit]'") from None
+        raise UsageError("a refit needs SciPy: pip install scipy") from None
 
     def search(errors: Callable[..., list[float]], start: list[float], ends: list[tuple[float, float]]) -> list[float]:
         # A closed direction still needs some room, as the optimiser stays within its bounds.

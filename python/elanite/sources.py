@@ -36,6 +36,8 @@ class Source:
     argument: str
     """The name of the file on the command line."""
     text: str
+    overrides: tuple[str, ...] = ()
+    """``key=value`` texts that change this file alone, where several machines stand side by side."""
 
 
 def shipped(kind: Kind) -> list[str]:
@@ -43,9 +45,9 @@ def shipped(kind: Kind) -> list[str]:
     return sorted(name for name, _ in _walk(_root(kind)))
 
 
-def read(kind: Kind, argument: str) -> Source:
-    """Read the machine or experiment that ``argument`` names: a path of a file, or the name of a shipped one."""
-    path = Path(argument)
+def read(kind: Kind, named: str | Path) -> Source:
+    """Read a machine or experiment: by the path of a file, or by the name of a shipped one."""
+    argument, path = str(named), Path(named)
     if path.is_file():
         found = _read_path(kind, argument, path)
         if _clearly(found.text) not in (kind, None):

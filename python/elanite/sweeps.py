@@ -201,6 +201,6 @@ def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
         import numpy as np
         from scipy.stats import qmc
     except ImportError:
-        raise UsageError("a sample needs SciPy: pip install 'elanite[sweep]'") from None
+        raise UsageError("a sample needs SciPy: pip install scipy") from None
     drawn: list[list[float]] = qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
     return drawn

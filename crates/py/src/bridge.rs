@@ -1,35 +1,22 @@
 //! The bridge of errors: every error becomes one of two Python exceptions, and no panic crosses.
 //!
-//! | what | exception | exit code |
-//! |---|---|---|
-//! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` | 2 |
-//! | a bound was passed, or the machine has no room | `RunError(message)` | 1 |
-//! | this host does not allow the measurement | `RunError(message)` | 2 |
-//! | a simulated deadlock | `RunError(message)` | 3 |
-//! | a panic: a broken invariant of ours | `RunError(message with its place)` | 4 |
-//! | cancelled | `RunError(message)` | 130 |
+//! The exceptions are classes of `elanite.errors`, so that they have the same base as all other errors of the package.
+//!
+//! | what | exception |
+//! |---|---|
+//! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` |
+//! | a bound was passed, or the machine has no room | `RunError(message, 1)` |
+//! | this host does not allow the measurement | `RunError(message, 2)` |
+//! | a simulated deadlock | `RunError(message, 3)` |
+//! | a panic: a broken invariant of ours | `RunError(message with its place, 4)` |
+//! | cancelled | `RunError(message, 130)` |
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
 use config::Problems;
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-
-create_exception!(
-    elanite._core,
-    ConfigError,
-    PyException,
-    "A machine file, an experiment file or an override is wrong: (rendered text, diagnostics as JSON)."
-);
-create_exception!(
-    elanite._core,
-    RunError,
-    PyException,
-    "A point did not finish; the exit code says why: a bound (1), a deadlock (3), our own bug (4), a cancel (130)."
-);
 
 const BROKEN_INVARIANT: i32 = 4;
 
@@ -78,16 +65,16 @@ impl Failure {
     }
 
     fn into_python(self, py: Python<'_>) -> PyErr {
-        match self {
-            Failure::Config(text, json) => ConfigError::new_err((text, json)),
-            Failure::Run(message, exit_code) => {
-                let error = RunError::new_err(message);
-                match error.value(py).setattr("exit_code", exit_code) {
-                    Ok(()) => error,
-                    Err(other) => other,
+        let error = || {
+            let errors = py.import("elanite.errors")?;
+            match self {
+                Failure::Config(text, json) => errors.call_method1("ConfigError", (text, json)),
+                Failure::Run(message, exit_code) => {
+                    errors.call_method1("RunError", (message, exit_code))
                 }
             }
-        }
+        };
+        error().map_or_else(|other| other, PyErr::from_value)
     }
 }
 

@@ -25,8 +25,6 @@ mod _core {
     use serde_json::{Value, json};
     use units::{Bytes, Rate, Time};
 
-    #[pymodule_export]
-    use crate::bridge::{ConfigError, RunError};
     use crate::bridge::{Failure, USAGE, guarded};
     #[pymodule_export]
     use crate::cancel::Cancel;

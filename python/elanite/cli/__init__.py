@@ -25,7 +25,7 @@ from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
 from elanite.cli.store import store_app
 from elanite.cli.sweep import calibrate, sweep
-from elanite.errors import ConfigError, ElaniteError, Exit, RunError
+from elanite.errors import ConfigError, ElaniteError, Exit
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
 
@@ -93,9 +93,9 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as leaving:
         code = Exit.OK if _left() else leaving.code
     except ConfigError as error:
-        print(error.args[0].rstrip(), file=sys.stderr)
+        print(error, file=sys.stderr)
         code = Exit.USAGE
-    except (RunError, ElaniteError) as error:
+    except ElaniteError as error:
         print(f"error: {error}", file=sys.stderr)
         code = error.exit_code
     except BrokenPipeError:

@@ -12,8 +12,8 @@ import typer
 from elanite.cli.common import OUT, Out, complete_keys, console, data, say
 
 if TYPE_CHECKING:
-    from elanite.compare import Comparison, Line
     from elanite.store import Store
+    from elanite.stores import Comparison, Line
 
 
 class What(StrEnum):
@@ -125,7 +125,7 @@ def compare(
     A figure differs if the 95% confidence interval of the difference does not contain zero. json has all figures, with
     means, intervals and ratios.
     """
-    from elanite.compare import compare as compared
+    from elanite.stores import compare as compared
 
     names = [name.strip() for text in only or [] for name in text.split(",")]
     found = compared(_store(a), _store(b), names)

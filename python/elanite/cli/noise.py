@@ -50,12 +50,12 @@ def noise(
     figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
     simulated machine has this noise.
     """
-    from elanite import noise as measurement
     from elanite.cli import output
+    from elanite.noise import measure, prepared
 
     output.refuse_terminal(format_)
-    measurement.prepared(out)
-    found = measurement.measure(seconds, compute, cpu)
+    prepared(out)
+    found = measure(seconds, compute, cpu)
     if format_ is Format.TABLE:
         _print(found)
     elif format_ is Format.JSON:

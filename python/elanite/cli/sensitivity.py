@@ -91,7 +91,7 @@ def refit(
       elanite refit opteron-qsnet2
       elanite refit es40-qsnet --claims ping,barrier.hardware.64,barrier.software.64
 
-    The search is least squares of SciPy (pip install 'elanite[refit]'), on the short runs of `elanite sensitivity`. The
+    The search is least squares of SciPy (pip install scipy), on the short runs of `elanite sensitivity`. The
     command shows the values, and all claims before and after; to predicted claims nothing is fitted. It changes no
     file: whoever adopts a value writes it into the machine file.
     """

@@ -26,7 +26,7 @@ Examples:
   elanite store export points.parquet           all points as one table
 
 A store is named by the folder that --out names in other commands, by the folder of the store itself, or by a URL such
-as s3://bucket/store (pip install 'elanite[remote]' and the package for the URL, such as s3fs).
+as s3://bucket/store (pip install fsspec, and the package for the URL, such as s3fs).
 """
 
 store_app = typer.Typer(name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)

@@ -18,6 +18,7 @@ communicate through shared memory.
 | ``summary`` | the figures that a run measured |
 | ``kept`` | the tables of a run on the disk |
 | ``timeline`` | a run as a trace for Perfetto |
+| ``call`` | ``el.mpirun(...)`` |
 
 A point is a pure function of its input; a run is not, because a program takes part in it. A run is *repeatable* if the
 program can see no time but simulated time; then the same command gives the same records and the same digest.
@@ -25,8 +26,12 @@ program can see no time but simulated time; then the same command gives the same
 
 from __future__ import annotations
 
+from elanite.mpirun.call import mpirun
 from elanite.mpirun.options import Options
 from elanite.mpirun.session import Run, run
 from elanite.mpirun.verdict import Ended
+from elanite.verbs import callable_module
 
-__all__ = ["Ended", "Options", "Run", "run"]
+__all__ = ["Ended", "Options", "Run", "mpirun", "run"]
+
+callable_module(__name__, mpirun)

@@ -1,7 +1,7 @@
 """The MPI that starts the ranks, its command line, and the environment of the ranks.
 
 Runs are repeatable with MPICH, its process manager hydra, and its libfabric, which loads the simulated network. The
-package ``mpich`` of PyPI has all of these, and ``pip install elanite[mpi]`` installs it. Open MPI looks at the host's
+package ``mpich`` of PyPI has all of these, and ``pip install mpich`` installs it. Open MPI looks at the host's
 clock while it polls, so that no two runs are alike.
 """
 
@@ -84,9 +84,7 @@ def find(wanted: str | None = None) -> Mpi:
     own = Path(sys.prefix) / "bin" / "mpiexec"
     path = str(own) if os.access(own, os.X_OK) else shutil.which("mpiexec")
     if path is None:
-        raise UsageError(
-            f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install 'elanite[mpi]'"
-        )
+        raise UsageError(f"there is no mpiexec in {own.parent} and none on the PATH; install one: pip install mpich")
     return _identify(path)
 
 
@@ -105,7 +103,7 @@ def _identify(path: str) -> Mpi:
         if device and "ofi" not in device[1]:
             raise UsageError(
                 f"the MPICH of {path} is built without libfabric ({device[1]}), and cannot use a simulated network;"
-                " install one that can: pip install 'elanite[mpi]'"
+                " install one that can: pip install mpich"
             )
         return Mpi(path, "MPICH", found)
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|prterun", said):
@@ -113,7 +111,7 @@ def _identify(path: str) -> Mpi:
     first = said.strip().splitlines()[:1]
     raise UsageError(
         f"{path} is neither the mpiexec of an MPICH nor that of an Open MPI; it says: {' '.join(first) or 'nothing'}\n"
-        "  install one: pip install 'elanite[mpi]'"
+        "  install one: pip install mpich"
     )
 
 

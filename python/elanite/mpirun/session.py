@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core
+from elanite import _core, html
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, program
 from elanite.mpirun.cluster import Cluster
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite._core import Cancel, MpiRun
+    from elanite.congestion import Matrix
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.options import Options
     from elanite.sources import Source
@@ -39,7 +41,7 @@ GRACE = 3.0
 """Seconds in which mpiexec may report how the ranks of a failed run ended."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
     """A run that has ended, with its tables."""
 
@@ -56,6 +58,28 @@ class Run:
     """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
     native: bool = False
     """Whether the program was started as one for the simulated libraries."""
+
+    def __repr__(self) -> str:
+        return f"Run({self._title}: {self.ended.end})"
+
+    def _repr_html_(self) -> str:
+        from elanite.mpirun.summary import in_cell
+
+        ended = html.line(self.ended.message) if self.ended.message else ""
+        return html.block(self._title, ended, *(in_cell(self) if self.tables else ()))
+
+    @property
+    def _title(self) -> str:
+        return f"{shlex.join(self.words)} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
+
+    def congestion(self) -> Matrix:
+        """Where packets waited in the whole run."""
+        from elanite import congestion
+        from elanite.store import empty
+
+        window = (0.0, float(self.summary["time_us"]))
+        slices = empty("slices")
+        return congestion.of_tables(self.cluster.point, self.tables["links"], slices, window, 0, self.tables["faults"])
 
     @property
     def summary(self) -> dict[str, Any]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from elanite import html
+
 if TYPE_CHECKING:
     from elanite.mpirun.session import Run
 
@@ -105,6 +107,23 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "exit_code": run.ended.exit_code,
         "folder": folder,
     }
+
+
+def in_cell(run: Run) -> list[str]:
+    """The figures of a run as HTML: its totals, and folded below them its messages and its hottest links."""
+    found = summarise(run)
+    totals = {"simulated time, us": found.totals["time_us"], "host time, s": run.host_seconds}
+    totals |= {key: found.totals[key] for key in ("messages", "bytes", "packets")}
+    sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
+    links = [
+        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], link["waited_us"])
+        for link in found.links
+    ]
+    return [
+        html.table(tuple(totals), [tuple(totals.values())]),
+        html.folded("messages by size", html.table(("message size", "messages", "payload"), sizes)),
+        html.folded("hottest links", html.table(("link", "busy", "packets", "mean wait, us"), links)),
+    ]
 
 
 def collectives(totals: dict[str, Any]) -> dict[str, int]:

@@ -85,7 +85,7 @@ def require() -> None:
     try:
         import perfetto  # noqa: F401
     except ImportError:
-        raise UsageError("--timeline needs the package perfetto; install it: pip install 'elanite[mpi]'") from None
+        raise UsageError("--timeline needs the package perfetto; install it: pip install perfetto") from None
 
 
 def write(run: Run, path: Path) -> int:

@@ -35,7 +35,7 @@ class Remote:
         try:
             import fsspec
         except ImportError:
-            needed = "stores that are no folders need fsspec: pip install 'elanite[remote]'"
+            needed = "stores that are no folders need fsspec: pip install fsspec"
             raise UsageError(f"{address}: {needed}") from None
         try:
             self._files, root = fsspec.core.url_to_fs(address, use_listings_cache=False)

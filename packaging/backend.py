@@ -1,0 +1,86 @@
+"""The build backend: maturin, with the library that ranks of MPI programs load.
+
+maturin compiles the extension module and nothing else. ``libelanite-fi.so`` is a library of its own, which no Python
+process loads, and ``elanite mpirun`` and ``elanite prun`` need it. So the library is built first, into the folder of
+the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. Likewise, a source distribution of
+maturin would lack the crates of the library: here, it has every file of the repository.
+
+It fails if cargo or git fails, with their own words on standard error.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import maturin
+from maturin import (
+    get_requires_for_build_editable,
+    get_requires_for_build_sdist,
+    get_requires_for_build_wheel,
+    prepare_metadata_for_build_editable,
+    prepare_metadata_for_build_wheel,
+)
+
+__all__ = [
+    "build_editable",
+    "build_sdist",
+    "build_wheel",
+    "get_requires_for_build_editable",
+    "get_requires_for_build_sdist",
+    "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_editable",
+    "prepare_metadata_for_build_wheel",
+]
+
+ROOT = Path(__file__).resolve().parents[1]
+LIBRARY = ROOT / "python" / "elanite" / "libelanite-fi.so"
+
+
+def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+    """Build a wheel that needs nothing of the checkout, and return its name."""
+    build_library()
+    return maturin.build_wheel(folder, settings, metadata)
+
+
+def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
+    """Build a wheel that leads to the checkout, and return its name."""
+    build_library()
+    return maturin.build_editable(folder, settings, metadata)
+
+
+def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
+    """Pack what git holds, with files in place of links, and return the name of the archive."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    with tempfile.TemporaryDirectory() as metadata:
+        information = Path(metadata, maturin.prepare_metadata_for_build_wheel(metadata, settings))
+        name = information.name.removesuffix(".dist-info")
+        with tarfile.open(Path(folder, f"{name}.tar.gz"), "w:gz", dereference=True) as archive:
+            archive.add(information / "METADATA", f"{name}/PKG-INFO")
+            for file in listed.removesuffix("\0").split("\0"):
+                archive.add(ROOT / file, f"{name}/{file}")
+    return f"{name}.tar.gz"
+
+
+def build_library() -> None:
+    """Compile the library of ranks and put it into the package."""
+    words = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "elanite-fi"]
+    line = [*words, "--message-format", "json-render-diagnostics"]
+    said = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    artifacts = [json.loads(line) for line in said.splitlines()]
+    (built,) = (
+        file
+        for artifact in artifacts
+        if artifact["reason"] == "compiler-artifact" and artifact["target"]["name"] == "elanite_fi"
+        for file in artifact["filenames"]
+        if file.endswith(".so")
+    )
+    # Copied aside and renamed, so that a run that goes on keeps the one it has.
+    aside = LIBRARY.with_suffix(".so.new")
+    shutil.copy2(built, aside)
+    aside.replace(LIBRARY)

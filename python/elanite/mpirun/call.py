@@ -1,0 +1,46 @@
+"""``el.mpirun(...)``: a run as a call of Python, as ``elanite mpirun`` is one of the shell."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from elanite.errors import RunError
+from elanite.mpirun.options import Options
+from elanite.mpirun.session import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elanite.api import Machine
+    from elanite.mpirun.session import Run
+
+
+def mpirun(
+    program: str | Path | Sequence[str | Path],
+    ranks: int,
+    machine: Machine | str | Path = "es40-qsnet",
+    *,
+    mpi: str | None = None,
+    check: bool = True,
+    **options: Any,
+) -> Run:
+    """Run a program of MPI, OpenSHMEM or Elanlib on a machine: ``el.mpirun(["./ring", "10"], 8)``.
+
+    ``program`` is a program, or a list of it and its arguments. ``options`` are the fields of
+    ``elanite.mpirun.Options`` with the meaning of the options of ``elanite mpirun``: ``ranks_per_node``,
+    ``placement``, ``compute``, ``network``, ``memory``, ``collectives``, ``seed``, ``limit_time``, ``faults``,
+    ``timeline``. Nothing is kept on the disk. Call the function in the main thread.
+
+    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the report of
+    the run and its exit code if the run fails; without ``check``, ``ended`` of the run says so.
+    """
+    from elanite.api import Machine
+
+    words = [program] if isinstance(program, (str, os.PathLike)) else program
+    on = machine if isinstance(machine, Machine) else Machine.load(machine)
+    found = run([os.fspath(word) for word in words], on.file, Options(ranks, **options), on.overrides, mpi)
+    if check and found.ended.exit_code:
+        raise RunError(found.ended.message, found.ended.exit_code)
+    return found

@@ -1,0 +1,58 @@
+"""Content as text in TOML, so that an experiment may be made of a Python dictionary.
+
+The text is laid out as people write these files: keys first, then ``[tables]`` and ``[[lists of tables]]``. The
+simulator reads the text as it reads any file. So what is wrong with the content is said in the same words, with a line
+of this text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from elanite.errors import UsageError
+
+
+def text(content: Mapping[str, Any]) -> str:
+    """The content as a TOML file. Raises ``UsageError`` if a value is not of TOML, such as ``None``."""
+    return "\n".join(_lines(content, ())).lstrip("\n") + "\n"
+
+
+def value(content: Any, key: str = "") -> str:
+    """A value on one line. ``key`` is its name in errors."""
+    match content:
+        case bool():
+            return "true" if content else "false"
+        case int() | float():
+            return repr(content)
+        case str():
+            return json.dumps(content, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case list() | tuple():
+            return f"[{', '.join(value(each, key) for each in content)}]"
+        case Mapping():
+            pairs = (f"{_key(name)} = {value(each, f'{key}.{name}')}" for name, each in content.items())
+            return f"{{ {', '.join(pairs)} }}"
+    raise UsageError(
+        f"{key}: a {type(content).__name__} is no value here; allowed: text, numbers, booleans, lists, dictionaries"
+    )
+
+
+def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    lines, below = [], []
+    for name, each in table.items():
+        here = (*path, str(name))
+        heading = ".".join(map(_key, here))
+        if isinstance(each, Mapping):
+            below += ["", f"[{heading}]", *_lines(each, here)]
+        elif isinstance(each, list | tuple) and each and all(isinstance(part, Mapping) and part for part in each):
+            for part in each:
+                below += ["", f"[[{heading}]]", *_lines(part, here)]
+        else:
+            lines.append(f"{_key(str(name))} = {value(each, '.'.join(here))}")
+    return lines + below
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)

@@ -1,0 +1,268 @@
+"""The documentation site: ``python website/build.py OUT`` lays pages out in ``OUT-source`` and makes HTML in ``OUT``.
+
+The pages of ``docs`` are taken as they are, since people also read them on the hosting site of the repository.
+Notebooks become pages; the reference is made of the program itself: help texts, docstrings, and the schemas of machine
+and experiment files. A link to a file that is no page leads to the repository. The gallery has the pictures of
+``docs``, and the figures of those experiments whose points are all in the store that ``--store`` names.
+
+Every warning of Sphinx is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
+names the place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from sphinx.cmd.build import main as sphinx
+from typer.testing import CliRunner
+
+import elanite as el
+from elanite import _core, sources
+from elanite.cli import app
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = "https://github.com/elanite/elanite/blob/main"
+
+WIDTH = 100
+"""Columns of help texts."""
+
+
+def main() -> int:
+    """Build the site; the exit code is that of Sphinx."""
+    parser = argparse.ArgumentParser(description="Build the documentation site.")
+    parser.add_argument("out", type=Path, help="the folder of the site")
+    parser.add_argument("--store", type=Path, help="a store, whose complete experiments are in the gallery")
+    asked = parser.parse_args()
+    out = asked.out.resolve()
+    pages = out.with_name(f"{out.name}-source")
+    shutil.rmtree(pages, ignore_errors=True)
+    lay_out(pages, asked.store)
+    return sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
+
+
+def lay_out(pages: Path, store: Path | None) -> None:
+    """Write the sources of all pages."""
+    for folder in ("docs", "notebooks", "reference", "figures"):
+        (pages / folder).mkdir(parents=True)
+    for name in ("index.md", "conf.py"):
+        shutil.copy(ROOT / "website" / name, pages)
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
+    for picture in (ROOT / "docs").glob("*.svg"):
+        shutil.copy(picture, pages / "docs")
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        (pages / "notebooks" / f"{notebook.stem}.md").write_text(of_notebook(notebook), encoding="utf-8")
+    for name in ("CHANGELOG", "CONTRIBUTING"):
+        text = with_links(ROOT / f"{name}.md")
+        (pages / f"{name.lower()}.md").write_text(text, encoding="utf-8")
+    for name, text in {
+        "cli": "".join(of_commands()),
+        "python": of_library(),
+        "machine": of_schema("machine"),
+        "experiment": of_schema("experiment"),
+        "rust": of_crates(),
+    }.items():
+        (pages / "reference" / f"{name}.md").write_text(text, encoding="utf-8")
+    (pages / "gallery.md").write_text("".join(of_figures(pages, store)), encoding="utf-8")
+
+
+def with_links(page: Path) -> str:
+    """The text of a page of the repository; links to files that are no pages of the site lead to the repository."""
+
+    def link(match: re.Match[str]) -> str:
+        target, hash_, anchor = match[1].partition("#")
+        if not target or re.match(r"[a-z][a-z+.-]*:", target):
+            return match[0]
+        file = (page.parent / target).resolve()
+        if not file.exists():
+            raise SystemExit(f"{page}: there is no {target}")
+        inside = file.relative_to(ROOT)
+        if inside.name in ("CHANGELOG.md", "CONTRIBUTING.md") and inside.parent == Path():
+            return f"](/{inside.stem.lower()}.md{hash_}{anchor})"
+        if inside.parent == Path("docs") and inside.suffix in (".md", ".svg"):
+            return f"](/{inside}{hash_}{anchor})"
+        if inside.parent == Path("notebooks"):
+            return f"](/{inside.with_suffix('.md')}{hash_}{anchor})"
+        return f"]({REPOSITORY}/{inside}{hash_}{anchor})"
+
+    text = page.read_text(encoding="utf-8")
+    # Code keeps its brackets.
+    parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
+    parts[::2] = [re.sub(r"\]\(([^)\s]+)\)", link, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def of_notebook(notebook: Path) -> str:
+    """A notebook as a page, without the results of its cells."""
+    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    parts = []
+    for cell in cells:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code":
+            text = f"```python\n{text}\n```"
+        text = re.sub(r"\]\(\.\./(README\.md)\)", rf"]({REPOSITORY}/\1)", text)
+        parts.append(text)
+    there = f"{REPOSITORY}/notebooks/{notebook.name}"
+    parts.insert(1, f"This page is the notebook [{notebook.name}]({there}), without the results of its cells.")
+    return "\n\n".join(parts) + "\n"
+
+
+def of_commands(group: typer.Typer = app, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """The reference of the command line: the help texts of a group of commands."""
+    yield "# Command line\n" if not words else ""
+    yield _help(words)
+    for command in group.registered_commands:
+        assert command.callback
+        yield _help((*words, command.name or command.callback.__name__))
+    for inner in group.registered_groups:
+        assert inner.typer_instance
+        yield from of_commands(inner.typer_instance, (*words, str(inner.name)))
+
+
+def _help(words: tuple[str, ...]) -> str:
+    shown = CliRunner(env={"COLUMNS": str(WIDTH)}).invoke(app, [*words, "--help"], prog_name="elanite")
+    return f"\n## {' '.join(['elanite', *words])}\n\n```text\n{shown.stdout.strip()}\n```\n"
+
+
+def of_library() -> str:
+    """The reference of the library: every public name, by its docstring."""
+    functions = ["run", "load_results", "compare", "scoreboard"]
+    verbs = {"mpirun": "elanite.mpirun.mpirun", "noise": "elanite.noise.measure"}
+    classes = [name for name in el.__all__ if name[0].isupper()]
+    lacking = set(el.__all__) - {*functions, *verbs, *classes}
+    lines = [
+        "# Python library",
+        "",
+        "```{eval-rst}",
+        ".. automodule:: elanite",
+        "```",
+        "",
+        "## Functions",
+        "",
+        "```{eval-rst}",
+    ]
+    lines += [f".. autofunction:: elanite.{name}" for name in [*functions, *sorted(lacking)]]
+    lines += [f".. autofunction:: {name}" for name in verbs.values()]
+    lines += ["```", "", "## Classes and errors", "", "```{eval-rst}"]
+    for name in [*(f"elanite.{name}" for name in classes), "elanite.congestion.Matrix", "elanite.mpirun.Options"]:
+        lines += [f".. autoclass:: {name}", "   :members:", "   :exclude-members: __init__, __new__", ""]
+    return "\n".join([*lines, "```", ""])
+
+
+def of_schema(kind: str) -> str:
+    """The reference of machine or experiment files: a table for each section and each part that sections share."""
+    schema = json.loads(_core.schema(kind))
+    parts: dict[str, Any] = schema["$defs"]
+    tables = [f"# {kind.capitalize()} files: every key\n\n{schema['description']}\n"]
+    tables.append("The same as JSON, for editors: `elanite schema " + kind + "`.\n")
+    tables += _table(schema)
+    for name, part in parts.items():
+        if "properties" in part:
+            tables += [f"\n({kind}-{name.lower()})=\n## {name}\n\n{part.get('description', '')}\n", *_table(part)]
+        else:
+            tables.append(f"\n({kind}-{name.lower()})=\n## {name}\n\n{_sentence(part)}\n")
+    return "\n".join(tables).replace("KIND-", f"{kind}-")
+
+
+def _table(part: dict[str, Any]) -> list[str]:
+    required = part.get("required", ())
+    rows = ["| key | type | meaning |", "|---|---|---|"]
+    for key, what in part["properties"].items():
+        meaning = what.get("description", "").replace("\n", " ").replace("|", "\\|")
+        if "default" in what:
+            meaning += f" Default: `{json.dumps(what['default'])}`."
+        elif key in required:
+            meaning += " *Required.*"
+        rows.append(f"| `{key}` | {_kind(what)} | {meaning} |")
+    return rows
+
+
+def _kind(what: dict[str, Any]) -> str:
+    """The type of a key, in a few words."""
+    if "$ref" in what:
+        name = what["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#KIND-{name.lower()})"
+    if "const" in what:
+        return f"`{json.dumps(what['const'])}`"
+    if "enum" in what:
+        return ", ".join(f"`{json.dumps(each)}`" for each in what["enum"])
+    for key in ("anyOf", "oneOf"):
+        if key in what:
+            return " or ".join(dict.fromkeys(_kind(each) for each in what[key] if each.get("type") != "null"))
+    if what.get("type") == "array":
+        return f"list of {_kind(what['items'])}" if isinstance(what.get("items"), dict) else "list"
+    value = what.get("properties", {}).get("value")
+    if value is not None:  # a value with its source
+        return _kind(value)
+    if isinstance(what.get("additionalProperties"), dict):
+        return f"table of {_kind(what['additionalProperties'])}"
+    types = what.get("type", "anything")
+    return " or ".join(name for name in types if name != "null") if isinstance(types, list) else str(types)
+
+
+def _sentence(part: dict[str, Any]) -> str:
+    """A part without keys: what it means, and which values there are."""
+    lines = [part.get("description", "")]
+    for each in part.get("oneOf", part.get("anyOf", ())):
+        about = each.get("description", "").replace("\n", " ")
+        lines.append(f"- {_kind(each)}{': ' if about else ''}{about}")
+    if "enum" in part:
+        lines.append(f"Values: {_kind(part)}.")
+    if "pattern" in part:
+        lines.append(f"Pattern: `{part['pattern']}`.")
+    return "\n\n".join(line for line in lines if line)
+
+
+def of_crates() -> str:
+    """The crates, with links to the pages that cargo makes of them."""
+    lines = [
+        "# Rust crates",
+        "",
+        "The simulator is a workspace of crates, one for each layer. `make site` adds the pages that",
+    ]
+    lines += ["`cargo doc` makes of them.", "", "| crate | what it is |", "|---|---|"]
+    members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
+    for member in members:
+        about = (ROOT / member / "src" / "lib.rs").read_text(encoding="utf-8").splitlines()
+        first = " ".join(line.removeprefix("//! ") for line in about[: about.index("//!") if "//!" in about else 1])
+        first = first.removeprefix("# ")
+        words = re.sub(r"\[(`[^`]+`)\]", r"\1", first).replace("|", "\\|")
+        package = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
+        name = package.get("lib", {}).get("name", package["package"]["name"].replace("-", "_"))
+        lines.append(f'| <a href="../rust/{name}/index.html"><code>{name}</code></a> | {words} |')
+    return "\n".join([*lines, ""])
+
+
+def of_figures(pages: Path, store: Path | None) -> Iterator[str]:
+    """The gallery: the figures of complete experiments, and the pictures of the pages."""
+    yield "# Gallery\n\nFigures as `elanite report` draws them from finished points, and pictures of other pages.\n"
+    for name in sources.shipped("experiment"):
+        if store is None:
+            break
+        result = el.load_results(name, out=store.parent)
+        if len(result.points) < len(result.plan.points):
+            continue
+        yield f"\n## {result.plan.title}\n\n`elanite run {name}`, after {result.plan.document}.\n"
+        for figure in result.figures():
+            file = Path("figures") / f"{name.replace('/', '-')}-{figure.name}.svg"
+            figure.chart.properties(background="white").save(str(pages / file))
+            yield f"\n![{figure.title}]({file})\n\n*{figure.title}.* {figure.caption}\n"
+    yield "\n## Pictures of other pages\n"
+    for page in sorted((ROOT / "docs").glob("*.md")):
+        for title, file in re.findall(r"!\[([^\]]*)\]\(([^)/]+\.svg)\)", page.read_text(encoding="utf-8")):
+            yield f"\n![{title}](docs/{file})\n\n*{title}*: [{page.stem}](docs/{page.name})\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
