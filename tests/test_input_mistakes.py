@@ -67,6 +67,7 @@ IN_PYTHON = [
         "_is_table(folder, name) and sum_ for name, sum_ in",
     ),
     Mistake("files may lie outside of the folder", STORE, 'and "/" not in name ', ""),
+    Mistake("the manifest of another point is taken", STORE, 'data["id"] != identity or "rows', '"rows'),
 ]
 
 IN_RUST = [
@@ -94,6 +95,15 @@ IN_RUST = [
             "the simulator believes that a rank still waits",
             "crates/link/src/simulator.rs",
             "        if !self.has_turn(rank) {\n            return Err(Foul::Running);\n        }\n",
+            "",
+        ),
+    ),
+    (
+        ("link", "--test", "hostile"),
+        Mistake(
+            "a rank may end within an order",
+            "crates/link/src/simulator.rs",
+            "        if all && !up.reassembly.is_closed() {\n            return Err(Foul::Within);\n        }\n",
             "",
         ),
     ),
