@@ -67,6 +67,7 @@ IN_PYTHON = [
         "        if not sums[name]:\n",
     ),
     Mistake("files may lie outside of the folder", STORE + "manifest.py", ' or "/" in name:', ":"),
+    Mistake("the manifest of another point is taken", STORE + "manifest.py", '    if data["id"] != identity:\n', "    if not identity:\n"),
 ]
 
 IN_RUST = [
@@ -94,6 +95,15 @@ IN_RUST = [
             "the simulator believes that a rank still waits",
             "crates/link/src/simulator.rs",
             "        if !self.has_turn(rank) {\n            return Err(Foul::Running);\n        }\n",
+            "",
+        ),
+    ),
+    (
+        ("link", "--test", "hostile"),
+        Mistake(
+            "a rank may end within an order",
+            "crates/link/src/simulator.rs",
+            "        if all && !up.reassembly.is_closed() {\n            return Err(Foul::Within);\n        }\n",
             "",
         ),
     ),

@@ -126,6 +126,32 @@ fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
     a.send_short(Dma::queue(source.start(), queue.start(), Bytes::new(40)))
 }
 
+/// A command of the STEN is no descriptor: it needs no place in the DMA queue, which is full, and is lost no more than others.
+#[test]
+fn a_full_dma_queue_refuses_no_short_message() {
+    let mut config = with_engines(1);
+    config.adapter.queue = 1;
+    let (mut cluster, [a, b]) = start(&config);
+    let long = Bytes::new(100_000);
+    let [from, to] = [&a, &b].map(|node| node.reserve(Placement::Adapter, long));
+    let queue = b.queue(4, Bytes::new(64), None).unwrap();
+    let outcomes = run_process(&mut cluster, async move {
+        let dmas = [(); 3].map(|()| a.dma(Dma::new(from.start(), to.start(), long)));
+        a.sleep(Time::from_us(20)).await;
+        let short = send(&a, queue, 7).await;
+        let message = b.take(queue).await.expect("it has come");
+        assert_eq!(message[..], pattern(7, 40));
+        let mut outcomes = vec![short];
+        for dma in dmas {
+            outcomes.push(dma.await);
+        }
+        outcomes
+    });
+    assert_eq!(outcomes[0], Ok(()));
+    let full = |one: &&Result<(), _>| matches!(one, Err(elan::DmaError::QueueFull { .. }));
+    assert_eq!(outcomes.iter().filter(full).count(), 1, "{outcomes:?}");
+}
+
 /// Short messages into a queue of two slots: further ones are sent again until there is room, and none overtakes another.
 #[test]
 fn short_messages_stay_in_order() {

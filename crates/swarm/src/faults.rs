@@ -2,10 +2,10 @@
 
 use crate::draw::Draw;
 use crate::machine::{Machine, Shape};
-use crate::program::Program;
+use crate::program::{Act, Program};
 use elan::faults;
 use elan::{NodeId, Place, Rail};
-use fabric::{SwitchId, Topology};
+use fabric::{Destination, Engine, SwitchId, Topology};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use units::{Bytes, Time};
@@ -128,6 +128,36 @@ impl Part {
     }
 }
 
+impl Fault {
+    /// Whether a cable is dead for ever in the tree of a broadcast of the program. The tree is fixed: what leads around the cable
+    /// is no help. Collective calls have trees of software, too, but a broadcast DMA has none.
+    fn fells_a_tree(&self, machine: &Machine, program: &Program) -> bool {
+        if !matches!(self.when, When::From(_)) {
+            return false;
+        }
+        let config = machine.config(Engine::Worm).expect("the case can be run");
+        let (topology, rule) = (&config.fabric.topology, config.fabric.broadcast);
+        let (Some(tree), faults::Part::Link(dead)) =
+            (topology.as_tree(), self.part.on(topology, program))
+        else {
+            return false;
+        };
+        let node = |process: u32| NodeId::new(program.places[process as usize]);
+        let crosses = |process: usize, to: u32, last: u32| {
+            (0..topology.rails()).map(Rail::new).any(|rail| {
+                let place = |process| topology.place(rail, node(process));
+                let range = Destination::range(place(to), place(last));
+                let route = tree.broadcast_route(place(process as u32), range, rule);
+                let dead = [dead, topology.reverse(dead)];
+                route.iter().any(|link| dead.contains(link))
+            })
+        };
+        program.steps().any(|((_, process, _), step)| {
+            matches!(step.act, Act::Spread { to, last } if crosses(process, to.process, last))
+        })
+    }
+}
+
 impl Faults {
     /// The faults as the simulator takes them.
     pub fn config(&self, topology: &Topology, program: &Program) -> faults::Config {
@@ -186,13 +216,16 @@ impl Faults {
 
     /// Whether the machine masters all faults: no error may be told. Bits may flip as often as they like: packets are sent again
     /// until they get through. Cables and switches may be down for so short a time that the routing tables never learn of it, or
-    /// one cable between switches, where others lead to the same place, for as long as it likes. (At the moment when they learn of
-    /// one fault, the tables learn of all others, too: a second fault may leave no way, however short it is.)
+    /// one cable between switches, where others lead to the same place, for as long as it likes, unless a broadcast of the program
+    /// needs this cable. (At the moment when they learn of one fault, the tables learn of all others, too: a second fault may leave
+    /// no way, however short it is.)
     pub fn are_mastered(&self, machine: &Machine, program: &Program) -> bool {
         let downs = self.list.iter().filter(|fault| fault.when.is_down());
         let spared = downs.clone().count() == 1
             && downs.clone().all(|fault| match fault.part {
-                Part::Cable { level, .. } => machine.has_others(level),
+                Part::Cable { level, .. } => {
+                    machine.has_others(level) && !fault.fells_a_tree(machine, program)
+                }
                 _ => false,
             });
         let bits = self.list.iter().map(|fault| match fault.when {

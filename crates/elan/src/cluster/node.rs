@@ -236,7 +236,7 @@ impl Node {
     }
 
     /// Starts a task of the adapter that serves others: it goes on when the host stops.
-    pub(crate) fn serve_on_adapter(
+    pub fn serve_on_adapter(
         &self,
         label: impl Into<Label>,
         task: impl Future<Output = ()> + 'static,

@@ -375,7 +375,8 @@ impl Detours {
                     thread.until(port.node.cross_to_adapter(WORD)).await;
                     let detours = self.clone();
                     let carry_out = async move { detours.carry_out(number).await };
-                    port.node.serve("detour", carry_out);
+                    // It is the thread's work: who asks for it gets its answer also if the host has stopped.
+                    port.node.serve_on_adapter("detour", carry_out);
                 }
                 Kind::Done => self.tell_end(number),
             }

@@ -7,7 +7,7 @@ use crate::common::{
 use crate::failures::together;
 use elan::faults::Part;
 use elan::rails::Kind;
-use elan::{Config, Place, Rail};
+use elan::{Config, NodeId, Place, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
@@ -104,6 +104,26 @@ fn a_home_adapter_dies() {
                 assert_holds(&pe, word, 19, 64);
                 pe.compute(Time::from_ms(3)).await;
                 assert!(queue.is_empty(), "a message has come twice");
+            }
+        });
+    }
+}
+
+/// An atomic that takes a detour has its answer also from a node whose host has stopped, as over the home rail: adapters work on.
+#[test]
+fn a_stopped_host_answers_detours() {
+    let machine = with_rails(&four_nodes(), 2, Kind::Basic, 0.5);
+    let at = Time::from_us(12);
+    let stops = down(Part::Node(NodeId::new(1)), at, None);
+    let rail = down(Part::Rail(Rail::new(0)), at, None);
+    for faults in [vec![stops.clone()], vec![stops, rail]] {
+        let config = failing(machine.clone(), faults);
+        run_on(&config, &job(&[0, 1]), async |pe| {
+            let word = pe.elan().galloc_elan(64, b(8)).unwrap();
+            pe.compute(Time::from_us(30)).await;
+            assert_eq!(me(&pe), 0, "the other has stopped");
+            for round in 0..3 {
+                assert_eq!(pe.shmem().fadd(word, 5, 1).await, Ok(5 * round));
             }
         });
     }

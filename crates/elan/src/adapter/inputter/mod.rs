@@ -57,8 +57,6 @@ enum Room {
     Place(Placement),
     /// In a slot of a queue.
     Slot(QueueNumber),
-    /// In a queue without a free slot.
-    Full,
 }
 
 impl Inputter {
@@ -102,13 +100,21 @@ impl Inputter {
         if wires.repeats(packet, token) {
             return;
         }
-        let id = wires.flight.packet(token).dma;
-        wires.flight.landing(wires.now, id);
         match self.admit(wires, token) {
             Err(fault) => refuse(wires, packet, token, *fault),
-            Ok(_) if self.refusing => wires.answer(packet, Ack::Discarded),
-            Ok(Room::Full) => wires.answer(packet, Ack::Discarded),
-            Ok(Room::Slot(queue)) => {
+            // Nothing lands by this: a message that waits for room must not keep its reader's node from sending.
+            Ok(None) => wires.answer(packet, Ack::Discarded),
+            Ok(Some(_)) if self.refusing => wires.answer(packet, Ack::Discarded),
+            Ok(Some(room)) => self.receive(wires, packet, token, room),
+        }
+    }
+
+    /// Takes payload that has room.
+    fn receive(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber, room: Room) {
+        let id = wires.flight.packet(token).dma;
+        wires.flight.landing(wires.now, id);
+        match room {
+            Room::Slot(queue) => {
                 wires.answer_for_good(packet, token, Ack::Accepted);
                 let arrival = wires.flight.packet_mut(token);
                 let length = arrival.length.as_u64() as usize;
@@ -117,11 +123,11 @@ impl Inputter {
                 self.enqueue(wires, queue, message);
                 self.store(wires, token);
             }
-            Ok(Room::Place(Placement::Adapter)) => {
+            Room::Place(Placement::Adapter) => {
                 wires.answer_for_good(packet, token, Ack::Accepted);
                 self.store(wires, token);
             }
-            Ok(Room::Place(Placement::Main)) => {
+            Room::Place(Placement::Main) => {
                 wires.flight.packet_mut(token).answered = Some(Ack::Accepted);
                 self.write_soon(wires, packet, token);
             }
@@ -156,8 +162,8 @@ impl Inputter {
         }
     }
 
-    /// Where the payload of a packet belongs; a fault if its event does not exist.
-    fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Room, Box<Fault>> {
+    /// Where the payload of a packet belongs, unless its queue is full; a fault if its event does not exist.
+    fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Option<Room>, Box<Fault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
         let (dma, capability, length) = (&progress.dma, progress.capability, packet.length);
@@ -168,13 +174,13 @@ impl Inputter {
         }
         if dma.queue {
             let queue = self.queue_at(wires, to, length, capability)?;
-            let room = self.queues[queue].has_room();
-            return Ok(if room { Room::Slot(queue) } else { Room::Full });
+            let has_room = self.queues[queue].has_room();
+            return Ok(has_room.then_some(Room::Slot(queue)));
         }
         let place = wires
             .memory
             .translate(to, length, Access::RemoteWrite, capability)?;
-        Ok(Room::Place(place))
+        Ok(Some(Room::Place(place)))
     }
 
     /// The number of the queue at an address; a fault if a message may not enter this queue even when there is room.
