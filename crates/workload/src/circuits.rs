@@ -41,8 +41,7 @@ table! {
         opened: Option<Time>,
         /// When the first flit was sent over the link.
         head: Option<Time>,
-        /// When the last flit was sent over the link. The worm engine works this out for the last link of a way only, unless the
-        /// circuit needs it.
+        /// When the last flit was sent over the link; with the worm engine known of the last link of a way only.
         tail: Option<Time>,
         /// From when on the channel was free again.
         closed: Option<Time>,

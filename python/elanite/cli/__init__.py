@@ -20,6 +20,7 @@ from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.noise import noise
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
+from elanite.cli.watch import watch
 from elanite.errors import ConfigError, ElaniteError, Exit, RunError
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
@@ -31,6 +32,7 @@ Examples:
   elanite run qsnet/uniform --format csv     one experiment, as data
   elanite run qsnet/ping --set switch.circuit=wormhole
   elanite congestion qsnet/congestion        where packets waited, by switch and by link
+  elanite watch qsnet/uniform --open         packets and the circuits that they hold, as a moving picture
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
@@ -54,7 +56,7 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (reproduce, run, claims, report, congestion, sensitivity, refit, check, show, schema, noise):
+for command in (reproduce, run, claims, report, congestion, watch, sensitivity, refit, check, show, schema, noise):
     app.command()(command)
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
