@@ -90,9 +90,11 @@ def watch(
     if outcome.failures:
         finish(outcome, words)
     file = page or out / "watch" / f"{first.id}.html"
-    shown = scene(first, store).page()
+    shown = scene(first, store)
     file.parent.mkdir(parents=True, exist_ok=True)
-    replace(file, shown)
+    replace(file, shown.page())
+    if not shown.packets:
+        say("no packet was under way; watch longer with --for, or later with --set run.warm_up=5ms")
     if others:
         points = f"elanite show {shlex.quote(experiment)}"
         say(f"the first of {len(found)} points is shown; choose another one with --point; the points: {points}")
