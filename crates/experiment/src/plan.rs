@@ -63,6 +63,9 @@ impl Point {
         if self.run.slices > 0 {
             run["slices"] = self.run.slices.into();
         }
+        if !self.run.watch.is_zero() {
+            run["watch"] = json!(self.run.watch);
+        }
         if let Some(precision) = self.run.precision() {
             run["precision"] = precision.enough.into();
             run["doublings"] = precision.doublings.into();

@@ -37,6 +37,9 @@ pub struct Run {
     /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
     /// congestion builds up; 0 keeps none.
     pub slices: u32,
+    /// Time from the end of the warm-up on of which the circuits are kept, for a picture of the packets (`elanite watch`); 0
+    /// keeps none.
+    pub watch: Time,
     /// Runs of each point with different random numbers.
     pub seeds: u32,
     /// A point that needs more events ends with an error.
@@ -54,6 +57,7 @@ impl Default for Run {
             doublings: 3,
             batches: 10,
             slices: 0,
+            watch: Time::ZERO,
             seeds: 1,
             max_events: 10_000_000_000,
             max_memory: Bytes::from_kb(4 << 20),
@@ -78,6 +82,8 @@ pub struct RunChanges {
     /// See [`Run`].
     pub slices: Option<u32>,
     /// See [`Run`].
+    pub watch: Option<Time>,
+    /// See [`Run`].
     pub seeds: Option<u32>,
 }
 
@@ -91,6 +97,7 @@ impl Run {
             doublings: changes.doublings.unwrap_or(self.doublings),
             batches: changes.batches.unwrap_or(self.batches),
             slices: changes.slices.unwrap_or(self.slices),
+            watch: changes.watch.unwrap_or(self.watch),
             seeds: changes.seeds.unwrap_or(self.seeds),
             ..self.clone()
         }
@@ -113,11 +120,13 @@ impl Run {
             doublings: Some(self.doublings),
             batches: Some(self.batches),
             slices: Some(self.slices),
+            watch: Some(self.watch),
             seeds: Some(self.seeds),
         };
         all.check_bounds("run", check);
         self.check_batches("run.window", check);
         self.check_slices("run.slices", check);
+        self.check_watch("run.watch", check);
         self.check_precision("run.precision", check);
         if self.max_events == 0 {
             let found = check.problem("run.max_events", "no point ends within 0 events");
@@ -140,6 +149,16 @@ impl Run {
         let length = self.warm_up.saturating_add(self.window);
         let slices = (self.slices, MOST_SLICES, "slices");
         self.check_parts(path, ("run", length), slices, check);
+    }
+
+    /// Checks that the watched time lies within the window.
+    fn check_watch(&self, path: &str, check: &mut Check<'_>) {
+        if self.watch > self.window {
+            let (watch, window) = (self.watch, self.window);
+            let message = format!("a run with a window of {window} cannot be watched for {watch}");
+            let found = check.problem(path, message);
+            found.allowed(format!("at most the window, {window}"));
+        }
     }
 
     /// Checks that the precision can be told, and that a run ends.
@@ -199,6 +218,9 @@ impl RunChanges {
         let warm_up = ("warm_up", self.warm_up.is_some());
         if let Some(path) = first(&[("slices", self.slices.is_some()), window, warm_up]) {
             run.check_slices(&path, check);
+        }
+        if let Some(path) = first(&[("watch", self.watch.is_some()), window]) {
+            run.check_watch(&path, check);
         }
         let slices = ("slices", self.slices.is_some());
         let batches = ("batches", self.batches.is_some());

@@ -84,6 +84,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         length: point.run.window,
         batches: point.run.batches,
         slices: point.run.slices,
+        watch: point.run.watch,
         precision: point.run.precision(),
     };
     let setting = Setting {

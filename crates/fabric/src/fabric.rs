@@ -1,7 +1,7 @@
 //! The front of the crate: [`Fabric`].
 
 use crate::control::{
-    Ack, Control, Deadlock, LinkCounters, NoWay, Notice, PacketCensus, PacketId, PacketSpec,
+    Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketId, PacketSpec,
 };
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
@@ -20,6 +20,8 @@ trait Network {
     fn config(&self) -> &Config;
     fn reverse(&mut self);
     fn watch(&mut self) -> Vec<(Cycle, Moved)>;
+    fn record(&mut self, from: Cycle);
+    fn recorded(&mut self) -> Vec<Hold>;
     fn offer(&mut self, spec: PacketSpec);
     fn queued(&self, node: Place) -> usize;
     fn arriving(&self, node: Place) -> u32;
@@ -53,6 +55,14 @@ impl<R: Routing, M: Motion> Network for Running<R, M> {
 
     fn watch(&mut self) -> Vec<(Cycle, Moved)> {
         self.control.watch()
+    }
+
+    fn record(&mut self, from: Cycle) {
+        self.control.record(from);
+    }
+
+    fn recorded(&mut self) -> Vec<Hold> {
+        self.control.recorded()
     }
 
     fn offer(&mut self, spec: PacketSpec) {
@@ -182,6 +192,19 @@ impl Fabric {
     #[doc(hidden)]
     pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
         self.network.watch()
+    }
+
+    /// From here on keeps who holds which channel when, for a picture of the time from cycle `from` on. Ask at the start of the run:
+    /// what is held already is not known.
+    pub fn record(&mut self, from: Cycle) {
+        self.network.record(from);
+    }
+
+    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted beyond its cycle `from`, in the
+    /// order of sources, packets and channels on their ways. Headers that wait at switches for a channel are among the holds; packets
+    /// that wait at their adapters are not. Empty if there was no recording.
+    pub fn recorded(&mut self) -> Vec<Hold> {
+        self.network.recorded()
     }
 
     /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.

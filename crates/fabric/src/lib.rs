@@ -72,7 +72,7 @@ pub mod topology;
 
 pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Multiplexing};
 pub use control::{
-    Ack, Deadlock, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
+    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};

@@ -27,6 +27,7 @@
 //! the window until the intervals are narrow enough. A run with [`slices`] also keeps the delays of every link over time.
 
 pub mod allocation;
+pub mod circuits;
 pub mod collective;
 pub mod deadlock;
 pub mod faults;
@@ -45,6 +46,7 @@ pub mod table;
 pub mod traffic;
 
 pub use allocation::AllocationRow;
+pub use circuits::CircuitRow;
 pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use elan::Distribution;
@@ -134,6 +136,8 @@ pub struct Window {
     pub batches: u32,
     /// Equal parts of the whole run for which the delays of every link are kept; 0 for none. A run with slices has no precision.
     pub slices: u32,
+    /// The time from the end of the warm-up on of which the circuits are kept; 0 for none.
+    pub watch: Time,
     /// How well loads are to be known. Without a precision the length is as given.
     pub precision: Option<Precision>,
 }

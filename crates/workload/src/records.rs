@@ -2,7 +2,7 @@
 
 use crate::faults::{self, FaultRow};
 use crate::table::Table;
-use crate::{AllocationRow, DeadlockRow, SliceRow, table};
+use crate::{AllocationRow, CircuitRow, DeadlockRow, SliceRow, table};
 use elan::Cluster;
 use elan::adapter::recovery::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
@@ -193,6 +193,8 @@ tables! {
     allocation: AllocationRow,
     /// What failed in the run, where anything did.
     faults: FaultRow,
+    /// Who held which channel when, where the run asked for it.
+    circuits: CircuitRow,
 }
 
 impl From<Vec<Row>> for Tables {

@@ -18,6 +18,7 @@
 //! The latency of a message runs from its arrival, including its wait behind earlier messages, until its node knows that
 //! the message is complete. Past saturation the latency grows with the run, and tells only how long the run was.
 
+use crate::circuits::Circuits;
 use crate::job::{Job, Running, Totals};
 use crate::precision::{Precision, measure};
 use crate::records::{Baseline, NodeRow, Records, Row, Tables};
@@ -102,6 +103,7 @@ impl Traffic {
         let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
         let running = self.jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         let mut slices = Slices::new(&cluster, window);
+        let mut circuits = Circuits::new(&mut cluster, window);
         slices.run_until(&mut cluster, window.warm_up)?;
         cluster.check_conservation();
         let baseline = Baseline::take(&cluster);
@@ -110,6 +112,7 @@ impl Traffic {
         let moments = measure(
             &mut window,
             |end| -> Result<_, Failure> {
+                circuits.run_until(&mut cluster, &mut slices, end)?;
                 slices.run_until(&mut cluster, end)?;
                 cluster.check_conservation();
                 rails.iter().for_each(Rails::check);
@@ -137,6 +140,7 @@ impl Traffic {
             rows,
             nodes,
             slices: slices.into_rows(),
+            circuits: circuits.into_rows(),
             ..Tables::default()
         };
         Ok(baseline.finish(&cluster, measured))

@@ -25,6 +25,7 @@ from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
 from elanite.cli.store import store_app
 from elanite.cli.sweep import calibrate, sweep
+from elanite.cli.watch import watch
 from elanite.errors import ConfigError, ElaniteError, Exit
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
@@ -39,6 +40,7 @@ Examples:
   elanite sweep qsnet/ping --vary 'bus.rate=200 MB/s,300 MB/s'    many values of a few keys
   elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
   elanite congestion qsnet/congestion        where packets waited, by switch and by link
+  elanite watch qsnet/uniform --open         packets and the circuits that they hold, as a moving picture
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite explain link.hop_delay             what a parameter means, its bounds and its source
   elanite new machine my-cluster             a machine file of your own, with comments
@@ -65,7 +67,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 COMMANDS = (
-    *(reproduce, run, sweep, calibrate, claims, report, congestion, compare, sensitivity, refit),
+    *(reproduce, run, sweep, calibrate, claims, report, congestion, watch, compare, sensitivity, refit),
     *(list_, explain, show, check, schema, new, noise),
 )
 for command in COMMANDS:

@@ -364,6 +364,18 @@ impl Cluster {
         self.world.borrow_mut().link(link.into())
     }
 
+    /// From here on keeps who holds which channel when, for a picture of the time from `from` on. Ask at the start of the run: what
+    /// is held already is not known.
+    pub fn record(&mut self, from: Time) {
+        self.world.borrow_mut().record(from);
+    }
+
+    /// Ends the recording that [`record`](Self::record) began; see [`fabric::Fabric::recorded`]. Times are cycles of
+    /// [`Config::cycle`].
+    pub fn recorded(&mut self) -> Vec<fabric::control::Hold> {
+        self.world.borrow_mut().recorded()
+    }
+
     /// What has failed so far: the faults of [`Config::faults`] in the order in which they occurred, those of bits first.
     pub fn faults(&self) -> Vec<Episode> {
         self.world.borrow().episodes().to_vec()

@@ -266,6 +266,17 @@ impl World {
         self.fabric.counters(link)
     }
 
+    /// See [`super::Cluster::record`].
+    pub fn record(&mut self, from: Time) {
+        let from = self.cycle_from(from);
+        self.fabric.record(from);
+    }
+
+    /// See [`super::Cluster::recorded`].
+    pub fn recorded(&mut self) -> Vec<fabric::control::Hold> {
+        self.fabric.recorded()
+    }
+
     /// Asserts for packets and flits: what went in is what came out and what is on the way.
     pub fn check_conservation(&mut self) {
         self.catch_up();

@@ -30,6 +30,9 @@ impl<R: Routing> Control<R> {
     pub(super) fn complete(&mut self, packet: PacketId) -> Notice {
         let flight = self.flights.remove(packet);
         self.acknowledged += 1;
+        if let Some(recording) = &mut self.recording {
+            recording.completed(&flight, self.now);
+        }
         let source = flight.spec.source;
         self.ports[source].outstanding -= 1;
         self.flag_port(source);
@@ -74,6 +77,9 @@ impl<R: Routing> Control<R> {
         let number = self.lanes.link(channel);
         self.calendar.let_go();
         self.free[number] |= 1 << self.lanes.lane(channel);
+        if let Some(recording) = &mut self.recording {
+            recording.closed(channel, self.now);
+        }
         let hop = self.links[number].hop;
         motion.close(channel, self.now, self);
         if let Some(faults) = &mut self.faults {

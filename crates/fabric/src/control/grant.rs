@@ -182,6 +182,9 @@ impl<R: Routing> Control<R> {
         self.holders[channel] = packet;
         flight.extend(channel);
         self.calendar.hold(self.now);
+        if self.recording.is_some() {
+            self.note_opened(packet, channel);
+        }
         channel
     }
 

@@ -35,12 +35,14 @@ mod event;
 mod faults;
 mod grant;
 mod packet;
+mod recording;
 mod ring;
 
 pub use census::{LinkCounters, PacketCensus};
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use faults::NoWay;
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
+pub use recording::Hold;
 
 use crate::config::MAX_FLITS;
 use crate::id::GroupId;
@@ -55,6 +57,7 @@ use calendar::Calendar;
 use event::Event;
 use faults::Faults;
 use packet::{Fate, Flights};
+use recording::Recording;
 use std::collections::VecDeque;
 use typed_index_collections::TiVec;
 
@@ -115,8 +118,8 @@ pub(crate) struct Control<R: Routing> {
     arrived: Vec<(GroupId, PacketId)>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
-    /// The moments that the mover has reported, each with its cycle, if they are to be kept.
-    watched: Option<Vec<(Cycle, Moved)>>,
+    /// Who holds which channel when, or the moments that the mover reports, if they are to be kept.
+    recording: Option<Box<Recording>>,
     /// Whether the events of a cycle are worked off in the opposite order.
     reversed: bool,
 }
@@ -156,7 +159,7 @@ impl<R: Routing> Control<R> {
             arrived: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
-            watched: None,
+            recording: None,
             reversed: false,
             lanes,
             crossbar,
@@ -185,7 +188,10 @@ impl<R: Routing> Control<R> {
     }
 
     pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
-        self.watched.replace(Vec::new()).unwrap_or_default()
+        // Moments without holds: no hold lasts beyond the end of time.
+        let nothing = || Box::new(Recording::new(Cycle::MAX));
+        let recording = self.recording.get_or_insert_with(nothing);
+        recording.moments.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Puts a packet into its adapter's queue.
@@ -404,12 +410,8 @@ impl<R: Routing> Witness for Control<R> {
     )]
     #[inline(always)]
     fn note(&mut self, moment: Moved) {
-        if let Some(watched) = &mut self.watched {
-            let cycle = match moment {
-                Moved::Tail(_, cycle) => cycle,
-                Moved::Header(_) | Moved::Head(_) => self.now,
-            };
-            watched.push((cycle, moment));
+        if let Some(recording) = &mut self.recording {
+            recording.moved(moment, self.now);
         }
         match moment {
             Moved::Header(channel) => self.header(channel),

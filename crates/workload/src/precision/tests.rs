@@ -11,6 +11,7 @@ fn window(batches: u32, enough: f64, doublings: u32) -> Window {
         length: Time::from_ms(1),
         batches,
         slices: 0,
+        watch: Time::ZERO,
         precision: Some(Precision { enough, doublings }),
     }
 }

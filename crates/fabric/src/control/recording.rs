@@ -1,0 +1,224 @@
+//! A recording: who held which channel when, and what waited for a channel.
+//!
+//! The counters of a link say how long packets waited; a recording shows the packets themselves, for pictures of a few
+//! microseconds of a small network. A recording is kept only if somebody asks for it, and changes nothing of what happens.
+//!
+//! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is offered), and ends when the channel is
+//! free again. With circuits, the time from the last flit to the end of the hold is what the circuit costs: the channel carries nothing,
+//! and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be asked for
+//! at the start of a run and show a moment long after it, with all circuits that were open then.
+
+use super::packet::Flight;
+use super::{Control, PacketId};
+use crate::motion::Moved;
+use crate::topology::{Destination, Path, Routing};
+use crate::{ChannelId, Cycle, LinkId, Place};
+use std::collections::BTreeMap;
+
+/// One channel on the way of a packet: when the packet waited for it, had it and gave it back. All times in cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// The adapter that sent the packet.
+    pub source: Place,
+    /// How many packets this adapter had injected before.
+    pub sequence: u32,
+    /// Where the packet goes.
+    pub destination: Destination,
+    /// Length of the packet in flits.
+    pub flits: u32,
+    /// The place of the channel on the packet's way, from 0 at the adapter; of a part of a broadcast, on the way of this part.
+    pub hop: u32,
+    /// The link. While the header waits for any of several links, this is the first of them.
+    pub link: LinkId,
+    /// The channel's place on its link, once the packet has it.
+    pub channel: Option<u32>,
+    /// Since when the header has waited at the start of the link.
+    pub waits: Cycle,
+    /// When the packet got the channel.
+    pub opened: Option<Cycle>,
+    /// When the first flit was sent over the channel.
+    pub head: Option<Cycle>,
+    /// When the last flit was sent over the channel. The worm mover works this out for the last link of a way only, unless the circuit
+    /// needs it; the flit mover knows it of all.
+    pub tail: Option<Cycle>,
+    /// From when on the channel was free again.
+    pub closed: Option<Cycle>,
+    /// When the last flit had reached the destination, if the packet got so far; of a broadcast, the last destination that it has
+    /// reached.
+    pub delivered: Option<Cycle>,
+    /// When the acknowledgement had reached the source, if it did.
+    pub acknowledged: Option<Cycle>,
+}
+
+/// The times of a packet that are known only after its channels were taken: delivered, acknowledged.
+type End = (Option<Cycle>, Option<Cycle>);
+
+/// A recording under way.
+pub(super) struct Recording {
+    /// Holds that end before are dropped.
+    from: Cycle,
+    /// What is held now, by channel.
+    held: BTreeMap<ChannelId, Hold>,
+    ended: Vec<Hold>,
+    /// The ends of packets, by source and sequence.
+    ends: BTreeMap<(Place, u32), End>,
+    /// The moments that the mover has reported, each with its cycle, if they are to be kept.
+    pub moments: Option<Vec<(Cycle, Moved)>>,
+}
+
+impl Recording {
+    pub fn new(from: Cycle) -> Self {
+        Recording {
+            from,
+            held: BTreeMap::new(),
+            ended: Vec::new(),
+            ends: BTreeMap::new(),
+            moments: None,
+        }
+    }
+
+    fn note(&mut self, channel: ChannelId, note: impl FnOnce(&mut Hold)) {
+        // A channel that was taken before the recording was asked for is not known.
+        if let Some(hold) = self.held.get_mut(&channel) {
+            note(hold);
+        }
+    }
+
+    /// The mover reports a moment.
+    #[cold]
+    pub fn moved(&mut self, moment: Moved, now: Cycle) {
+        let cycle = match moment {
+            Moved::Header(_) | Moved::Head(_) => now,
+            Moved::Tail(_, cycle) => cycle,
+        };
+        if let Some(moments) = &mut self.moments {
+            moments.push((cycle, moment));
+        }
+        match moment {
+            Moved::Header(_) => {}
+            Moved::Head(channel) => self.note(channel, |hold| hold.head = Some(cycle)),
+            Moved::Tail(channel, _) => self.note(channel, |hold| hold.tail = Some(cycle)),
+        }
+    }
+
+    #[cold]
+    pub fn opened(&mut self, channel: ChannelId, hold: Hold) {
+        self.held.insert(channel, hold);
+    }
+
+    #[cold]
+    pub fn closed(&mut self, channel: ChannelId, at: Cycle) {
+        let Some(hold) = self.held.remove(&channel) else {
+            return;
+        };
+        if at > self.from {
+            let closed = Some(at);
+            self.ended.push(Hold { closed, ..hold });
+        }
+    }
+
+    #[cold]
+    pub fn completed<P: Path>(&mut self, flight: &Flight<P>, now: Cycle) {
+        if now >= self.from {
+            let end = (delivered(flight), Some(now));
+            let packet = (flight.spec.source, flight.sequence);
+            self.ends.insert(packet, end);
+        }
+    }
+}
+
+/// When a packet was delivered, if it was.
+fn delivered<P: Path>(flight: &Flight<P>) -> Option<Cycle> {
+    (flight.delivered > 0).then_some(flight.delivered)
+}
+
+impl<R: Routing> Control<R> {
+    /// From here on keeps the holds that last beyond cycle `from`.
+    pub fn record(&mut self, from: Cycle) {
+        self.recording = Some(Box::new(Recording::new(from)));
+    }
+
+    /// Ends the recording. See [`crate::Fabric::recorded`].
+    pub fn recorded(&mut self) -> Vec<Hold> {
+        let Some(recording) = self.recording.take() else {
+            return Vec::new();
+        };
+        let Recording {
+            held,
+            mut ended,
+            mut ends,
+            ..
+        } = *recording;
+        ended.extend(held.into_values());
+        ended.extend(self.waiting());
+        for (_, flight) in self.flights.iter() {
+            let packet = (flight.spec.source, flight.sequence);
+            // A broadcast has a flight for each of its parts.
+            let (end, acknowledged) = ends.entry(packet).or_default();
+            if acknowledged.is_none() {
+                *end = delivered(flight).max(*end);
+            }
+        }
+        for hold in &mut ended {
+            if let Some(&end) = ends.get(&(hold.source, hold.sequence)) {
+                (hold.delivered, hold.acknowledged) = end;
+            }
+        }
+        ended.sort_by_key(|hold| (hold.source, hold.sequence, hold.hop, hold.link, hold.waits));
+        ended
+    }
+
+    /// The headers that wait at switches for a channel.
+    fn waiting(&self) -> Vec<Hold> {
+        let mut found = Vec::new();
+        for (number, group) in self.groups.iter_enumerated() {
+            let mut next = group.waiting;
+            while let Some(packet) = next {
+                let flight = self.flights.get(packet);
+                let any = self.crossbar.outputs(number).0[0];
+                let link = if flight.only == super::packet::ANY_LINK {
+                    any
+                } else {
+                    flight.only
+                };
+                found.push(hold(flight, link));
+                next = flight.next;
+            }
+        }
+        found
+    }
+
+    /// What is known of a hold when the packet gets the channel.
+    #[cold]
+    pub(super) fn note_opened(&mut self, packet: PacketId, channel: ChannelId) {
+        let flight = self.flights.get(packet);
+        let mut hold = hold(flight, self.lanes.link(channel));
+        // The channel is on the path already.
+        hold.hop -= 1;
+        hold.channel = Some(self.lanes.lane(channel));
+        hold.opened = Some(self.now);
+        if let Some(recording) = &mut self.recording {
+            recording.opened(channel, hold);
+        }
+    }
+}
+
+/// The hold of the next channel of a packet, for which its header waits.
+fn hold<P: Path>(flight: &Flight<P>, link: LinkId) -> Hold {
+    Hold {
+        source: flight.spec.source,
+        sequence: flight.sequence,
+        destination: flight.spec.destination,
+        flits: flight.spec.flits,
+        hop: flight.path().len() as u32,
+        link,
+        channel: None,
+        waits: flight.ready,
+        opened: None,
+        head: None,
+        tail: None,
+        closed: None,
+        delivered: None,
+        acknowledged: None,
+    }
+}

@@ -1,0 +1,129 @@
+//! Circuits: who held which channel when, for pictures of packets.
+//!
+//! Where a run asks for it, the circuits of a *watched* time are kept, from the end of the warm-up on. A row is one channel on the way
+//! of a packet: since when the packet's header waited for the channel, when the packet got it, when the first and the last flit
+//! crossed the link, and when the channel was free again. Circuits that were opened before the watched time and are still open then
+//! are among the rows. A row without an end is of a channel that is still held when the watched time is over; a row without a channel is
+//! of a header that still waits.
+//!
+//! A watched microsecond of 64 loaded nodes has some hundred rows; the rows are for small networks and short times.
+
+use crate::slices::Slices;
+use crate::{Window, table};
+use elan::{Cluster, Stop};
+use fabric::control::Hold;
+use units::Time;
+
+table! {
+    /// A channel on the way of a packet.
+    CircuitRow {
+        /// The node that sent the packet.
+        source: u32,
+        /// The rail on which it travels, from 0.
+        rail: u32,
+        /// How many packets the adapter of this node had sent before.
+        sequence: u32,
+        /// The first destination of the packet.
+        first: u32,
+        /// The last destination of the packet: the first one, unless the packet is a broadcast.
+        last: u32,
+        /// Length of the packet in flits.
+        flits: u32,
+        /// The place of the channel on the way, from 0 at the adapter.
+        hop: u32,
+        /// Number of the link; of a header that waits for any of several links, the first of them.
+        link: u32,
+        /// Number of the channel on its link, once the packet has it.
+        channel: Option<u32>,
+        /// Since when the header waited at the start of the link.
+        waits: Time,
+        /// When the packet got the channel.
+        opened: Option<Time>,
+        /// When the first flit was sent over the link.
+        head: Option<Time>,
+        /// When the last flit was sent over the link; with the worm engine known of the last link of a way only.
+        tail: Option<Time>,
+        /// From when on the channel was free again.
+        closed: Option<Time>,
+        /// When the last flit had reached the destination.
+        delivered: Option<Time>,
+        /// When the acknowledgement had reached the source.
+        acknowledged: Option<Time>,
+    }
+    digest |row| [
+        row.source, row.rail, row.sequence, row.hop, row.link, row.channel, row.waits, row.opened, row.head, row.tail, row.closed
+    ]
+}
+
+/// Keeps the circuits of the watched time, if the run asks for them.
+pub(crate) struct Circuits {
+    /// The end of the watched time, until it has come.
+    end: Option<Time>,
+    rows: Vec<CircuitRow>,
+}
+
+impl Circuits {
+    /// The circuits of a run that begins now.
+    pub fn new(cluster: &mut Cluster, window: Window) -> Self {
+        let watched = !window.watch.is_zero();
+        if watched {
+            cluster.record(window.warm_up);
+        }
+        Circuits {
+            end: watched.then(|| window.warm_up + window.watch),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Runs to the end of the watched time, if it is due by `end`.
+    ///
+    /// # Errors
+    /// See [`Stop`].
+    pub fn run_until(
+        &mut self,
+        cluster: &mut Cluster,
+        slices: &mut Slices,
+        end: Time,
+    ) -> Result<(), Stop> {
+        let Some(due) = self.end.filter(|&due| due <= end) else {
+            return Ok(());
+        };
+        slices.run_until(cluster, due)?;
+        self.end = None;
+        let holds = cluster.recorded();
+        let rows = holds.iter().map(|hold| row(cluster, hold));
+        self.rows = rows.collect();
+        Ok(())
+    }
+
+    /// The rows of the watched time.
+    pub fn into_rows(self) -> Vec<CircuitRow> {
+        self.rows
+    }
+}
+
+fn row(cluster: &Cluster, hold: &Hold) -> CircuitRow {
+    let config = cluster.config();
+    let topology = &config.fabric.topology;
+    let time = |at| config.cycle * at;
+    let (rail, source) = topology.rail_and_node(hold.source);
+    let node = |place| topology.rail_and_node(place).1.get();
+    CircuitRow {
+        source: source.get(),
+        rail: rail.get(),
+        sequence: hold.sequence,
+        first: node(hold.destination.first()),
+        last: node(hold.destination.last()),
+        flits: hold.flits,
+        hop: hold.hop,
+        link: hold.link.get(),
+        channel: hold.channel,
+        waits: time(hold.waits),
+        opened: hold.opened.map(time),
+        head: hold.head.map(time),
+        tail: hold.tail.map(time),
+        closed: hold.closed.map(time),
+        delivered: hold.delivered.map(time),
+        acknowledged: hold.acknowledged.map(time),
+    }
+}
