@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +155,64 @@ int main(int argc, char **argv)
     assert "MPI_Allreduce" in ended.err
     assert "calls a reduction for all of 4 B among 4 ranks by Elanlib's tree" in ended.err
     assert "receives a message of rank 0, tag 5" in ended.err
+
+
+FAULTS = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int rank, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 300; i++) {
+        double data[64];
+        int sum = 0;
+        for (int k = 0; k < 64; k++)
+            data[k] = rank == i % 4 ? i + k : -1;
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Bcast(data, 64, MPI_DOUBLE, i % 4, MPI_COMM_WORLD);
+        for (int k = 0; k < 64; k++)
+            wrong += data[k] != i + k;
+        MPI_Allreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        wrong += sum != 4 * i;
+    }
+    if (rank == 0)
+        printf("%d wrong\\n", wrong);
+    return MPI_Finalize();
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Barriers, broadcasts and reductions of four ranks, which go on for some milliseconds."""
+    folder = tmp_path_factory.mktemp("rounds")
+    source, made = folder / "rounds.c", folder / "rounds"
+    source.write_text(FAULTS, encoding="utf-8")
+    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    return made
+
+
+@pytest.mark.parametrize("way", ["hardware", "elan"])
+@pytest.mark.parametrize(
+    ("fault", "code", "out", "said"),
+    [
+        ("link = 'node 3', bit_error_rate = 1e-5", 0, "0 wrong\n", ""),
+        ("node = 2, at = '1 ms'", 1, "", "^error: the host of node 2 stopped at 1 ms, and rank 2 with it"),
+        ("link = 'node 3', at = '1 ms'", None, "", "the first message that was lost: rank . .*the cable from node 3"),
+    ],
+    ids=["bit errors", "node", "cable"],
+)
+def test_faults(rounds: Path, tmp_path: Path, way: str, fault: str, code: int | None, out: str, said: str) -> None:
+    """Bytes arrive whole in spite of bit errors; a dead node, and a dead cable, end the run with their names."""
+    recovery = [
+        *("--set", "faults.timeout=50 us", "--set", "faults.backoff=20 us"),
+        *("--set", "faults.detect=200 us", "--set", "faults.give_up=1 ms"),
+    ]
+    ended = mpirun(4, way, *recovery, "--fault", fault, "--out", tmp_path, rounds)
+    assert ended.code == code if code is not None else ended.code not in (0, 4), ended
+    assert (ended.out, "panicked" in ended.err) == (out, False), ended
+    assert re.search(said, ended.err, re.MULTILINE), ended
 
 
 def test_conjugate_gradients(benchmarks: Path, tmp_path: Path) -> None:
