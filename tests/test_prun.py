@@ -71,7 +71,7 @@ def test_addresses_are_the_same_in_all_ranks(programs: Path, tmp_path: Path) -> 
     assert len(set(ended.out.splitlines())) == 1
 
 
-@pytest.mark.parametrize("machine", ["es40-qsnet", "opteron-qsnet2"])
+@pytest.mark.parametrize("machine", ["es40-qsnet", pytest.param("opteron-qsnet2", marks=pytest.mark.slow)])
 def test_a_loop_on_a_word_takes_as_long_as_a_call_that_waits(programs: Path, tmp_path: Path, machine: str) -> None:
     """Runs are equal, whenever the host finds that the program loops."""
     how = ["-n", "2", "--machine", machine, "--format", "json", "--out", "out", programs / "spin"]

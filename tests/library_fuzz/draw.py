@@ -192,7 +192,8 @@ def locked(draw: Drawing) -> Bundle:
 
 def signal(draw: Drawing) -> Bundle:
     """One rank after the other in a chain: each passes on what it has got."""
-    chance, made = draw.chance, []
+    chance = draw.chance
+    made: Bundle = []
     ranks = [chance.randrange(draw.ranks) for _ in range(chance.randint(2, 4))]
     size = chance.choice(SIZES)
     mine = draw.place((ranks[0],), REGIONS, size)
