@@ -121,7 +121,7 @@ def table(text: str) -> list[tuple[str, int, float]]:
         ("-n 2 --placement places", "ping", "0B 8B 1KB 64KB", slice(7)),
         ("-n 2 --placement places", "transfer", "8B 4KB 256KB", slice(7, 19)),
         pytest.param("-n 64", "collective", "0B 8B 4KB 512KB", slice(19, 28), marks=pytest.mark.slow),
-        ("-n 16", "collective", "64KB 8B 4KB 64KB", slice(28, 37)),
+        pytest.param("-n 16", "collective", "64KB 8B 4KB 64KB", slice(28, 37), marks=pytest.mark.slow),
         pytest.param("-n 64 --memory elan", "collective", "0B 8B 4KB 512KB", slice(37, 46), marks=pytest.mark.slow),
     ],
 )
