@@ -134,6 +134,16 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
 /// The process ends without its handlers, as runtimes on top of our libraries do: the rank leaves the simulation all the same.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(code: c_int) -> ! {
+    end(code)
+}
+
+/// The same by its name in the C standard.
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(code: c_int) -> ! {
+    end(code)
+}
+
+fn end(code: c_int) -> ! {
     // SAFETY: it asks only.
     if is_used() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() } {
         exits(code, std::ptr::null_mut());
@@ -142,10 +152,4 @@ extern "C" fn _exit(code: c_int) -> ! {
         // SAFETY: it ends the process at once.
         unsafe { libc::syscall(libc::SYS_exit_group, code) };
     }
-}
-
-/// The same by its name in the C standard.
-#[unsafe(no_mangle)]
-extern "C" fn _Exit(code: c_int) -> ! {
-    _exit(code)
 }
