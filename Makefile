@@ -4,6 +4,7 @@
 # make test-all    the slow tests too          make lint    formatting, clippy, ruff, types
 # make fuzz        the worm mover against the flit mover, SECONDS=60 from SEED=0 on; RUNS=100 of production size, too
 # make swarm       random machines, programs of all libraries and faults, SECONDS=60 from SEED=0 on; CASE='...' for one
+# make fuzz-libraries    random programs for OpenSHMEM and Elanlib against an oracle, SECONDS=60 from SEED=0 on
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
 # make fuzz-inputs   spoilt files, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
 # make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
@@ -39,7 +40,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-inputs bench instructions speed lint docs site wheel lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site wheel lock clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -77,6 +78,9 @@ endurance: tools
 
 fuzz-mpi: build
 	$(BIN)/python -m tests.mpi_fuzz --seconds $(SECONDS) --seed $(SEED)
+
+fuzz-libraries: build
+	$(BIN)/python -m tests.library_fuzz --programs 1000000 --seconds $(SECONDS) --seed $(SEED)
 
 fuzz-inputs: export ELANITE_FUZZ_SECONDS = $(SECONDS)
 fuzz-inputs: export ELANITE_FUZZ_SEED = $(SEED)

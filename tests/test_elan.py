@@ -49,11 +49,11 @@ def prun(folder: Path, *words: str | Path) -> Ended:
 
 
 QUICK = {
-    "two": "-n 2",
     "nodes": "-n 16 --ranks-per-node 4",
 }
 
 SLOW = {
+    "two": "-n 2",
     "one": "-n 1",
     "cyclic": "-n 5 --ranks-per-node 2 --placement cyclic",
     "qsnet2": "-n 8 --machine opteron-qsnet2",
@@ -115,23 +115,27 @@ def table(text: str) -> list[tuple[str, int, float]]:
     return [(row["what"], int(row["bytes"]), float(row["us"])) for row in rows]
 
 
-def test_times_are_those_of_the_simulators_own_library(programs: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "program", "sizes", "rows"),
+    [
+        ("-n 2 --placement places", "ping", "0B 8B 1KB 64KB", slice(7)),
+        ("-n 2 --placement places", "transfer", "8B 4KB 256KB", slice(7, 19)),
+        pytest.param("-n 64", "collective", "0B 8B 4KB 512KB", slice(19, 28), marks=pytest.mark.slow),
+        pytest.param("-n 16", "collective", "64KB 8B 4KB 64KB", slice(28, 37), marks=pytest.mark.slow),
+        pytest.param("-n 64 --memory elan", "collective", "0B 8B 4KB 512KB", slice(37, 46), marks=pytest.mark.slow),
+    ],
+)
+def test_times_are_those_of_the_simulators_own_library(
+    programs: Path, tmp_path: Path, options: str, program: str, sizes: str, rows: slice
+) -> None:
     """Among them the barriers and broadcasts of petrini2001: 6.0 and 14.8 us, 200 and 288 MB/s at 64 nodes."""
-    places = tmp_path / "places"
-    places.write_text("0\n63\n")
-    runs: list[list[str | Path]] = [
-        ["-n", "2", "--placement", places, programs / "bench_ping", "0B", "8B", "1KB", "64KB"],
-        ["-n", "2", "--placement", places, programs / "bench_transfer", "8B", "4KB", "256KB"],
-        ["-n", "64", programs / "bench_collective", "0B", "8B", "4KB", "512KB"],
-        ["-n", "16", programs / "bench_collective", "64KB", "8B", "4KB", "64KB"],
-        ["-n", "64", "--memory", "elan", programs / "bench_collective", "0B", "8B", "4KB", "512KB"],
-    ]
-    measured = []
-    for words in runs:
-        ended = prun(tmp_path, *words)
-        assert ended.code == 0, ended
-        measured += table(ended.out)
+    (tmp_path / "places").write_text("0\n63\n")
+    ended = prun(tmp_path, *options.split(), programs / f"bench_{program}", *sizes.split())
+    assert ended.code == 0, ended
+    measured = table(ended.out)
     own = table(TIMES.read_text())
+    assert len(own) == 46
+    own = own[rows]
     assert [row[:2] for row in measured] == [row[:2] for row in own]
     for (what, size, here), (_, _, there) in zip(measured, own, strict=True):
         assert here == pytest.approx(there, rel=0.01), (what, size)

@@ -71,7 +71,7 @@ def test_addresses_are_the_same_in_all_ranks(programs: Path, tmp_path: Path) -> 
     assert len(set(ended.out.splitlines())) == 1
 
 
-@pytest.mark.parametrize("machine", ["es40-qsnet", "opteron-qsnet2"])
+@pytest.mark.parametrize("machine", ["es40-qsnet", pytest.param("opteron-qsnet2", marks=pytest.mark.slow)])
 def test_a_loop_on_a_word_takes_as_long_as_a_call_that_waits(programs: Path, tmp_path: Path, machine: str) -> None:
     """Runs are equal, whenever the host finds that the program loops."""
     how = ["-n", "2", "--machine", machine, "--format", "json", "--out", "out", programs / "spin"]
@@ -87,18 +87,21 @@ def test_a_loop_on_a_word_takes_as_long_as_a_call_that_waits(programs: Path, tmp
 
 
 def test_a_loop_that_counts_ends_too(programs: Path, tmp_path: Path) -> None:
+    """It lets time go on by at most 20 us where nothing is written: on a busy host that happens in some rounds."""
     how = ["-n", "2", "--format", "json", "--out", "out", programs / "spin"]
     counted, waited = prun(tmp_path, *how, "20", "count"), prun(tmp_path, *how, "20", "wait")
     assert counted.code == 0, counted
     assert not figures(counted)["repeatable"]
     times = [float(ended.out.split()[0]) for ended in (waited, counted)]
-    assert times[1] == pytest.approx(times[0], rel=0.01)
+    assert 0.99 * times[0] < times[1] < times[0] + 20
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (["well"], 0, ""),
+        (["leaves"], 0, ""),
+        (["vanishes"], 1, r"rank 1 .* exited with code 0 at .* time without leaving the simulation"),
         (["exit", "7"], 7, r"error: rank 1 \(pid \d+\) on node 1 exited with code 7 at .* us of simulated time"),
         (["crash"], 1, r"error: rank 1 \(pid \d+\) on node 1 was killed by signal 11 \(SIGSEGV\)"),
         (["deadlock"], 3, r"error: deadlock at (.|\n)*0, 1   *shmem_wait_until"),
@@ -112,6 +115,18 @@ def test_ends(programs: Path, tmp_path: Path, words: list[str], code: int, said:
     assert ended.code == code, ended
     assert re.search(said, ended.err), ended
     assert "MPI_" not in ended.err
+
+
+@pytest.mark.parametrize("how", ["wait", "loop"])
+def test_a_dead_cable_ends_the_run_with_its_name(programs: Path, tmp_path: Path, how: str) -> None:
+    """A put that the machine cannot carry out is an error of the program, with the cause."""
+    recovery = ["faults.timeout=50 us", "faults.backoff=20 us", "faults.detect=200 us", "faults.give_up=1 ms"]
+    options = [word for one in recovery for word in ("--set", one)]
+    fault = ["--fault", "link = 'node 1', at = '100 us'", "--out", "out"]
+    ended = prun(tmp_path, "-q", "-n", "2", *options, *fault, programs / "spin", "1000", how)
+    assert ended.code not in (0, 4), ended
+    assert "panicked" not in ended.err, ended
+    assert re.search(r"the first message that was lost: rank . puts 8 B .*the cable from node 1", ended.err), ended
 
 
 def test_mpirun_takes_such_programs_too(programs: Path, tmp_path: Path) -> None:

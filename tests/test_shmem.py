@@ -65,7 +65,7 @@ def prun(ranks: int, *words: str | Path, quiet: bool = True) -> Ended:
 
 @pytest.mark.parametrize(
     ("ranks", "per_node"),
-    [pytest.param(2, 1, marks=pytest.mark.slow), (3, 1), pytest.param(8, 1, marks=pytest.mark.slow), (8, 4)],
+    [*(pytest.param(ranks, 1, marks=pytest.mark.slow) for ranks in (2, 3, 8)), (8, 4)],
 )
 @pytest.mark.parametrize("name", GROUPS)
 def test_group(programs: Path, name: str, ranks: int, per_node: int) -> None:
@@ -83,7 +83,7 @@ def test_elsewhere(programs: Path, name: str, words: list[str]) -> None:
     assert (ended.code, ended.out) == (0, "well\n"), ended
 
 
-@pytest.mark.parametrize("name", ["atomics", "collectives", "locks"])
+@pytest.mark.parametrize("name", ["atomics", "locks", pytest.param("collectives", marks=pytest.mark.slow)])
 def test_repeatable(programs: Path, name: str) -> None:
     """Two runs give the same times of all packets, messages and calls."""
     ended = [prun(6, "--ranks-per-node", "2", programs / name, quiet=False) for _ in range(2)]

@@ -1,9 +1,12 @@
-/* Ends in several ways: well, exit CODE, crash, deadlock, spin, nowhere (a put where no memory is), silent (without a call). */
+/* Ends in several ways: well, exit CODE, leaves (_exit), vanishes (not by the C library), crash, deadlock, spin, nowhere
+   (a put where no memory is), silent (without a call). */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static long word;
 static volatile long flag;
@@ -26,6 +29,10 @@ int main(int argc, char **argv)
     shmem_barrier_all();
     if (!strcmp(how, "exit") && me == 1)
         exit(atoi(argv[2]));
+    if (!strcmp(how, "leaves"))
+        _exit(0);
+    if (!strcmp(how, "vanishes") && me == 1)
+        syscall(SYS_exit_group, 0);
     if (!strcmp(how, "crash") && me == 1)
         raise(SIGSEGV);
     if (!strcmp(how, "deadlock"))

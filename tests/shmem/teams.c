@@ -93,6 +93,7 @@ int main(void)
         CHECK(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got) == 0 && got.num_contexts == 3);
         calls(team);
         CHECK(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 1, team) == -1);
+        CHECK(shmem_team_ptr(team, &me, -1) == NULL);
         shmem_team_destroy(team);
     }
     shmem_barrier_all();

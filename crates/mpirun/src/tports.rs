@@ -16,6 +16,7 @@
 
 mod atomic;
 mod collective;
+mod landing;
 mod operations;
 mod queue;
 
@@ -25,6 +26,7 @@ use crate::endpoint::{
 use crate::memory::{Buffers, Use};
 use collective::{MachineGroup, Window};
 use elan::{ElanAddr, Placement, ProcessId};
+use landing::Landing;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use operations::{Arrival, Copy, Receive, Send, refused};
@@ -41,6 +43,8 @@ pub struct Process {
     all: Rc<[(Rc<Buffers>, Pe)]>,
     /// Words of the adapters of all ranks, for atomics.
     words: Rc<[Rc<Buffers>]>,
+    /// The puts to all ranks.
+    landing: Rc<[Landing]>,
     window: Rc<Window>,
 }
 
@@ -54,10 +58,12 @@ impl Process {
         let all: Rc<[(Rc<Buffers>, Pe)]> = pes.iter().map(buffers).collect();
         let words = |pe: &Pe| Rc::new(Buffers::new(pe.node().clone(), Placement::Adapter));
         let words: Rc<[Rc<Buffers>]> = pes.iter().map(words).collect();
+        let landing: Rc<[Landing]> = pes.iter().map(|_| Landing::default()).collect();
         let window = Rc::new(Window::new(placement));
         let process = |(index, pe): (usize, Pe)| Process {
             pe,
             words: Rc::clone(&words),
+            landing: Rc::clone(&landing),
             window: Rc::clone(&window),
             buffers: Rc::clone(&all[index].0),
             all: Rc::clone(&all),
@@ -254,6 +260,7 @@ impl Process {
             there: RefCell::new(None),
             brings: None,
         });
+        self.landing[to as usize].begins(&put, &seen);
         let (watched, theirs) = (Rc::clone(&put), Rc::clone(theirs));
         let landed = Box::pin(async move {
             seen.wait().await;

@@ -119,6 +119,14 @@ int shmem_team_sync(shmem_team_t team);
 int shmem_team_create_ctx(shmem_team_t team, long options, shmem_ctx_t *ctx);
 int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
 
+/* Of OpenSHMEM 1.6: as shmem_ptr, by the number in a team. */
+static inline void *shmem_team_ptr(shmem_team_t team, const void *dest, int pe)
+{
+    int world = shmem_team_translate_pe(team, pe, SHMEM_TEAM_WORLD);
+
+    return world < 0 ? NULL : shmem_ptr(dest, world);
+}
+
 /* Signals. */
 uint64_t shmem_signal_fetch(const uint64_t *sig_addr);
 uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t cmp_value);

@@ -232,7 +232,7 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
         # busy host mpiexec sometimes loses its helper before the helper has reported, and ends with a code of its own.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
         return f"{who} ended{_lacking(evidence)}{when}{where}", code or int(Exit.FAILED)
-    lacking = _lacking(evidence) if not status & 0x7F and attached else ""
+    lacking = _lacking(evidence, status) if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
 
 
@@ -243,7 +243,7 @@ def _early(evidence: Evidence) -> list[str]:
     for one in evidence.outcome["dead"]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
         when = f" at {number(one['time_us'])} us of simulated time"
-        where, lacking = _in(one["call"]), _lacking(evidence)
+        where, lacking = _in(one["call"]), _lacking(evidence, status)
         if one.get("stopped"):
             how, lacking = "failed when its host stopped", ""
         elif rank in aborts:
@@ -256,9 +256,11 @@ def _early(evidence: Evidence) -> list[str]:
     return lines
 
 
-def _lacking(evidence: Evidence) -> str:
-    """What a rank has not done that ends early; programs for the simulated libraries need not do anything."""
-    return "" if evidence.native else " without MPI_Finalize"
+def _lacking(evidence: Evidence, status: int | None = None) -> str:
+    """What a rank has not done that ends early. A program for the simulated libraries leaves by exit or _exit."""
+    if not evidence.native:
+        return " without MPI_Finalize"
+    return " without leaving the simulation" if status == 0 else ""
 
 
 def _in(call: str) -> str:

@@ -5,10 +5,13 @@ use crate::attach;
 use crate::session::{self, Session};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Whether our libraries use the session, so that it goes on when the MPI library leaves it.
 static USED: AtomicBool = AtomicBool::new(false);
+
+/// The process that uses the session: a child that shares its memory is another one.
+static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// The session of this process, which becomes a rank by the first call. Ends the process with a message if there is no
 /// simulator.
@@ -60,6 +63,8 @@ fn begin() -> &'static Session {
             );
         }
         spin::begin();
+        // SAFETY: it asks only.
+        PROCESS.store(unsafe { libc::getpid() }, Ordering::Relaxed);
         // SAFETY: the handler is one of C, and needs no argument.
         unsafe { on_exit(exits, std::ptr::null_mut()) };
     }
@@ -123,5 +128,28 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
         && let Some(session) = session::get()
     {
         session.leave_if_free();
+    }
+}
+
+/// The process ends without its handlers, as runtimes on top of our libraries do: the rank leaves the simulation all the same.
+#[unsafe(no_mangle)]
+extern "C" fn _exit(code: c_int) -> ! {
+    end(code)
+}
+
+/// The same by its name in the C standard.
+#[unsafe(no_mangle)]
+extern "C" fn _Exit(code: c_int) -> ! {
+    end(code)
+}
+
+fn end(code: c_int) -> ! {
+    // SAFETY: it asks only.
+    if is_used() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() } {
+        exits(code, std::ptr::null_mut());
+    }
+    loop {
+        // SAFETY: it ends the process at once.
+        unsafe { libc::syscall(libc::SYS_exit_group, code) };
     }
 }

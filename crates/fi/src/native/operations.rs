@@ -151,7 +151,10 @@ impl Operations {
         if report.kind() == Some(ReportKind::Arrived) {
             return self.arrived(report, part, bytes);
         }
-        if let Some(buffer) = self.under_way.get(&report.id) {
+        // The bytes of an operation that is lost say why.
+        if let Some(buffer) = self.under_way.get(&report.id)
+            && report.status() != Status::Lost
+        {
             buffer.store(part.at(), bytes);
         }
         if !part.is_last() {

@@ -26,10 +26,12 @@ impl Collected {
         self.latest
     }
 
-    /// Takes in a part of a result.
+    /// Takes in a part of a result; the bytes of a call that is lost say why.
     pub fn report(&mut self, report: &Report, part: Part, bytes: &[u8]) {
         if let Some(call) = self.under_way.get_mut(&report.id) {
-            call.buffer.store(part.at(), bytes);
+            if report.status() != Status::Lost {
+                call.buffer.store(part.at(), bytes);
+            }
             if part.is_last() {
                 call.ended = Some(report.status());
             }

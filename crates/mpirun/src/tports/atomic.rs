@@ -1,8 +1,9 @@
 //! Atomics: a packet of transactions on a word of the other adapter's memory, as Shmem sends them.
 //!
 //! The word that the program means lies in the memory of a real process. A word of the simulated adapter stands for it, which is
-//! this atomic's own while it is under way. The moment when the adapter stores there is the moment of the atomic. Atomics on one
-//! word of the program happen in the order in which the adapter executes them.
+//! this atomic's own while it is under way. The moment when the adapter stores there is the moment of the atomic, or the moment
+//! when puts have landed that had ended before ([`Landing`](super::landing::Landing)). Atomics on one word of the program happen in
+//! the order in which the adapter executes them.
 //!
 //! A packet that tests does not tell the word that it has found. If the test fails, a get fetches that word, as Shmem does.
 
@@ -48,8 +49,10 @@ pub fn begin(
     let (passed, done) = (Rc::new(Cell::new(true)), Signal::new());
     let (says, happened) = (Rc::clone(&passed), done.clone());
     let node = process.pe.node();
+    let landing = Rc::clone(&process.landing);
     node.serve("atomic", async move {
         executed.wait().await;
+        landing[to as usize].settle().await;
         says.set(execute());
         happened.fire();
     });

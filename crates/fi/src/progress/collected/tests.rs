@@ -29,4 +29,14 @@ fn a_result_is_there_with_its_end() {
     assert_eq!(calls.take(first), None);
     assert_eq!(calls.take(second), Some(Status::Truncated));
     assert_eq!(room.bytes(), b"abcd");
+
+    // The reason why a call has failed is longer than the room for its result, which stays as it is.
+    let failed = calls.begin(room.into());
+    tell(
+        &mut calls,
+        &report(Status::Lost, failed),
+        &[b"the cable is dead"],
+    );
+    assert_eq!(calls.take(failed), Some(Status::Lost));
+    assert_eq!(room.bytes(), b"abcd");
 }
