@@ -67,7 +67,12 @@ IN_PYTHON = [
         "        if not sums[name]:\n",
     ),
     Mistake("files may lie outside of the folder", STORE + "manifest.py", ' or "/" in name:', ":"),
-    Mistake("the manifest of another point is taken", STORE + "manifest.py", '    if data["id"] != identity:\n', "    if not identity:\n"),
+    Mistake(
+        "the manifest of another point is taken",
+        STORE + "manifest.py",
+        '    if data["id"] != identity:\n',
+        "    if not identity:\n",
+    ),
 ]
 
 IN_RUST = [

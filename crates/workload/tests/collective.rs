@@ -34,6 +34,7 @@ const WINDOW: Window = Window {
     length: Time::ZERO,
     batches: 4,
     slices: 0,
+    watch: Time::ZERO,
     precision: None,
 };
 

@@ -41,6 +41,7 @@ const WINDOW: Window = Window {
     length: Time::from_ms(1),
     batches: 5,
     slices: 0,
+    watch: Time::ZERO,
     precision: None,
 };
 

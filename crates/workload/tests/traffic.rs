@@ -34,6 +34,7 @@ const WINDOW: Window = Window {
     length: Time::from_ms(2),
     batches: 10,
     slices: 0,
+    watch: Time::ZERO,
     precision: None,
 };
 
@@ -110,6 +111,7 @@ fn a_short_window_is_not_saturated_by_chance() {
             length: Time::from_us(200),
             batches: 2,
             slices: 0,
+            watch: Time::ZERO,
             precision: None,
         };
         let job = Job {

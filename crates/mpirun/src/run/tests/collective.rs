@@ -8,7 +8,7 @@ use elan::{Cluster, NodeId, Placement, Watch};
 use link::collective::{ALL_RANKS, CollectiveKind, Element, Operation, Reduction};
 use link::{Order, OrderKind, Status};
 use std::sync::{Arc, Mutex};
-use units::Bytes;
+use units::{Bytes, Time};
 use workload::Window;
 use workload::collective::{Collective, Message, Operation as Own};
 
@@ -112,6 +112,7 @@ fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 
         length: units::Time::ZERO,
         batches: 1,
         slices: 0,
+        watch: Time::ZERO,
         precision: None,
     };
     let records = program.run(&[], cluster, window, 1).expect("there is room");
