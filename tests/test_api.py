@@ -13,6 +13,7 @@ import pytest
 import elanite as el
 from conftest import SMALL, command, execute, needs_mpi
 from elanite import notebooks, toml
+from elanite.campaign import Observer
 
 if TYPE_CHECKING:
     from elanite.campaign import Failure
@@ -112,7 +113,7 @@ def test_results_on_several_machines_are_compared(both: el.Result) -> None:
     assert hops[0] < hops[2]
     assert (latency["ratio"] > 1).all()
     assert ((latency["mean"] > latency["reference"]) == latency["differs"]).all()
-    out = both.store.folder.parent
+    out = Path(both.store.address).parent
     alone = [el.load_results(el.Experiment.from_dict(PINGS, "pings"), each, out=out) for each in (USUAL, SLOW)]
     assert len(alone[1].points) == 4  # the points are those of the common run
     assert el.compare(*alone).equals(table)
@@ -125,7 +126,7 @@ def test_results_on_several_machines_are_compared(both: el.Result) -> None:
 
 
 def test_equal_results_do_not_differ(both: el.Result) -> None:
-    out = both.store.folder.parent
+    out = Path(both.store.address).parent
     pings = el.Experiment.from_dict(PINGS, "pings")
     same = el.run(pings, [USUAL, USUAL.with_({}, name="same")], out=out)
     table = el.compare(same)
@@ -228,7 +229,7 @@ def test_the_bar_counts_the_points_that_are_left(tmp_path: Path, monkeypatch: py
 def test_an_observer_is_told_of_every_point(tmp_path: Path) -> None:
     told: list[object] = []
 
-    class Observer:
+    class Told(Observer):
         def start(self, total: int, done: int) -> None:
             told.append((total, done))
 
@@ -238,7 +239,7 @@ def test_an_observer_is_told_of_every_point(tmp_path: Path) -> None:
         def stop(self) -> None:
             told.append("end")
 
-    el.run(el.Experiment.from_dict(PINGS), out=tmp_path, observer=Observer())
+    el.run(el.Experiment.from_dict(PINGS), out=tmp_path, observer=Told())
     assert told == [(4, 0), None, None, None, None, "end"]
 
 

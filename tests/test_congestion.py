@@ -181,7 +181,7 @@ def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> 
     assert everything.failed == {3, 7, 8, 10, 11, 12, 14, 15}
     _print(everything, "a point", "")
     said = capsys.readouterr().out
-    assert "failed: cable from switch 1.1 to switch 2.1: down from 5 us to 9 us" in said
+    assert "failed: cable from switch 1.1 to switch 2.1: down from 5 µs to 9 µs" in said
     assert "failed: all cables: bit error rate 1e-09" in said
     assert re.search(r"switch 1\.0 .*33x +0\b", said), said
     drawn = json.dumps([figure.chart.to_dict() for figure in picture.draw(everything, "name", "title")])

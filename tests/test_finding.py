@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
     assert shown.code == 0
     (line,) = (line for line in shown.out.splitlines() if line.startswith("qsnet/ping "))
     assert "249" in line
-    assert "1 s" in line
+    assert re.search(r" \d s ", line)
 
 
 def test_explanations() -> None:

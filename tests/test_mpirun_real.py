@@ -231,7 +231,7 @@ def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_pr
     times = [float(one.out.split()[-1]) for one in (well, first)]
     assert times[0] + 100e-6 < times[1], times
     assert "failed          all cables: bit error rate 1e-05" in first.err
-    assert "failed          cable from node 3 to switch 1.0: down from 300 us to 400 us\n" in first.err
+    assert "failed          cable from node 3 to switch 1.0: down from 300 µs to 400 µs\n" in first.err
     assert re.search(r"sent again +[1-9][\d,]* packets", first.err), first
     assert "failed" not in well.err
     assert len(list((tmp_path / "out" / "mpirun").iterdir())) == 2

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BIN, SMALL, Ended, execute, needs_mpi
+from conftest import BIN, SMALL, Ended, command, execute, needs_mpi
 from printed import COMPILERS, PAGES, ROOT, Printed, commands, crates, parse, planned, sources, targets
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
@@ -50,6 +50,12 @@ def prepare(folder: Path) -> None:
     shutil.copy(SMALL, folder / "my-experiment.toml")
     shutil.copy(ROOT / "experiments" / "qsnet2" / "noise.toml", folder / "my-noise.toml")
     shutil.copy(ROOT / "tests" / "mpi" / "ring.py", folder / "my_script.py")
+    for words in (
+        ["new", "machine", "my-cluster", "--from", "opteron-qsnet2", "--nodes", "32"],
+        ["new", "experiment", "my-traffic", "--from", "my-cluster.toml"],
+    ):
+        ended = execute(command(*words), cwd=folder)
+        assert ended.code == 0, ended
 
 
 def test_pages_print_commands() -> None:

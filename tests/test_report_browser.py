@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -55,7 +56,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     some = Store(folder / "some")
     for planned in (*plans, own):
         for point in planned.points[: max(1, len(planned.points) // 5)]:
-            shutil.copytree(store.folder / point.id, some.folder / point.id, dirs_exist_ok=True)
+            shutil.copytree(Path(store.address) / point.id, Path(some.address) / point.id, dirs_exist_ok=True)
     partial = report.sections(some, [*plans, own])
     assert any(frames.finished(each.plan, some) != list(each.plan.points) for each in partial)
     found["partial"].write_text(report.render(partial, judged(plans, some)), "utf-8")

@@ -211,7 +211,7 @@ def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.
     (found,) = report.studied(tmp_path)
     assert found.machine == OPTERON
     page = report.render([], [], sensitivities=[found])
-    assert f'data-chart="sensitivity-{OPTERON}"' in page
+    assert f'data-figure="sensitivity-{OPTERON}"' in page
     assert "no step turns the verdict of 1 of the 1 claims studied: qsnet2.uni.latency" in page
     assert f"elanite sensitivity {OPTERON}<" in page
 

@@ -160,6 +160,9 @@ def measured(verdict: Verdict) -> str:
 MOST_SIGNS = 240
 """Signs of a line of a short message, if the line has a list that can be cut."""
 
+LIST = 6
+"""Items of the shortest list; fewer commas are those of a sentence."""
+
 
 def brief(message: str, lines: int = 20) -> str:
     """A message in a screenful: long lists and texts are cut, and say how much was left out."""
@@ -173,6 +176,8 @@ def brief(message: str, lines: int = 20) -> str:
 def _brief_line(line: str) -> str:
     """A line with the start of its list."""
     items = line.split(", ")
+    if len(items) < LIST:
+        return line
     shown = len(items)
     while shown > 1 and len(", ".join(items[:shown])) > MOST_SIGNS:
         shown -= 1

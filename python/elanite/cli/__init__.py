@@ -72,7 +72,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"))(hushed(command))
-app.add_typer(store_app)
+app.add_typer(store_app, name="store")
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
     app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)

@@ -36,6 +36,9 @@ CLAIM = ".claim-"
 SECONDS = 600.0
 """For how long a claim holds that nobody touches."""
 
+BLANK = 2.0
+"""For how long a claim holds that does not say whose it is: folders with links show no claim that is being made."""
+
 
 @dataclass
 class Claim:
@@ -123,13 +126,13 @@ def holder(data: bytes) -> Owner | None:
 
 
 def _said(data: bytes) -> tuple[Owner | None, float]:
-    """The holder of a claim and its seconds. A claim may just have been made, and be empty as yet."""
+    """The holder of a claim and its seconds. One that says nothing is just being made, or is what a power loss left."""
     try:
         said = json.loads(data)
         seconds = float(said["seconds"])
         return owner.parse(said["owner"]), min(seconds, ABANDONED) if seconds > 0 else SECONDS
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-        return None, SECONDS
+        return None, BLANK
 
 
 def _load(place: Place, name: str) -> bytes | None:

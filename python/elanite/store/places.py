@@ -94,6 +94,10 @@ class Place(Protocol):
         """Remove a loose file if it still holds ``data``."""
 
 
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+"""How a file system says that it has no links."""
+
+
 class Folder:
     """A folder on a local disk, or on a file system that several hosts share."""
 
@@ -199,6 +203,21 @@ class Folder:
 
     def create(self, name: str, data: bytes) -> bool:
         path = self.path / name
+        if os.path.lexists(path):
+            return False
+        aside = self._aside(name.lstrip("."))
+        try:
+            # A link makes the file with all that it holds at once: a process that is killed here leaves no empty one.
+            aside.write_bytes(data)
+            os.link(aside, path)
+            return True
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise StoreError(self.path, error.strerror) from error
+        finally:
+            _unlink(aside)
         try:
             handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
@@ -234,6 +253,8 @@ class Folder:
     def take(self, name: str, data: bytes) -> bool:
         aside = self._aside(name.lstrip("."))
         try:
+            if self._load(name) != data:
+                return False  # another process was first, and has made it anew
             (self.path / name).rename(aside)
         except FileNotFoundError:
             return False  # another process was first

@@ -38,7 +38,7 @@ mod spin;
 
 pub use crate::memory::{Buffer, Span};
 pub use guard::{CallGuard, call};
-pub use life::session;
+pub use life::{session, vanish};
 pub use link::Atomic;
 pub use operations::{Ended, Failure, Ticket};
 

@@ -66,10 +66,8 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
 pub fn end_all(code: c_int) -> ! {
     native::session().leaves(Leaving::Abort(code));
     // SAFETY: what the program has written so far goes out; then the process is gone, and calls none of its handlers.
-    unsafe {
-        libc::fflush(std::ptr::null_mut());
-        libc::_exit(code)
-    }
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    native::vanish(code)
 }
 
 /// Stores what a program asks for.
