@@ -66,8 +66,10 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
     label = heading(metric.replace("_", " "), unit)
     y = alt.Y("mean:Q", title=label)
     tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q")
-    layers = [bars, base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
+    layers = [base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
+    if data["low"].count():
+        # A layer without any interval would have an axis without ends.
+        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q"))
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))
     caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."
