@@ -38,7 +38,7 @@ WATCHED = [
 def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, pl.DataFrame]:
     """Uniform traffic beyond saturation on 64 nodes: 20 us, and the rows of the circuits."""
     out = tmp_path_factory.mktemp("watch")
-    planned = plan(sources.read("experiment", "qsnet/uniform"), overrides=[*WATCHED, "run.warm_up=200 us"])
+    planned = plan(sources.read("experiment", "qsnet/uniform"), overrides=[*WATCHED, "run.warm_up=100 us"])
     point = next(point for point in planned.points if point.series == "saturation" and point.parameters["nodes"] == 64)
     store = Store(out / "store")
     outcome = campaign.run([planned.only([point.id])], store)
@@ -50,7 +50,7 @@ def test_what_is_shown_is_what_was_recorded(watched: tuple[Scene, pl.DataFrame])
     """At any moment: the channels that are taken, and the headers that wait, straight from the table."""
     shown, rows = watched
     assert len(shown.packets) > 100
-    begin = 200_000_000
+    begin = 100_000_000
     for time in [0.0, shown.length / 3, shown.length / 2, shown.length]:
         now = begin + round(time * 1000)
         begun = rows.filter(pl.col("waits_ps") <= now)
