@@ -336,7 +336,7 @@ impl Elan {
         detours: &Detours,
         turn: Turn,
         motion: Motion,
-        message: &InLine,
+        message: &Rc<InLine>,
     ) -> Result<(), DmaError> {
         let (line, node) = (&self.under_way().messages, self.node());
         let turn = if line.may_be_posted(message, node) {

@@ -94,24 +94,22 @@ impl Line {
     }
 
     /// An earlier message to the same queue for which a condition holds.
-    fn earlier(&self, message: &InLine, holds: impl Fn(&InLine) -> bool) -> Option<Signal> {
+    fn earlier(&self, message: &Rc<InLine>, holds: impl Fn(&InLine) -> bool) -> Option<Signal> {
         let messages = self.messages.borrow();
-        let mut earlier = messages
-            .iter()
-            .take_while(|one| !std::ptr::eq(&***one, message));
+        let mut earlier = messages.iter().take_while(|one| !Rc::ptr_eq(one, message));
         let found = earlier.find(|one| one.queue == message.queue && holds(one));
         found.map(|one| one.over.clone())
     }
 
     /// Whether a message may be posted at once: the adapter keeps it behind the earlier ones.
-    pub fn may_be_posted(&self, message: &InLine, home: &Node) -> bool {
+    pub fn may_be_posted(&self, message: &Rc<InLine>, home: &Node) -> bool {
         let now = Some(state(home));
         self.earlier(message, |one| one.posted.get() != now)
             .is_none()
     }
 
     /// Waits until all earlier messages to the same queue are over.
-    pub async fn is_first(&self, message: &InLine) {
+    pub async fn is_first(&self, message: &Rc<InLine>) {
         while let Some(over) = self.earlier(message, |_| true) {
             over.wait().await;
         }
