@@ -54,6 +54,14 @@ fn a_share_of_the_swarm_is_right() {
     many(200);
 }
 
+/// Cases that have failed once.
+#[test]
+fn no_mistake_comes_back() {
+    for seed in [4526, 4984, 8227] {
+        right(seed);
+    }
+}
+
 #[test]
 #[ignore = "minutes"]
 fn ten_thousand_cases_are_right() {

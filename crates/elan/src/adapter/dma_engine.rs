@@ -361,9 +361,26 @@ impl DmaEngine {
                 }
                 progress.missed = true;
                 progress.unstored -= u32::from(stores);
+                let dma = progress.dma;
+                if dma.queue && fault.reason == Reason::Down {
+                    self.fail_held(wires, dma.to, (*fault).into());
+                }
             }
         }
         wires.settle(token)
+    }
+
+    /// The rail has failed under a message to a queue: the messages behind it fail, too. If the rail has returned meanwhile, they
+    /// would come before the message when that goes again over another rail.
+    fn fail_held(&mut self, wires: &mut Wires, to: Address, error: DmaError) {
+        let Some((_, held)) = self.held.iter_mut().find(|(queue, _)| *queue == to) else {
+            return;
+        };
+        for id in std::mem::take(held) {
+            self.held_back -= 1;
+            wires.flight.dma_mut(id).end(error);
+            wires.complete(id);
+        }
     }
 }
 

@@ -73,7 +73,11 @@ impl Wires<'_> {
             Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
             Some(Get::Serving(_)) => match self.payload(id, Access::RemoteRead) {
                 Ok(piece) => piece,
-                Err(fault) => Piece::control(Kind::Trap, Some(fault)),
+                Err(fault) => {
+                    // Packets with earlier bytes may still go again, and be stored after the asker has heard of the fault.
+                    self.flight.dma_mut(id).end(fault.into());
+                    Piece::control(Kind::Trap, Some(fault))
+                }
             },
             None => match self.payload(id, Access::LocalRead) {
                 Ok(piece) => piece,

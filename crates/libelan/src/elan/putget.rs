@@ -21,6 +21,7 @@
 
 use super::detour::Detours;
 use super::pool::Pool;
+use super::queue::{InLine, Line};
 use super::rails::{Wanted, in_main};
 use super::spread::{Part, Poster, carry};
 use super::{Elan, words};
@@ -71,6 +72,7 @@ pub(super) struct UnderWay {
     slots: Pool,
     puts: Kind,
     gets: Kind,
+    messages: Line,
 }
 
 impl UnderWay {
@@ -81,6 +83,7 @@ impl UnderWay {
             slots: Pool::new(&mut memory, THROTTLE, SMALL)?,
             puts: Kind::default(),
             gets: Kind::default(),
+            messages: Line::default(),
         })
     }
 }
@@ -308,6 +311,13 @@ impl Elan {
         if let Some(far) = self.far(detours, &motion) {
             return self.make_far(detours, turn, far).await;
         }
+        if let Motion::Message { vp, queue, .. } = motion {
+            let line = &self.under_way().messages;
+            let message = line.join(vp, queue);
+            let result = self.make_message(detours, turn, motion, &message).await;
+            line.leave(&message);
+            return result;
+        }
         let mut dma = self.descriptor(&motion, slot);
         if matches!(motion, Motion::Put { .. }) {
             dma = dma.map(Dma::stored);
@@ -316,6 +326,37 @@ impl Elan {
         drop(turn);
         match posted.await {
             Err(error) if error.is_rail_down() => self.detour(detours, motion).await,
+            result => result,
+        }
+    }
+
+    /// Sends a message to a queue behind the earlier messages of the process to this queue.
+    async fn make_message(
+        &self,
+        detours: &Detours,
+        turn: Turn,
+        motion: Motion,
+        message: &Rc<InLine>,
+    ) -> Result<(), DmaError> {
+        let (line, node) = (&self.under_way().messages, self.node());
+        let turn = if line.may_be_posted(message, node) {
+            Some(turn)
+        } else {
+            // The process may have to empty the queue meanwhile.
+            drop(turn);
+            line.is_first(message).await;
+            None
+        };
+        let dma = self.descriptor(&motion, ElanAddr::NOWHERE);
+        let posted = dma.map_or_else(Transfer::failed, |dma| node.dma(dma));
+        message.is_posted(node);
+        drop(turn);
+        match posted.await {
+            Err(error) if error.is_rail_down() => {
+                message.takes_detour();
+                line.is_first(message).await;
+                self.detour(detours, motion).await
+            }
             result => result,
         }
     }

@@ -8,11 +8,18 @@
 //! | `elan_queueMaxSlotSize` | [`Elan::queue_max_slot_size`] |
 //!
 //! Messages of one process arrive in the order of its calls. If a queue is full, its senders try again.
+//!
+//! The adapter keeps this order among messages that it sends. On a machine with several rails a message whose rail has failed takes
+//! a detour, which the adapter does not see. So a message goes on its detour when all earlier ones to the same queue are over, and a
+//! message is not posted while an earlier one is on a detour, or was posted before the rail last failed or returned ([`Line`]).
 
 use super::Elan;
 use super::putget::Remote;
 use crate::elan3::AllocError;
-use elan::{Action, ElanAddr, EventId, ProcessId, QueueId};
+use elan::{Action, ElanAddr, EventId, Node, ProcessId, QueueId};
+use kernel::Signal;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use thiserror::Error;
 use units::Bytes;
 
@@ -39,6 +46,81 @@ pub struct RxQueue {
     elan: Elan,
     queue: QueueId,
     event: EventId,
+}
+
+/// The messages to queues that a process has under way on a machine with several rails, in the order of its calls.
+#[derive(Default)]
+pub(super) struct Line {
+    messages: RefCell<Vec<Rc<InLine>>>,
+}
+
+/// A message in line.
+pub(super) struct InLine {
+    queue: (ProcessId, ElanAddr),
+    /// The state of the home rail in which the message was posted; none before, and on a detour.
+    posted: Cell<Option<RailState>>,
+    over: Signal,
+}
+
+/// How often a rail has failed, and whether it is down now.
+type RailState = (u32, bool);
+
+fn state(home: &Node) -> RailState {
+    (home.failures(), home.is_down())
+}
+
+impl InLine {
+    /// The message has been posted.
+    pub fn is_posted(&self, home: &Node) {
+        self.posted.set(Some(state(home)));
+    }
+
+    /// The message takes a detour.
+    pub fn takes_detour(&self) {
+        self.posted.set(None);
+    }
+}
+
+impl Line {
+    /// The next message of the process is for a queue.
+    pub fn join(&self, vp: ProcessId, queue: ElanAddr) -> Rc<InLine> {
+        let message = Rc::new(InLine {
+            queue: (vp, queue),
+            posted: Cell::new(None),
+            over: Signal::new(),
+        });
+        self.messages.borrow_mut().push(Rc::clone(&message));
+        message
+    }
+
+    /// An earlier message to the same queue for which a condition holds.
+    fn earlier(&self, message: &Rc<InLine>, holds: impl Fn(&InLine) -> bool) -> Option<Signal> {
+        let messages = self.messages.borrow();
+        let mut earlier = messages.iter().take_while(|one| !Rc::ptr_eq(one, message));
+        let found = earlier.find(|one| one.queue == message.queue && holds(one));
+        found.map(|one| one.over.clone())
+    }
+
+    /// Whether a message may be posted at once: the adapter keeps it behind the earlier ones.
+    pub fn may_be_posted(&self, message: &Rc<InLine>, home: &Node) -> bool {
+        let now = Some(state(home));
+        self.earlier(message, |one| one.posted.get() != now)
+            .is_none()
+    }
+
+    /// Waits until all earlier messages to the same queue are over.
+    pub async fn is_first(&self, message: &Rc<InLine>) {
+        while let Some(over) = self.earlier(message, |_| true) {
+            over.wait().await;
+        }
+    }
+
+    /// A message is over.
+    pub fn leave(&self, message: &Rc<InLine>) {
+        let mut messages = self.messages.borrow_mut();
+        messages.retain(|one| !Rc::ptr_eq(one, message));
+        message.over.fire();
+    }
 }
 
 impl Elan {

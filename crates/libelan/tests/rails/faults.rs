@@ -194,3 +194,43 @@ fn a_put_does_not_wait_for_a_full_queue() {
         });
     }
 }
+
+/// Messages to a full queue stay in order while the home rail is down: those that wait on detours, and those that come after its return.
+#[test]
+fn messages_to_a_queue_are_in_order() {
+    for moment in 0..24_u64 {
+        let machine = with_rails(&four_nodes(), 2, Kind::Basic, 1.0);
+        let at = Time::from_ns(2_000 + 3_100 * moment);
+        let lasts = [None, Some(Time::from_us(2)), Some(Time::from_us(40))];
+        let fault = down(Part::Rail(Rail::new(0)), at, lasts[moment as usize % 3]);
+        run_on(
+            &failing(machine, vec![fault]),
+            &job(&[0, 1]),
+            async move |pe| {
+                let elan = pe.elan();
+                let queue = elan.queue_rx(1, b(8)).unwrap();
+                let messages = 0..12;
+                if me(&pe) == 0 {
+                    let mut sends = Vec::new();
+                    for message in messages {
+                        let source = filled(&pe, message, 8);
+                        sends.push(elan.queue_tx(pid(1), queue.at(), source, b(8)));
+                        pe.compute(Time::from_us(message)).await;
+                    }
+                    for send in sends {
+                        elan.wait(send).await.unwrap();
+                    }
+                } else {
+                    for message in messages {
+                        pe.compute(Time::from_us(10)).await;
+                        assert_eq!(
+                            queue.wait().await[..],
+                            pattern(message, 8),
+                            "moment {moment}, message {message}"
+                        );
+                    }
+                }
+            },
+        );
+    }
+}
