@@ -121,9 +121,10 @@ proptest! {
         }
         let mut channels: BTreeMap<(LinkId, u32), Vec<&Hold>> = BTreeMap::new();
         for hold in &holds {
-            match hold.channel {
-                Some(channel) => channels.entry((hold.link, channel)).or_default().push(hold),
-                None => prop_assert_eq!((hold.opened, hold.closed), (None, None)),
+            if let Some(channel) = hold.channel {
+                channels.entry((hold.link, channel)).or_default().push(hold);
+            } else {
+                prop_assert_eq!((hold.opened, hold.closed), (None, None));
             }
             let moments = [Some(hold.waits), hold.opened, hold.head, hold.tail, hold.closed];
             prop_assert!(moments.iter().flatten().is_sorted(), "{:?}", hold);

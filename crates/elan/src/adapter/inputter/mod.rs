@@ -52,6 +52,7 @@ pub(crate) struct Inputter {
 }
 
 /// Where the payload of a packet belongs.
+#[derive(Clone, Copy)]
 enum Room {
     /// In memory.
     Place(Placement),
