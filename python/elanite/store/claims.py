@@ -8,14 +8,14 @@ seconds, is taken over: the process was killed, or its host. The seconds are tho
 (``places``).
 
 Claims save work, and nothing depends on them: whoever has lost a claim without knowing it writes the same bytes as its
-successor, and the store keeps one of the two. The file is taken over by a rename, so that one of several successors
-wins. Someone may have made the claim anew just before, and would then lose it for a moment: the worst that comes of
-this is a point that is simulated twice.
+successor, and the store keeps one of the two. Of several successors of a claim one wins: the one that makes a file
+named after the claim's content, which only one can make, removes the claim.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import secrets
 import threading
@@ -99,8 +99,18 @@ def claim(place: Place, identity: str, seconds: float = SECONDS) -> Claim | None
         if seen is not None:
             if not over(place, name, seen):
                 return None
-            place.take(name, seen)
+            _succeed(place, name, seen, data)
     return None
+
+
+def _succeed(place: Place, name: str, seen: bytes, data: bytes) -> None:
+    """Remove a claim that is over, unless another successor does so: the one that has made a file for this claim."""
+    turn = f"{name}.{hashlib.sha256(seen).hexdigest()[:16]}"
+    if place.create(turn, data):
+        place.take(name, seen)
+        place.take(turn, data)
+    else:
+        forsaken(place, turn)
 
 
 def over(place: Place, name: str, seen: bytes) -> bool:
