@@ -107,6 +107,43 @@ fn wait_all(under_way: &Mutex<BTreeSet<Ticket>>) {
     });
 }
 
+/// The event of a put by a call of the program; `notice` as in [`put`].
+///
+/// # Safety
+/// As the headers say.
+unsafe fn put_event(
+    call: &'static str,
+    (from, to): (*const c_void, *mut c_void),
+    size: usize,
+    vp: c_uint,
+    notice: u64,
+) -> *mut Event {
+    if size == 0 && notice == 0 {
+        return Event::make(What::Nothing);
+    }
+    let vp = process(call, vp);
+    // SAFETY: the caller's word.
+    Event::of(call, unsafe { put(vp, from, to.addr(), size, notice) })
+}
+
+/// The event of a get by a call of the program.
+///
+/// # Safety
+/// As the headers say.
+unsafe fn get_event(
+    call: &'static str,
+    (from, to): (*const c_void, *mut c_void),
+    size: usize,
+    vp: c_uint,
+) -> *mut Event {
+    if size == 0 {
+        return Event::make(What::Nothing);
+    }
+    let vp = process(call, vp);
+    // SAFETY: the caller's word.
+    Event::of(call, unsafe { get(vp, from.addr(), to, size) })
+}
+
 // SAFETY, of all functions below: their callers keep to the headers.
 
 #[unsafe(no_mangle)]
@@ -118,11 +155,7 @@ unsafe extern "C" fn elan_put(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_put");
-    if size == 0 {
-        return Event::make(What::Nothing);
-    }
-    let vp = process("elan_put", vp);
-    Event::of("elan_put", unsafe { put(vp, from, to.addr(), size, 0) })
+    unsafe { put_event("elan_put", (from, to), size, vp, 0) }
 }
 
 #[unsafe(no_mangle)]
@@ -134,11 +167,7 @@ unsafe extern "C" fn elan_get(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_get");
-    if size == 0 {
-        return Event::make(What::Nothing);
-    }
-    let vp = process("elan_get", vp);
-    Event::of("elan_get", unsafe { get(vp, from.addr(), to, size) })
+    unsafe { get_event("elan_get", (from, to), size, vp) }
 }
 
 /// `ELAN_PGCTRL`, of which programs know nothing.
@@ -166,13 +195,7 @@ unsafe extern "C" fn elan_doput(
     _rail: c_int,
 ) -> *mut Event {
     called!("elan_doput");
-    if size == 0 && event == 0 {
-        return Event::make(What::Nothing);
-    }
-    let vp = process("elan_doput", vp);
-    Event::of("elan_doput", unsafe {
-        put(vp, from, to.addr(), size, event)
-    })
+    unsafe { put_event("elan_doput", (from, to), size, vp, event) }
 }
 
 #[unsafe(no_mangle)]
@@ -185,11 +208,7 @@ unsafe extern "C" fn elan_doget(
     _rail: c_int,
 ) -> *mut Event {
     called!("elan_doget");
-    if size == 0 {
-        return Event::make(What::Nothing);
-    }
-    let vp = process("elan_doget", vp);
-    Event::of("elan_doget", unsafe { get(vp, from.addr(), to, size) })
+    unsafe { get_event("elan_doget", (from, to), size, vp) }
 }
 
 #[unsafe(no_mangle)]

@@ -85,8 +85,63 @@ unsafe fn levels<'a>(
     }
 }
 
-fn event(call: &'static str, tickets: Vec<Ticket>) -> *mut Event {
-    Event::make(What::Operations(call, tickets))
+/// Puts a piece to a process: from, to, bytes.
+fn putting(call: &str, vp: c_uint) -> impl Fn(*mut c_void, *mut c_void, usize) -> Ticket {
+    let vp = process(call, vp);
+    // SAFETY: the callers of the functions below keep to the headers.
+    move |from, to, size| unsafe { put(vp, from, to.addr(), size, 0) }
+}
+
+/// Gets a piece of a process: from, to, bytes.
+fn getting(call: &str, vp: c_uint) -> impl Fn(*mut c_void, *mut c_void, usize) -> Ticket {
+    let vp = process(call, vp);
+    // SAFETY: the callers of the functions below keep to the headers.
+    move |from, to, size| unsafe { get(vp, from.addr(), to, size) }
+}
+
+/// Transfers `count` pieces of `size` bytes, whose addresses are in two arrays: from, to.
+///
+/// # Safety
+/// As the headers say.
+unsafe fn vector(
+    call: &'static str,
+    transfer: impl Fn(*mut c_void, *mut c_void, usize) -> Ticket,
+    [from, to]: [*const *mut c_void; 2],
+    size: usize,
+    count: c_int,
+) -> *mut Event {
+    let count = if size == 0 {
+        0
+    } else {
+        usize::try_from(count).unwrap_or(0)
+    };
+    // SAFETY: the caller's word.
+    let one = |index: usize| unsafe { transfer(*from.add(index), *to.add(index), size) };
+    Event::make(What::Operations(call, (0..count).map(one).collect()))
+}
+
+/// Transfers blocks at regular distances from two addresses on: from, to.
+///
+/// # Safety
+/// As the headers say.
+unsafe fn strided(
+    call: &'static str,
+    transfer: impl Fn(*mut c_void, *mut c_void, usize) -> Ticket,
+    [from, to]: [*mut u8; 2],
+    strides: [*const c_int; 2],
+    count: *const c_uint,
+    depth: c_uint,
+) -> *mut Event {
+    // SAFETY: the caller's word.
+    let (size, blocks) = unsafe { levels(call, strides, count, depth) };
+    let one = |[source, target]: [isize; 2]| {
+        let (from, to) = (from.wrapping_offset(source), to.wrapping_offset(target));
+        transfer(from.cast(), to.cast(), size)
+    };
+    Event::make(What::Operations(
+        call,
+        blocks.filter(|_| size > 0).map(one).collect(),
+    ))
 }
 
 // SAFETY, of all functions below: their callers keep to the headers.
@@ -111,13 +166,15 @@ unsafe extern "C" fn elan_putv(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_putv");
-    let vp = process("elan_putv", vp);
-    let one = |index: usize| unsafe { put(vp, *from.add(index), (*to.add(index)).addr(), size, 0) };
-    let count = if size == 0 { 0 } else { count };
-    event(
-        "elan_putv",
-        (0..usize::try_from(count).unwrap_or(0)).map(one).collect(),
-    )
+    unsafe {
+        vector(
+            "elan_putv",
+            putting("elan_putv", vp),
+            [from, to],
+            size,
+            count,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -130,13 +187,15 @@ unsafe extern "C" fn elan_getv(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_getv");
-    let vp = process("elan_getv", vp);
-    let one = |index: usize| unsafe { get(vp, (*from.add(index)).addr(), *to.add(index), size) };
-    let count = if size == 0 { 0 } else { count };
-    event(
-        "elan_getv",
-        (0..usize::try_from(count).unwrap_or(0)).map(one).collect(),
-    )
+    unsafe {
+        vector(
+            "elan_getv",
+            getting("elan_getv", vp),
+            [from, to],
+            size,
+            count,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -151,18 +210,17 @@ unsafe extern "C" fn elan_putss(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_putss");
-    let vp = process("elan_putss", vp);
-    let (size, blocks) = unsafe { levels("elan_putss", [from_strides, to_strides], count, depth) };
-    let one = |[here, there]: [isize; 2]| unsafe {
-        put(
-            vp,
-            from.wrapping_offset(here).cast(),
-            to.wrapping_offset(there).addr(),
-            size,
-            0,
+    let strides = [from_strides, to_strides];
+    unsafe {
+        strided(
+            "elan_putss",
+            putting("elan_putss", vp),
+            [from, to],
+            strides,
+            count,
+            depth,
         )
-    };
-    event("elan_putss", blocks.filter(|_| size > 0).map(one).collect())
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -177,17 +235,17 @@ unsafe extern "C" fn elan_getss(
     vp: c_uint,
 ) -> *mut Event {
     called!("elan_getss");
-    let vp = process("elan_getss", vp);
-    let (size, blocks) = unsafe { levels("elan_getss", [from_strides, to_strides], count, depth) };
-    let one = |[there, here]: [isize; 2]| unsafe {
-        get(
-            vp,
-            from.wrapping_offset(there).addr(),
-            to.wrapping_offset(here).cast(),
-            size,
+    let strides = [from_strides, to_strides];
+    unsafe {
+        strided(
+            "elan_getss",
+            getting("elan_getss", vp),
+            [from, to],
+            strides,
+            count,
+            depth,
         )
-    };
-    event("elan_getss", blocks.filter(|_| size > 0).map(one).collect())
+    }
 }
 
 #[cfg(test)]

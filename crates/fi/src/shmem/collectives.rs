@@ -79,14 +79,18 @@ fn broadcast(set: &Set, (to, from): (*mut c_void, *const c_void), size: usize, r
     together(set, call, into);
 }
 
+/// Copies in this process. The ends of both may overlap.
+fn copy(to: *mut c_void, from: Span) {
+    let bytes = from.bytes().to_vec();
+    own(to, bytes.len()).store(0, &bytes);
+}
+
 /// Puts all members' parts together at all: at the first one, which sends them to the others.
 fn gather(set: &Set, (to, part): (*mut c_void, Span), offset: usize, total: usize) {
     let first = set.members[0];
     symmetric(to, total, first);
     if set.size() == 1 {
-        // The ends of both may overlap.
-        let bytes = part.bytes().to_vec();
-        own(to, total).store(0, &bytes);
+        copy(to, part);
         return;
     }
     // The target of the first member belongs to that member until it calls.
@@ -185,26 +189,30 @@ fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
     Reduction::new(*operation, element)
 }
 
-fn reduce(
+/// Reduces the vectors of the members by a call of the group, which is made of the caller's vector.
+fn reduce_with(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
     length: usize,
-    reduction: Reduction,
+    call: impl FnOnce(&[u8]) -> Collective<'_>,
 ) {
     let mine = own(from, length);
     if length == 0 {
         sync(set);
     } else if set.size() == 1 {
-        let bytes = mine.bytes().to_vec();
-        own(to, length).store(0, &bytes);
+        copy(to, mine);
     } else {
-        let call = Collective::Reduce {
-            root: None,
-            reduction,
-            bytes: mine.bytes(),
-        };
-        together(set, call, Buffer::from(own(to, length)));
+        together(set, call(mine.bytes()), Buffer::from(own(to, length)));
     }
+}
+
+/// Reduces by an operation that the library knows.
+fn reduce(set: &Set, ends: (*mut c_void, *const c_void), length: usize, reduction: Reduction) {
+    reduce_with(set, ends, length, |bytes| Collective::Reduce {
+        root: None,
+        reduction,
+        bytes,
+    });
 }
 
 /// A function of the program that combines the elements of two vectors into the second one.
@@ -236,27 +244,19 @@ fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
 /// Reduces by a function of the program, which the simulator asks for where the processor of this rank combines vectors.
 fn reduce_by(
     set: &Set,
-    (to, from): (*mut c_void, *const c_void),
+    ends: (*mut c_void, *const c_void),
     (count, size): (usize, usize),
     function: Combine,
 ) {
-    let length = product(count, size);
-    let mine = own(from, length);
-    if length == 0 {
-        sync(set);
-    } else if set.size() == 1 {
-        let bytes = mine.bytes().to_vec();
-        own(to, length).store(0, &bytes);
-    } else {
+    reduce_with(set, ends, product(count, size), |bytes| {
         *COMBINE.lock().unwrap_or_else(PoisonError::into_inner) = Some((function, size));
         combine_by(combine);
-        let call = Collective::Combine {
+        Collective::Combine {
             root: None,
             element: size,
-            bytes: mine.bytes(),
-        };
-        together(set, call, Buffer::from(own(to, length)));
-    }
+            bytes,
+        }
+    });
 }
 
 /// The calls on active sets and elements of a size.
@@ -423,8 +423,7 @@ call! {
             broadcast(set, (to, from), size, root);
             // The root of a team has the bytes, too.
             if set.place == root && to.cast_const() != from {
-                let bytes = own(from, size).bytes().to_vec();
-                own(to, size).store(0, &bytes);
+                copy(to, own(from, size));
             }
         })
     }

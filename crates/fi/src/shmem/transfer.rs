@@ -74,39 +74,33 @@ pub fn place(array: *const c_void, index: usize, stride: isize, size: usize) -> 
     array.wrapping_byte_offset(distance)
 }
 
+/// The forms of a put or a get: of the default context and of any, with the wait and without.
+macro_rules! forms {
+    ($transfer:ident: $blocking:ident $ctx_blocking:ident as $shown:literal, $nbi:ident $ctx_nbi:ident as $shown_nbi:literal) => {
+        call! {
+            fn $blocking as $shown(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+                $transfer(DEFAULT, (to, from), size, pe, true);
+            }
+
+            fn $ctx_blocking as $shown(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+                $transfer(context, (to, from), size, pe, true);
+            }
+
+            fn $nbi as $shown_nbi(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+                $transfer(DEFAULT, (to, from), size, pe, false);
+            }
+
+            fn $ctx_nbi as $shown_nbi(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+                $transfer(context, (to, from), size, pe, false);
+            }
+        }
+    };
+}
+
+forms!(put: shmem_putmem shmem_ctx_putmem as "shmem_put", shmem_putmem_nbi shmem_ctx_putmem_nbi as "shmem_put_nbi");
+forms!(get: shmem_getmem shmem_ctx_getmem as "shmem_get", shmem_getmem_nbi shmem_ctx_getmem_nbi as "shmem_get_nbi");
+
 call! {
-    fn shmem_putmem as "shmem_put"(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        put(DEFAULT, (to, from), size, pe, true);
-    }
-
-    fn shmem_ctx_putmem as "shmem_put"(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        put(context, (to, from), size, pe, true);
-    }
-
-    fn shmem_putmem_nbi as "shmem_put_nbi"(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        put(DEFAULT, (to, from), size, pe, false);
-    }
-
-    fn shmem_ctx_putmem_nbi as "shmem_put_nbi"(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        put(context, (to, from), size, pe, false);
-    }
-
-    fn shmem_getmem as "shmem_get"(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        get(DEFAULT, (to, from), size, pe, true);
-    }
-
-    fn shmem_ctx_getmem as "shmem_get"(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        get(context, (to, from), size, pe, true);
-    }
-
-    fn shmem_getmem_nbi as "shmem_get_nbi"(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        get(DEFAULT, (to, from), size, pe, false);
-    }
-
-    fn shmem_ctx_getmem_nbi as "shmem_get_nbi"(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-        get(context, (to, from), size, pe, false);
-    }
-
     fn elanite_shmem_iput as "shmem_iput"(
         context: usize,
         to: *mut c_void,

@@ -47,7 +47,7 @@
         unsigned long: before##ulong##after, unsigned long long: before##ulonglong##after,                             \
         float _Complex: before##complexf##after, double _Complex: before##complexd##after)
 
-/* The argument after as many others: a macro follows those for more arguments. */
+/* The argument after as many others: a call with a context has one more than the same call without. */
 #define ELANITE_AFTER3(a, b, c, choice, ...) choice
 #define ELANITE_AFTER4(a, b, c, d, choice, ...) choice
 #define ELANITE_AFTER5(a, b, c, d, e, choice, ...) choice
@@ -55,219 +55,104 @@
 #define ELANITE_AFTER7(a, b, c, d, e, f, g, choice, ...) choice
 #define ELANITE_AFTER8(a, b, c, d, e, f, g, h, choice, ...) choice
 
+/* A call of the function for the type of what `at` points to; with a context or a team as the first argument. */
+#define ELANITE_TYPED(types, name, at, ...) ELANITE_OF_##types(at, shmem_, name)(at, __VA_ARGS__)
+#define ELANITE_IN(types, name, ctx, at, ...) ELANITE_OF_##types(at, shmem_ctx_, name)(ctx, at, __VA_ARGS__)
+#define ELANITE_IN_TEAM(types, name, team, at, ...) ELANITE_OF_##types(at, shmem_, name)(team, at, __VA_ARGS__)
+
 /* Put and get. */
-#define shmem_put(...) ELANITE_AFTER5(__VA_ARGS__, elanite_put_in, elanite_put, 0)(__VA_ARGS__)
-#define elanite_put(dest, source, nelems, pe) ELANITE_OF_RMA(dest, shmem_, _put)(dest, source, nelems, pe)
-#define elanite_put_in(ctx, dest, source, nelems, pe)                                                                  \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _put)(ctx, dest, source, nelems, pe)
-#define shmem_get(...) ELANITE_AFTER5(__VA_ARGS__, elanite_get_in, elanite_get, 0)(__VA_ARGS__)
-#define elanite_get(dest, source, nelems, pe) ELANITE_OF_RMA(dest, shmem_, _get)(dest, source, nelems, pe)
-#define elanite_get_in(ctx, dest, source, nelems, pe)                                                                  \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _get)(ctx, dest, source, nelems, pe)
-#define shmem_put_nbi(...) ELANITE_AFTER5(__VA_ARGS__, elanite_put_nbi_in, elanite_put_nbi, 0)(__VA_ARGS__)
-#define elanite_put_nbi(dest, source, nelems, pe) ELANITE_OF_RMA(dest, shmem_, _put_nbi)(dest, source, nelems, pe)
-#define elanite_put_nbi_in(ctx, dest, source, nelems, pe)                                                              \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _put_nbi)(ctx, dest, source, nelems, pe)
-#define shmem_get_nbi(...) ELANITE_AFTER5(__VA_ARGS__, elanite_get_nbi_in, elanite_get_nbi, 0)(__VA_ARGS__)
-#define elanite_get_nbi(dest, source, nelems, pe) ELANITE_OF_RMA(dest, shmem_, _get_nbi)(dest, source, nelems, pe)
-#define elanite_get_nbi_in(ctx, dest, source, nelems, pe)                                                              \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _get_nbi)(ctx, dest, source, nelems, pe)
-#define shmem_iput(...) ELANITE_AFTER7(__VA_ARGS__, elanite_iput_in, elanite_iput, 0)(__VA_ARGS__)
-#define elanite_iput(dest, source, dst, sst, nelems, pe)                                                               \
-    ELANITE_OF_RMA(dest, shmem_, _iput)(dest, source, dst, sst, nelems, pe)
-#define elanite_iput_in(ctx, dest, source, dst, sst, nelems, pe)                                                       \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _iput)(ctx, dest, source, dst, sst, nelems, pe)
-#define shmem_iget(...) ELANITE_AFTER7(__VA_ARGS__, elanite_iget_in, elanite_iget, 0)(__VA_ARGS__)
-#define elanite_iget(dest, source, dst, sst, nelems, pe)                                                               \
-    ELANITE_OF_RMA(dest, shmem_, _iget)(dest, source, dst, sst, nelems, pe)
-#define elanite_iget_in(ctx, dest, source, dst, sst, nelems, pe)                                                       \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _iget)(ctx, dest, source, dst, sst, nelems, pe)
-#define shmem_p(...) ELANITE_AFTER4(__VA_ARGS__, elanite_p_in, elanite_p, 0)(__VA_ARGS__)
-#define elanite_p(dest, value, pe) ELANITE_OF_RMA(dest, shmem_, _p)(dest, value, pe)
-#define elanite_p_in(ctx, dest, value, pe) ELANITE_OF_RMA(dest, shmem_ctx_, _p)(ctx, dest, value, pe)
-#define shmem_g(...) ELANITE_AFTER3(__VA_ARGS__, elanite_g_in, elanite_g, 0)(__VA_ARGS__)
-#define elanite_g(source, pe) ELANITE_OF_RMA(source, shmem_, _g)(source, pe)
-#define elanite_g_in(ctx, source, pe) ELANITE_OF_RMA(source, shmem_ctx_, _g)(ctx, source, pe)
+#define shmem_put(...) ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _put, __VA_ARGS__)
+#define shmem_get(...) ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _get, __VA_ARGS__)
+#define shmem_put_nbi(...) ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _put_nbi, __VA_ARGS__)
+#define shmem_get_nbi(...) ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _get_nbi, __VA_ARGS__)
+#define shmem_iput(...) ELANITE_AFTER7(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _iput, __VA_ARGS__)
+#define shmem_iget(...) ELANITE_AFTER7(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _iget, __VA_ARGS__)
+#define shmem_p(...) ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _p, __VA_ARGS__)
+#define shmem_g(...) ELANITE_AFTER3(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _g, __VA_ARGS__)
 
 /* Atomic operations. */
 #define shmem_atomic_fetch(...)                                                                                        \
-    ELANITE_AFTER3(__VA_ARGS__, elanite_atomic_fetch_in, elanite_atomic_fetch, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch(source, pe) ELANITE_OF_EXCHANGE(source, shmem_, _atomic_fetch)(source, pe)
-#define elanite_atomic_fetch_in(ctx, source, pe)                                                                       \
-    ELANITE_OF_EXCHANGE(source, shmem_ctx_, _atomic_fetch)(ctx, source, pe)
-#define shmem_atomic_set(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_set_in, elanite_atomic_set, 0)(__VA_ARGS__)
-#define elanite_atomic_set(dest, value, pe) ELANITE_OF_EXCHANGE(dest, shmem_, _atomic_set)(dest, value, pe)
-#define elanite_atomic_set_in(ctx, dest, value, pe)                                                                    \
-    ELANITE_OF_EXCHANGE(dest, shmem_ctx_, _atomic_set)(ctx, dest, value, pe)
-#define shmem_atomic_swap(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_swap_in, elanite_atomic_swap, 0)(__VA_ARGS__)
-#define elanite_atomic_swap(dest, value, pe) ELANITE_OF_EXCHANGE(dest, shmem_, _atomic_swap)(dest, value, pe)
-#define elanite_atomic_swap_in(ctx, dest, value, pe)                                                                   \
-    ELANITE_OF_EXCHANGE(dest, shmem_ctx_, _atomic_swap)(ctx, dest, value, pe)
+    ELANITE_AFTER3(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(EXCHANGE, _atomic_fetch, __VA_ARGS__)
+#define shmem_atomic_set(...)                                                                                          \
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(EXCHANGE, _atomic_set, __VA_ARGS__)
+#define shmem_atomic_swap(...)                                                                                         \
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(EXCHANGE, _atomic_swap, __VA_ARGS__)
 #define shmem_atomic_compare_swap(...)                                                                                 \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_compare_swap_in, elanite_atomic_compare_swap, 0)(__VA_ARGS__)
-#define elanite_atomic_compare_swap(dest, cond, value, pe)                                                             \
-    ELANITE_OF_AMO(dest, shmem_, _atomic_compare_swap)(dest, cond, value, pe)
-#define elanite_atomic_compare_swap_in(ctx, dest, cond, value, pe)                                                     \
-    ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_compare_swap)(ctx, dest, cond, value, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_compare_swap, __VA_ARGS__)
 #define shmem_atomic_fetch_inc(...)                                                                                    \
-    ELANITE_AFTER3(__VA_ARGS__, elanite_atomic_fetch_inc_in, elanite_atomic_fetch_inc, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_inc(dest, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_fetch_inc)(dest, pe)
-#define elanite_atomic_fetch_inc_in(ctx, dest, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_fetch_inc)(ctx, dest, pe)
-#define shmem_atomic_inc(...) ELANITE_AFTER3(__VA_ARGS__, elanite_atomic_inc_in, elanite_atomic_inc, 0)(__VA_ARGS__)
-#define elanite_atomic_inc(dest, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_inc)(dest, pe)
-#define elanite_atomic_inc_in(ctx, dest, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_inc)(ctx, dest, pe)
+    ELANITE_AFTER3(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_inc, __VA_ARGS__)
+#define shmem_atomic_inc(...) ELANITE_AFTER3(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_inc, __VA_ARGS__)
 #define shmem_atomic_fetch_add(...)                                                                                    \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_add_in, elanite_atomic_fetch_add, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_add(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_fetch_add)(dest, value, pe)
-#define elanite_atomic_fetch_add_in(ctx, dest, value, pe)                                                              \
-    ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_fetch_add)(ctx, dest, value, pe)
-#define shmem_atomic_add(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_add_in, elanite_atomic_add, 0)(__VA_ARGS__)
-#define elanite_atomic_add(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_add)(dest, value, pe)
-#define elanite_atomic_add_in(ctx, dest, value, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_add)(ctx, dest, value, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_add, __VA_ARGS__)
+#define shmem_atomic_add(...) ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_add, __VA_ARGS__)
 #define shmem_atomic_fetch_and(...)                                                                                    \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_and_in, elanite_atomic_fetch_and, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_and(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_fetch_and)(dest, value, pe)
-#define elanite_atomic_fetch_and_in(ctx, dest, value, pe)                                                              \
-    ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_fetch_and)(ctx, dest, value, pe)
-#define shmem_atomic_and(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_and_in, elanite_atomic_and, 0)(__VA_ARGS__)
-#define elanite_atomic_and(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_and)(dest, value, pe)
-#define elanite_atomic_and_in(ctx, dest, value, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_and)(ctx, dest, value, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_and, __VA_ARGS__)
+#define shmem_atomic_and(...) ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_and, __VA_ARGS__)
 #define shmem_atomic_fetch_or(...)                                                                                     \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_or_in, elanite_atomic_fetch_or, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_or(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_fetch_or)(dest, value, pe)
-#define elanite_atomic_fetch_or_in(ctx, dest, value, pe)                                                               \
-    ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_fetch_or)(ctx, dest, value, pe)
-#define shmem_atomic_or(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_or_in, elanite_atomic_or, 0)(__VA_ARGS__)
-#define elanite_atomic_or(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_or)(dest, value, pe)
-#define elanite_atomic_or_in(ctx, dest, value, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_or)(ctx, dest, value, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_or, __VA_ARGS__)
+#define shmem_atomic_or(...) ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_or, __VA_ARGS__)
 #define shmem_atomic_fetch_xor(...)                                                                                    \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_xor_in, elanite_atomic_fetch_xor, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_xor(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_fetch_xor)(dest, value, pe)
-#define elanite_atomic_fetch_xor_in(ctx, dest, value, pe)                                                              \
-    ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_fetch_xor)(ctx, dest, value, pe)
-#define shmem_atomic_xor(...) ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_xor_in, elanite_atomic_xor, 0)(__VA_ARGS__)
-#define elanite_atomic_xor(dest, value, pe) ELANITE_OF_AMO(dest, shmem_, _atomic_xor)(dest, value, pe)
-#define elanite_atomic_xor_in(ctx, dest, value, pe) ELANITE_OF_AMO(dest, shmem_ctx_, _atomic_xor)(ctx, dest, value, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_xor, __VA_ARGS__)
+#define shmem_atomic_xor(...) ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_xor, __VA_ARGS__)
 
 /* Waiting. */
-#define shmem_wait_until(ivar, cmp, cmp_value) ELANITE_OF_WAIT(ivar, shmem_, _wait_until)(ivar, cmp, cmp_value)
-#define shmem_test(ivar, cmp, cmp_value) ELANITE_OF_WAIT(ivar, shmem_, _test)(ivar, cmp, cmp_value)
+#define shmem_wait_until(...) ELANITE_TYPED(WAIT, _wait_until, __VA_ARGS__)
+#define shmem_test(...) ELANITE_TYPED(WAIT, _test, __VA_ARGS__)
 
 /* The names before OpenSHMEM 1.4. */
-#define shmem_fetch(source, pe) ELANITE_OF_OLD_EXCHANGE(source, shmem_, _fetch)(source, pe)
-#define shmem_set(dest, value, pe) ELANITE_OF_OLD_EXCHANGE(dest, shmem_, _set)(dest, value, pe)
-#define shmem_swap(dest, value, pe) ELANITE_OF_OLD_EXCHANGE(dest, shmem_, _swap)(dest, value, pe)
-#define shmem_cswap(dest, cond, value, pe) ELANITE_OF_OLD_AMO(dest, shmem_, _cswap)(dest, cond, value, pe)
-#define shmem_finc(dest, pe) ELANITE_OF_OLD_AMO(dest, shmem_, _finc)(dest, pe)
-#define shmem_inc(dest, pe) ELANITE_OF_OLD_AMO(dest, shmem_, _inc)(dest, pe)
-#define shmem_fadd(dest, value, pe) ELANITE_OF_OLD_AMO(dest, shmem_, _fadd)(dest, value, pe)
-#define shmem_add(dest, value, pe) ELANITE_OF_OLD_AMO(dest, shmem_, _add)(dest, value, pe)
+#define shmem_fetch(...) ELANITE_TYPED(OLD_EXCHANGE, _fetch, __VA_ARGS__)
+#define shmem_set(...) ELANITE_TYPED(OLD_EXCHANGE, _set, __VA_ARGS__)
+#define shmem_swap(...) ELANITE_TYPED(OLD_EXCHANGE, _swap, __VA_ARGS__)
+#define shmem_cswap(...) ELANITE_TYPED(OLD_AMO, _cswap, __VA_ARGS__)
+#define shmem_finc(...) ELANITE_TYPED(OLD_AMO, _finc, __VA_ARGS__)
+#define shmem_inc(...) ELANITE_TYPED(OLD_AMO, _inc, __VA_ARGS__)
+#define shmem_fadd(...) ELANITE_TYPED(OLD_AMO, _fadd, __VA_ARGS__)
+#define shmem_add(...) ELANITE_TYPED(OLD_AMO, _add, __VA_ARGS__)
 
 /* OpenSHMEM 1.5. */
 #define shmem_atomic_fetch_nbi(...)                                                                                    \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_nbi_in, elanite_atomic_fetch_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_nbi(fetch, source, pe)                                                                    \
-    ELANITE_OF_EXCHANGE(fetch, shmem_, _atomic_fetch_nbi)(fetch, source, pe)
-#define elanite_atomic_fetch_nbi_in(ctx, fetch, source, pe)                                                            \
-    ELANITE_OF_EXCHANGE(fetch, shmem_ctx_, _atomic_fetch_nbi)(ctx, fetch, source, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(EXCHANGE, _atomic_fetch_nbi, __VA_ARGS__)
 #define shmem_atomic_swap_nbi(...)                                                                                     \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_swap_nbi_in, elanite_atomic_swap_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_swap_nbi(fetch, dest, value, pe)                                                                \
-    ELANITE_OF_EXCHANGE(fetch, shmem_, _atomic_swap_nbi)(fetch, dest, value, pe)
-#define elanite_atomic_swap_nbi_in(ctx, fetch, dest, value, pe)                                                        \
-    ELANITE_OF_EXCHANGE(fetch, shmem_ctx_, _atomic_swap_nbi)(ctx, fetch, dest, value, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(EXCHANGE, _atomic_swap_nbi, __VA_ARGS__)
 #define shmem_atomic_compare_swap_nbi(...)                                                                             \
-    ELANITE_AFTER6(__VA_ARGS__, elanite_atomic_compare_swap_nbi_in, elanite_atomic_compare_swap_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_compare_swap_nbi(fetch, dest, cond, value, pe)                                                  \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_compare_swap_nbi)(fetch, dest, cond, value, pe)
-#define elanite_atomic_compare_swap_nbi_in(ctx, fetch, dest, cond, value, pe)                                          \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_compare_swap_nbi)(ctx, fetch, dest, cond, value, pe)
+    ELANITE_AFTER6(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_compare_swap_nbi, __VA_ARGS__)
 #define shmem_atomic_fetch_inc_nbi(...)                                                                                \
-    ELANITE_AFTER4(__VA_ARGS__, elanite_atomic_fetch_inc_nbi_in, elanite_atomic_fetch_inc_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_inc_nbi(fetch, dest, pe)                                                                  \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_fetch_inc_nbi)(fetch, dest, pe)
-#define elanite_atomic_fetch_inc_nbi_in(ctx, fetch, dest, pe)                                                          \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_fetch_inc_nbi)(ctx, fetch, dest, pe)
+    ELANITE_AFTER4(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_inc_nbi, __VA_ARGS__)
 #define shmem_atomic_fetch_add_nbi(...)                                                                                \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_fetch_add_nbi_in, elanite_atomic_fetch_add_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_add_nbi(fetch, dest, value, pe)                                                           \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_fetch_add_nbi)(fetch, dest, value, pe)
-#define elanite_atomic_fetch_add_nbi_in(ctx, fetch, dest, value, pe)                                                   \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_fetch_add_nbi)(ctx, fetch, dest, value, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_add_nbi, __VA_ARGS__)
 #define shmem_atomic_fetch_and_nbi(...)                                                                                \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_fetch_and_nbi_in, elanite_atomic_fetch_and_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_and_nbi(fetch, dest, value, pe)                                                           \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_fetch_and_nbi)(fetch, dest, value, pe)
-#define elanite_atomic_fetch_and_nbi_in(ctx, fetch, dest, value, pe)                                                   \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_fetch_and_nbi)(ctx, fetch, dest, value, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_and_nbi, __VA_ARGS__)
 #define shmem_atomic_fetch_or_nbi(...)                                                                                 \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_fetch_or_nbi_in, elanite_atomic_fetch_or_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_or_nbi(fetch, dest, value, pe)                                                            \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_fetch_or_nbi)(fetch, dest, value, pe)
-#define elanite_atomic_fetch_or_nbi_in(ctx, fetch, dest, value, pe)                                                    \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_fetch_or_nbi)(ctx, fetch, dest, value, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_or_nbi, __VA_ARGS__)
 #define shmem_atomic_fetch_xor_nbi(...)                                                                                \
-    ELANITE_AFTER5(__VA_ARGS__, elanite_atomic_fetch_xor_nbi_in, elanite_atomic_fetch_xor_nbi, 0)(__VA_ARGS__)
-#define elanite_atomic_fetch_xor_nbi(fetch, dest, value, pe)                                                           \
-    ELANITE_OF_AMO(fetch, shmem_, _atomic_fetch_xor_nbi)(fetch, dest, value, pe)
-#define elanite_atomic_fetch_xor_nbi_in(ctx, fetch, dest, value, pe)                                                   \
-    ELANITE_OF_AMO(fetch, shmem_ctx_, _atomic_fetch_xor_nbi)(ctx, fetch, dest, value, pe)
-#define shmem_put_signal(...) ELANITE_AFTER8(__VA_ARGS__, elanite_put_signal_in, elanite_put_signal, 0)(__VA_ARGS__)
-#define elanite_put_signal(dest, source, nelems, sig_addr, signal, sig_op, pe)                                         \
-    ELANITE_OF_RMA(dest, shmem_, _put_signal)(dest, source, nelems, sig_addr, signal, sig_op, pe)
-#define elanite_put_signal_in(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe)                                 \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _put_signal)(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe)
+    ELANITE_AFTER5(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(AMO, _atomic_fetch_xor_nbi, __VA_ARGS__)
+#define shmem_put_signal(...) ELANITE_AFTER8(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _put_signal, __VA_ARGS__)
 #define shmem_put_signal_nbi(...)                                                                                      \
-    ELANITE_AFTER8(__VA_ARGS__, elanite_put_signal_nbi_in, elanite_put_signal_nbi, 0)(__VA_ARGS__)
-#define elanite_put_signal_nbi(dest, source, nelems, sig_addr, signal, sig_op, pe)                                     \
-    ELANITE_OF_RMA(dest, shmem_, _put_signal_nbi)(dest, source, nelems, sig_addr, signal, sig_op, pe)
-#define elanite_put_signal_nbi_in(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe)                             \
-    ELANITE_OF_RMA(dest, shmem_ctx_, _put_signal_nbi)(ctx, dest, source, nelems, sig_addr, signal, sig_op, pe)
-#define shmem_wait_until_all(ivars, nelems, status, cmp, value)                                                        \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_all)(ivars, nelems, status, cmp, value)
-#define shmem_wait_until_all_vector(ivars, nelems, status, cmp, value)                                                 \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_all_vector)(ivars, nelems, status, cmp, value)
-#define shmem_wait_until_any(ivars, nelems, status, cmp, value)                                                        \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_any)(ivars, nelems, status, cmp, value)
-#define shmem_wait_until_any_vector(ivars, nelems, status, cmp, value)                                                 \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_any_vector)(ivars, nelems, status, cmp, value)
-#define shmem_test_all(ivars, nelems, status, cmp, value)                                                              \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_all)(ivars, nelems, status, cmp, value)
-#define shmem_test_all_vector(ivars, nelems, status, cmp, value)                                                       \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_all_vector)(ivars, nelems, status, cmp, value)
-#define shmem_test_any(ivars, nelems, status, cmp, value)                                                              \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_any)(ivars, nelems, status, cmp, value)
-#define shmem_test_any_vector(ivars, nelems, status, cmp, value)                                                       \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_any_vector)(ivars, nelems, status, cmp, value)
-#define shmem_wait_until_some(ivars, nelems, indices, status, cmp, value)                                              \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_some)(ivars, nelems, indices, status, cmp, value)
-#define shmem_wait_until_some_vector(ivars, nelems, indices, status, cmp, value)                                       \
-    ELANITE_OF_WAIT(ivars, shmem_, _wait_until_some_vector)(ivars, nelems, indices, status, cmp, value)
-#define shmem_test_some(ivars, nelems, indices, status, cmp, value)                                                    \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_some)(ivars, nelems, indices, status, cmp, value)
-#define shmem_test_some_vector(ivars, nelems, indices, status, cmp, value)                                             \
-    ELANITE_OF_WAIT(ivars, shmem_, _test_some_vector)(ivars, nelems, indices, status, cmp, value)
-#define shmem_broadcast(team, dest, source, nelems, root)                                                              \
-    ELANITE_OF_RMA(dest, shmem_, _broadcast)(team, dest, source, nelems, root)
-#define shmem_collect(team, dest, source, nelems) ELANITE_OF_RMA(dest, shmem_, _collect)(team, dest, source, nelems)
-#define shmem_fcollect(team, dest, source, nelems) ELANITE_OF_RMA(dest, shmem_, _fcollect)(team, dest, source, nelems)
-#define shmem_alltoall(team, dest, source, nelems) ELANITE_OF_RMA(dest, shmem_, _alltoall)(team, dest, source, nelems)
-#define shmem_alltoalls(team, dest, source, dst, sst, nelems)                                                          \
-    ELANITE_OF_RMA(dest, shmem_, _alltoalls)(team, dest, source, dst, sst, nelems)
-#define shmem_and_reduce(team, dest, source, nreduce)                                                                  \
-    ELANITE_OF_INTEGER(dest, shmem_, _and_reduce)(team, dest, source, nreduce)
-#define shmem_or_reduce(team, dest, source, nreduce)                                                                   \
-    ELANITE_OF_INTEGER(dest, shmem_, _or_reduce)(team, dest, source, nreduce)
-#define shmem_xor_reduce(team, dest, source, nreduce)                                                                  \
-    ELANITE_OF_INTEGER(dest, shmem_, _xor_reduce)(team, dest, source, nreduce)
-#define shmem_min_reduce(team, dest, source, nreduce)                                                                  \
-    ELANITE_OF_RMA(dest, shmem_, _min_reduce)(team, dest, source, nreduce)
-#define shmem_max_reduce(team, dest, source, nreduce)                                                                  \
-    ELANITE_OF_RMA(dest, shmem_, _max_reduce)(team, dest, source, nreduce)
-#define shmem_sum_reduce(team, dest, source, nreduce)                                                                  \
-    ELANITE_OF_NUMBER(dest, shmem_, _sum_reduce)(team, dest, source, nreduce)
-#define shmem_prod_reduce(team, dest, source, nreduce)                                                                 \
-    ELANITE_OF_NUMBER(dest, shmem_, _prod_reduce)(team, dest, source, nreduce)
+    ELANITE_AFTER8(__VA_ARGS__, ELANITE_IN, ELANITE_TYPED, 0)(RMA, _put_signal_nbi, __VA_ARGS__)
+#define shmem_wait_until_all(...) ELANITE_TYPED(WAIT, _wait_until_all, __VA_ARGS__)
+#define shmem_wait_until_all_vector(...) ELANITE_TYPED(WAIT, _wait_until_all_vector, __VA_ARGS__)
+#define shmem_wait_until_any(...) ELANITE_TYPED(WAIT, _wait_until_any, __VA_ARGS__)
+#define shmem_wait_until_any_vector(...) ELANITE_TYPED(WAIT, _wait_until_any_vector, __VA_ARGS__)
+#define shmem_test_all(...) ELANITE_TYPED(WAIT, _test_all, __VA_ARGS__)
+#define shmem_test_all_vector(...) ELANITE_TYPED(WAIT, _test_all_vector, __VA_ARGS__)
+#define shmem_test_any(...) ELANITE_TYPED(WAIT, _test_any, __VA_ARGS__)
+#define shmem_test_any_vector(...) ELANITE_TYPED(WAIT, _test_any_vector, __VA_ARGS__)
+#define shmem_wait_until_some(...) ELANITE_TYPED(WAIT, _wait_until_some, __VA_ARGS__)
+#define shmem_wait_until_some_vector(...) ELANITE_TYPED(WAIT, _wait_until_some_vector, __VA_ARGS__)
+#define shmem_test_some(...) ELANITE_TYPED(WAIT, _test_some, __VA_ARGS__)
+#define shmem_test_some_vector(...) ELANITE_TYPED(WAIT, _test_some_vector, __VA_ARGS__)
+#define shmem_broadcast(...) ELANITE_IN_TEAM(RMA, _broadcast, __VA_ARGS__)
+#define shmem_collect(...) ELANITE_IN_TEAM(RMA, _collect, __VA_ARGS__)
+#define shmem_fcollect(...) ELANITE_IN_TEAM(RMA, _fcollect, __VA_ARGS__)
+#define shmem_alltoall(...) ELANITE_IN_TEAM(RMA, _alltoall, __VA_ARGS__)
+#define shmem_alltoalls(...) ELANITE_IN_TEAM(RMA, _alltoalls, __VA_ARGS__)
+#define shmem_and_reduce(...) ELANITE_IN_TEAM(INTEGER, _and_reduce, __VA_ARGS__)
+#define shmem_or_reduce(...) ELANITE_IN_TEAM(INTEGER, _or_reduce, __VA_ARGS__)
+#define shmem_xor_reduce(...) ELANITE_IN_TEAM(INTEGER, _xor_reduce, __VA_ARGS__)
+#define shmem_min_reduce(...) ELANITE_IN_TEAM(RMA, _min_reduce, __VA_ARGS__)
+#define shmem_max_reduce(...) ELANITE_IN_TEAM(RMA, _max_reduce, __VA_ARGS__)
+#define shmem_sum_reduce(...) ELANITE_IN_TEAM(NUMBER, _sum_reduce, __VA_ARGS__)
+#define shmem_prod_reduce(...) ELANITE_IN_TEAM(NUMBER, _prod_reduce, __VA_ARGS__)
 /* The barrier of a team, or of an active set. */
 #define shmem_sync(...) ELANITE_AFTER4(__VA_ARGS__, (shmem_sync), 0, 0, shmem_team_sync, 0)(__VA_ARGS__)
 
