@@ -4,7 +4,6 @@ use super::Node;
 use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
-use crate::adapter::mmu::context::Awaited;
 use crate::adapter::mmu::{Access, Fault};
 use crate::dma::{Dma, Transfer};
 use crate::in_flight::Report;
@@ -46,12 +45,10 @@ impl Node {
     /// A signal that is fired by the next store to a range of the process's memory. A process that polls a word waits for the
     /// signal, and then looks at the word.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
-        let stored = Signal::new();
-        if let Ok(context) = self.memory().context_mut(self.at(at), self.capability()) {
-            let stored = stored.clone();
-            context.awaited.push(Awaited { at, length, stored });
+        match self.memory().context_mut(self.at(at), self.capability()) {
+            Ok(context) => context.awaited.add(at, length),
+            Err(_) => Signal::new(),
         }
-        stored
     }
 
     /// Behind which memory of the process an address lies, if it is mapped.

@@ -55,35 +55,51 @@ pub(crate) struct Context {
     pub queues: BTreeMap<ElanAddr, QueueNumber>,
     /// Places for events of which the process does not choose the address.
     pub event_places: Vec<ElanAddr>,
-    /// Who waits for a byte of a range to be stored.
-    pub awaited: Vec<Awaited>,
+    pub awaited: Awaited,
     /// Errors of what nobody awaits, until the process asks for them.
     pub traps: VecDeque<DmaError>,
 }
 
-/// A range of memory whose next store somebody waits for.
+/// Who waits for a byte of a range to be stored. Thousands may wait, each for a range of its own.
+#[derive(Default)]
 pub(crate) struct Awaited {
-    pub at: ElanAddr,
-    pub length: Bytes,
-    pub stored: Signal,
+    /// The ranges, by their first bytes and by who came first.
+    ranges: BTreeMap<(ElanAddr, u64), (Bytes, Signal)>,
+    came: u64,
+    /// The longest range that there has been: no range that begins farther before a byte has this byte.
+    longest: Bytes,
+}
+
+impl Awaited {
+    /// Somebody waits: the signal is fired by the next store to a byte of the range.
+    pub fn add(&mut self, at: ElanAddr, length: Bytes) -> Signal {
+        let stored = Signal::new();
+        self.ranges
+            .insert((at, self.came), (length, stored.clone()));
+        self.came += 1;
+        self.longest = self.longest.max(length);
+        stored
+    }
+
+    /// Bytes have been stored. Who came first is told first.
+    pub fn stored(&mut self, at: ElanAddr, length: Bytes) {
+        if self.ranges.is_empty() {
+            return;
+        }
+        let first = u64::from(at.as_u32()).saturating_sub(self.longest.as_u64());
+        let near = (ElanAddr::new(first as u32), 0)..(at.offset(length), 0);
+        let near = self.ranges.range(near);
+        let hit = near.filter(|((start, _), (length, _))| start.offset(*length) > at);
+        let mut hit: Vec<_> = hit.map(|(&key, _)| key).collect();
+        hit.sort_unstable_by_key(|&(_, came)| came);
+        for key in hit {
+            let (_, stored) = self.ranges.remove(&key).expect("it has just been found");
+            stored.fire();
+        }
+    }
 }
 
 impl Context {
-    /// Bytes have been stored.
-    pub fn stored(&mut self, at: ElanAddr, length: Bytes) {
-        if self.awaited.is_empty() {
-            return;
-        }
-        let end = at.offset(length);
-        self.awaited.retain(|one| {
-            let apart = one.at >= end || one.at.offset(one.length) <= at;
-            if !apart {
-                one.stored.fire();
-            }
-            apart
-        });
-    }
-
     pub fn new(capability: Capability) -> Self {
         Context {
             capability,
@@ -92,7 +108,7 @@ impl Context {
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),
-            awaited: Vec::new(),
+            awaited: Awaited::default(),
             traps: VecDeque::new(),
         }
     }

@@ -231,6 +231,11 @@ impl Range {
         pages(Bytes::new(self.length))
     }
 
+    /// The first address that a range behind it may have: one page stays free.
+    fn behind(&self) -> u64 {
+        self.start + self.pages().as_u64() + PAGE.as_u64()
+    }
+
     /// Memory of the adapter that the range takes.
     pub fn adapter_memory(&self) -> Bytes {
         if self.contents.is_some() && self.placement == Placement::Adapter {
@@ -250,6 +255,8 @@ pub(crate) fn pages(bytes: Bytes) -> Bytes {
 #[derive(Default)]
 pub(crate) struct AddressSpace {
     ranges: Vec<Range>,
+    /// So many first ranges lie next to each other from the begin of the heap on: there is no room between them.
+    packed: usize,
 }
 
 impl AddressSpace {
@@ -267,10 +274,12 @@ impl AddressSpace {
     ) -> Result<ElanAddr, Bytes> {
         let needed = pages(bytes).as_u64();
         let from = u64::from(from.max(HEAP).as_u32());
-        let (mut start, mut longest) = (from.next_multiple_of(PAGE.as_u64()), 0);
+        let packed = self.pack();
+        let start = from.max(packed).next_multiple_of(PAGE.as_u64());
+        let (mut start, mut longest) = (start, 0);
         let end = u64::from(HEAP_END.as_u32());
         let mut place = self.ranges.len();
-        for (index, range) in self.ranges.iter().enumerate() {
+        for (index, range) in self.ranges.iter().enumerate().skip(self.packed) {
             // One page stays free before the next range.
             let gap = range.start.saturating_sub(start + PAGE.as_u64());
             if gap >= needed {
@@ -278,7 +287,7 @@ impl AddressSpace {
                 break;
             }
             longest = longest.max(gap);
-            start = start.max(range.start + range.pages().as_u64() + PAGE.as_u64());
+            start = start.max(range.behind());
         }
         if place == self.ranges.len() && end.saturating_sub(start) < needed {
             return Err(Bytes::new(longest.max(end.saturating_sub(start))));
@@ -295,13 +304,28 @@ impl AddressSpace {
         Ok(ElanAddr::new(start as u32))
     }
 
+    /// Counts the packed ranges; returns the first address that a range behind them may have.
+    fn pack(&mut self) -> u64 {
+        let last = self.packed.checked_sub(1);
+        let mut start = last.map_or(HEAP.as_u32().into(), |last| self.ranges[last].behind());
+        while let Some(range) = self.ranges.get(self.packed)
+            && range.start <= start + PAGE.as_u64()
+        {
+            start = start.max(range.behind());
+            self.packed += 1;
+        }
+        start
+    }
+
     /// Takes a range away, if a range of this length begins at this address.
     pub fn unmap(&mut self, start: ElanAddr, bytes: Bytes) -> Option<Range> {
         let wanted = (u64::from(start.as_u32()), bytes.as_u64());
         let index = self
             .ranges
-            .iter()
-            .position(|range| (range.start, range.length) == wanted)?;
+            .binary_search_by_key(&wanted.0, |range| range.start)
+            .ok()
+            .filter(|&index| self.ranges[index].length == wanted.1)?;
+        self.packed = self.packed.min(index);
         Some(self.ranges.remove(index))
     }
 

@@ -203,7 +203,7 @@ impl Memory {
         if let Some(contents) = &mut range.contents {
             contents.store(offset, bytes);
         }
-        context.stored(at.elan, length);
+        context.awaited.stored(at.elan, length);
         Ok(())
     }
 
@@ -265,7 +265,7 @@ impl Memory {
         if let Some(contents) = &mut range.contents {
             contents.store(offset, &word.to_le_bytes());
         }
-        context.stored(at.elan, WORD);
+        context.awaited.stored(at.elan, WORD);
     }
 
     /// Maps a range of a process's memory, at an address of `process` or above.

@@ -1,13 +1,16 @@
 //! The MMU against a map of every byte.
 
+use super::context::Awaited;
 use super::*;
+use kernel::Signal;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// What a process does.
 #[derive(Clone, Debug)]
 enum Step {
-    Map(u64, Permissions),
+    /// From so many pages above the heap's begin on.
+    Map(u64, u64, Permissions),
     Unmap(usize),
     Protect(usize, u64, u64, Permissions),
     Access(usize, u64, u64, Access),
@@ -41,11 +44,16 @@ fn near() -> impl Strategy<Value = u64> {
     prop_oneof![edges, 0_u64..20_000]
 }
 
+/// Pages above the begin of the heap: mostly none.
+fn from() -> impl Strategy<Value = u64> {
+    prop_oneof![3 => Just(0), 1 => 0_u64..12]
+}
+
 fn step() -> impl Strategy<Value = Step> {
     let access = prop::sample::select(&ACCESSES[..]);
     let bytes = prop::collection::vec(any::<u8>(), 1..50);
     prop_oneof![
-        2 => (near(), permissions()).prop_map(|(length, rights)| Step::Map(length, rights)),
+        2 => (from(), near(), permissions()).prop_map(|(from, length, rights)| Step::Map(from, length, rights)),
         1 => (0_usize..8).prop_map(Step::Unmap),
         3 => (0_usize..8, near(), near(), permissions())
             .prop_map(|(range, at, length, rights)| Step::Protect(range, at, length, rights)),
@@ -72,8 +80,46 @@ fn expected(naive: &Naive, at: u64, length: u64, access: Access) -> Result<(), R
     held.then_some(()).ok_or(Reason::Forbidden)
 }
 
+/// The lowest page from an address on at which a range of so many bytes has a free page before the next range and behind the last.
+fn lowest(mmu: &AddressSpace, from: u64, bytes: u64) -> u64 {
+    let free = |start: &u64| {
+        let apart = |range: &Range| {
+            let behind = range.start + range.pages().as_u64();
+            start + bytes + PAGE.as_u64() <= range.start || behind + PAGE.as_u64() <= *start
+        };
+        mmu.ranges().iter().all(apart)
+    };
+    (0..)
+        .map(|page| from + page * PAGE.as_u64())
+        .find(free)
+        .unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// A store tells all that wait for one of its bytes, and nobody else.
+    #[test]
+    fn who_waits_for_bytes_is_told(
+        steps in prop::collection::vec((any::<bool>(), 0_u32..40, 0_u64..12), 1..60),
+    ) {
+        let mut awaited = Awaited::default();
+        let mut naive: Vec<(u64, u64, Signal)> = Vec::new();
+        for (waits, at, length) in steps {
+            let (start, end) = (u64::from(at), u64::from(at) + length);
+            let (at, bytes) = (ElanAddr::new(at), Bytes::new(length));
+            if waits {
+                naive.push((start, end, awaited.add(at, bytes)));
+                continue;
+            }
+            awaited.stored(at, bytes);
+            let told = |one: &(u64, u64, Signal)| one.0 < end && start < one.1;
+            for one in &naive {
+                prop_assert_eq!(one.2.is_set(), told(one));
+            }
+            naive.retain(|one| !told(one));
+        }
+    }
 
     #[test]
     fn the_mmu_is_a_map_of_bytes(steps in prop::collection::vec(step(), 1..40)) {
@@ -87,15 +133,14 @@ proptest! {
                 Some(start.offset(Bytes::new(at)))
             };
             match step {
-                Step::Map(length, rights) => {
+                Step::Map(from, length, rights) => {
                     let contents = Some(Contents::default());
-                    let at = mmu.map(ElanAddr::new(0), Bytes::new(length), Placement::Main, rights, contents).unwrap();
+                    let from = u64::from(HEAP.as_u32()) + from * PAGE.as_u64();
+                    let right = lowest(&mmu, from, pages(Bytes::new(length)).as_u64());
+                    let from = ElanAddr::new(from as u32);
+                    let at = mmu.map(from, Bytes::new(length), Placement::Main, rights, contents).unwrap();
                     let number = u64::from(at.as_u32());
-                    prop_assert!(number.is_multiple_of(PAGE.as_u64()));
-                    // No range lies next to another.
-                    let taken = pages(Bytes::new(length)).as_u64();
-                    let around = number - PAGE.as_u64()..number + taken + PAGE.as_u64();
-                    prop_assert!(naive.range(around).next().is_none());
+                    prop_assert_eq!(number, right);
                     for byte in number..number + length {
                         naive.insert(byte, (ranges.len(), rights, 0));
                     }
