@@ -139,6 +139,15 @@ IN_RUST = [
             "        {\n",
         ),
     ),
+    (
+        ("experiment", "--test", "inputs"),
+        Mistake(
+            "a fault of a command line is used before its keys are checked",
+            "crates/machine/src/fault/part.rs",
+            "        self.check()?;\n        let wiring",
+            "        let wiring",
+        ),
+    ),
 ]
 
 ALL = [*IN_PYTHON, *(mistake for _, mistake in IN_RUST)]

@@ -136,26 +136,48 @@ impl Fault {
             return false;
         }
         let config = machine.config(Engine::Worm).expect("the case can be run");
-        let (topology, rule) = (&config.fabric.topology, config.fabric.broadcast);
-        let (Some(tree), faults::Part::Link(dead)) =
-            (topology.as_tree(), self.part.on(topology, program))
-        else {
+        let faults::Part::Link(dead) = self.part.on(&config.fabric.topology, program) else {
             return false;
         };
-        let node = |process: u32| NodeId::new(program.places[process as usize]);
-        let crosses = |process: usize, to: u32, last: u32| {
-            (0..topology.rails()).map(Rail::new).any(|rail| {
-                let place = |process| topology.place(rail, node(process));
-                let range = Destination::range(place(to), place(last));
-                let route = tree.broadcast_route(place(process as u32), range, rule);
-                let dead = [dead, topology.reverse(dead)];
-                route.iter().any(|link| dead.contains(link))
-            })
-        };
-        program.steps().any(|((_, process, _), step)| {
-            matches!(step.act, Act::Spread { to, last } if crosses(process, to.process, last))
-        })
+        let dead = [dead, config.fabric.topology.reverse(dead)];
+        let trees = trees(&config.fabric, program);
+        trees.iter().flatten().any(|link| dead.contains(link))
     }
+
+    /// The most bits with errors of this fault that must all be right before a packet gets through: those on its path, or those
+    /// in the whole tree of a broadcast, which succeeds at all nodes or at none.
+    fn bits_at_once(&self, machine: &Machine, program: &Program) -> f64 {
+        let path = machine.bits(self.part, program);
+        if !matches!(self.part, Part::AllCables) || !program.spreads() {
+            return path;
+        }
+        let config = machine.config(Engine::Worm).expect("the case can be run");
+        let trees = trees(&config.fabric, program);
+        let links = trees.iter().map(Vec::len).max().unwrap_or(0);
+        path.max(links as f64 * machine.bits_of_a_link(program))
+    }
+}
+
+/// The links of each broadcast DMA of a program, on each rail.
+fn trees(fabric: &fabric::Config, program: &Program) -> Vec<Vec<fabric::LinkId>> {
+    let (topology, rule) = (&fabric.topology, fabric.broadcast);
+    let Some(tree) = topology.as_tree() else {
+        return Vec::new();
+    };
+    let node = |process: u32| NodeId::new(program.places[process as usize]);
+    let of_rail = |process: usize, to: u32, last: u32, rail| {
+        let place = |process| topology.place(rail, node(process));
+        let range = Destination::range(place(to), place(last));
+        tree.broadcast_route(place(process as u32), range, rule)
+    };
+    let mut trees = Vec::new();
+    for ((_, process, _), step) in program.steps() {
+        if let Act::Spread { to, last } = step.act {
+            let rails = (0..topology.rails()).map(Rail::new);
+            trees.extend(rails.map(|rail| of_rail(process, to.process, last, rail)));
+        }
+    }
+    trees
 }
 
 impl Faults {
@@ -214,8 +236,8 @@ impl Faults {
             .collect()
     }
 
-    /// Whether the machine masters all faults: no error may be told. Bits may flip as often as they like: packets are sent again
-    /// until they get through. Cables and switches may be down for so short a time that the routing tables never learn of it, or
+    /// Whether the machine masters all faults: no error may be told. Bits may flip as often as they like where packets are sent
+    /// again until they get through: those to one node, and those of a broadcast, which any wrong bit in its tree makes void. Cables and switches may be down for so short a time that the routing tables never learn of it, or
     /// one cable between switches, where others lead to the same place, for as long as it likes, unless a broadcast of the program
     /// needs this cable. (At the moment when they learn of one fault, the tables learn of all others, too: a second fault may leave
     /// no way, however short it is.)
@@ -229,7 +251,7 @@ impl Faults {
                 _ => false,
             });
         let bits = self.list.iter().map(|fault| match fault.when {
-            When::BitErrors(rate) => rate * machine.bits(fault.part, program),
+            When::BitErrors(rate) => rate * fault.bits_at_once(machine, program),
             _ => 0.0,
         });
         let gets_through = bits.sum::<f64>() <= 3.0;
@@ -410,10 +432,15 @@ impl Machine {
             (_, Shape::Tree { down, .. }) => 2 * down.len() as u32,
             (_, Shape::Torus { sizes, .. }) => 2 + sizes.iter().map(|size| size / 2).sum::<u32>(),
         };
+        f64::from(links) * self.bits_of_a_link(program)
+    }
+
+    /// Bits that a program's longest packet sends over one link.
+    fn bits_of_a_link(&self, program: &Program) -> f64 {
         let packet = self.base.config().packet;
         let length = elan::config::ENVELOPE + Bytes::new(program.longest());
         let flits = packet.flits(length.min(packet.payload));
-        f64::from(links * flits) * 8.0 * packet.flit.as_u64() as f64
+        f64::from(flits) * 8.0 * packet.flit.as_u64() as f64
     }
 
     /// Whether all nodes reach each other without any one cable of a level.

@@ -58,6 +58,12 @@ impl Program {
         self.steps().any(|(_, step)| is(&step.act))
     }
 
+    /// Whether a process posts a broadcast DMA, which no tree of software stands in for.
+    pub fn spreads(&self) -> bool {
+        self.steps()
+            .any(|(_, step)| matches!(step.act, Act::Spread { .. }))
+    }
+
     /// Bytes of the longest transfer.
     pub fn longest(&self) -> u64 {
         let processes = self.places.len() as u64;

@@ -57,7 +57,7 @@ fn a_share_of_the_swarm_is_right() {
 /// Cases that have failed once.
 #[test]
 fn no_mistake_comes_back() {
-    for seed in [4526, 4984, 8227] {
+    for seed in [4526, 4984, 8227, 16_101, 1_005_796] {
         right(seed);
     }
 }

@@ -25,7 +25,8 @@
 //! *A barrier whose rail fails.* The commit is all or nothing, so the root's thread knows whether the barrier is over. If not, the
 //! root learns by detours that the others have come: those that wait send it as soon as the rail is down, and those that
 //! come while it is down. When all have come, the root lets them go by detours; if the rail works again before, the root's
-//! thread asks again, since all have counted the barrier in their own adapters.
+//! thread asks again, since all have counted the barrier in their own adapters. If the network fails such a detour, on all rails
+//! that the sender can use, the group is lost ([`super::recovery`]).
 //!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
@@ -183,10 +184,13 @@ impl Group {
         }
         for &vp in self.inner.layout.leaders.iter().skip(1) {
             let (detours, go) = (detours.clone(), self.inner.block.at(Slot::Go));
+            let group = self.clone();
             node.serve("hgsync", async move {
                 let let_go = async || detours.set(vp, go).await;
-                // A process that is gone waits for nothing.
-                let _ = detours.patiently(let_go).await;
+                // A process that is gone waits for nothing; one that the network keeps out of reach is lost to the group.
+                if let Err(error) = detours.patiently(let_go).await {
+                    group.lose(error);
+                }
             });
         }
         Ok(())
@@ -227,7 +231,7 @@ impl Group {
         let root = self.inner.layout.leaders[TeamId::FIRST];
         let meeting = (self.inner.block.elan, root);
         let local = Rc::clone(&self.inner.locals.borrow()[&meeting]);
-        let (detours, team) = (detours.clone(), self.inner.team);
+        let (detours, team, group) = (detours.clone(), self.inner.team, self.clone());
         self.node().serve("hgsync", async move {
             let note = async || {
                 let local = Rc::clone(&local);
@@ -239,8 +243,10 @@ impl Group {
                 };
                 detours.note(root, note).await
             };
-            // A root that is gone waits for nobody.
-            let _ = detours.patiently(note).await;
+            // A root that is gone waits for nobody; one that the network keeps out of reach is lost to the group.
+            if let Err(error) = detours.patiently(note).await {
+                group.lose(error);
+            }
         });
         go.await;
     }

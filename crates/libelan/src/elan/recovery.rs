@@ -34,7 +34,7 @@
 //! A rail that is down as a whole is no loss: hardware barriers and messages of the group take detours ([`super::hardware`],
 //! [`super::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
 //! leaves the hardware or loses the group, although another rail may have a way. Only what a member sends while its own adapter is
-//! dead takes detours.
+//! dead takes detours, and so does the news of a loss.
 
 use super::block::Block;
 use super::courier::Delivery;
@@ -87,6 +87,21 @@ struct Record {
 /// A part of the record: where its event lies, where its words begin, and how many they are.
 #[derive(Clone, Copy)]
 struct Part(ElanAddr, ElanAddr, u64);
+
+impl Part {
+    /// What brings this part of the record to another member.
+    fn news_to(self, vp: ProcessId) -> Delivery {
+        let Part(event, words, count) = self;
+        Delivery {
+            vp,
+            from: words,
+            to: words,
+            length: WORD * count,
+            event,
+            short: false,
+        }
+    }
+}
 
 impl Record {
     fn part(self, index: u64) -> Part {
@@ -266,16 +281,7 @@ impl Group {
         recovery.set(software);
         for &child in &self.inner.spot.children {
             let vp = self.inner.layout.leaders[TeamId::new(child)];
-            let Part(event, words, count) = part;
-            let one = Delivery {
-                vp,
-                from: words,
-                to: words,
-                length: WORD * count,
-                event,
-                short: false,
-            };
-            self.hear(self.write_to(vp, part), one);
+            self.hear(self.write_to(vp, part), part.news_to(vp));
         }
     }
 
@@ -396,13 +402,18 @@ impl Group {
         matches!(loss.reason, Obstacle::NoWay(_)) && both.is_err()
     }
 
-    /// Tells a leader that the group is lost: tries again and again, until the tables say that there is no way.
+    /// Tells a leader that the group is lost, by a detour if the home rail has failed: tries again and again, until the tables say
+    /// that there is no way.
     async fn tell_of_loss(&self, vp: ProcessId, part: Part) {
         let node = self.node();
         let detect = node.config().faults.as_ref().map(|faults| faults.detect);
         let pause = detect.unwrap_or_default() / u64::from(TELLS) * 2;
         for _ in 0..TELLS {
-            let told = self.write_to(vp, part).await.is_ok();
+            let told = self
+                .inner
+                .courier
+                .end(self.write_to(vp, part), part.news_to(vp));
+            let told = told.await.is_ok();
             if told || node.way(node.place(), self.place_of(vp)).is_err() {
                 return;
             }
