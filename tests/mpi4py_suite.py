@@ -53,12 +53,9 @@ QUICK = (
 )
 
 # What `make test` runs on the simulated cluster: these, and two that sleep, but for what takes most processor time.
-# Windows are those of test_win here, and of the random programs of tests/mpi_fuzz; test_pack sends nothing.
-QUICK_SIMULATED = (
-    *(name for name in QUICK if name not in ("test_rma", "test_rma_nb", "test_pack")),
-    "test_util_sync",
-    "test_util_pool",
-)
+# The random programs of tests/mpi_fuzz have accesses to windows and partitioned messages, too; test_pack sends nothing.
+EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack)"
+QUICK_SIMULATED = ("test_util_sync", "test_util_pool", *QUICK)
 
 # The same calls once more, on a duplicate of the communicator.
 AGAIN = "*Dup.*"
