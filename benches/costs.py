@@ -1,9 +1,10 @@
-"""Write ``python/elanite/data/costs.json``, the shipped estimates of what points cost, from the points of a store.
+"""Write ``python/elanite/data/costs.json``, the shipped estimates of what points cost, from the points of stores.
 
     elanite reproduce --out costs && python benches/costs.py costs/store
 
-Part of the points is enough: the table holds means over series. Processor seconds are those of the machine that
-simulated the points.
+Part of the points is enough: the table holds means over series, and says of how many points and series of the shipped
+experiments they are. Other points do not count, such as those that ``--quick`` has shortened. A point that several
+stores hold counts as in the last one. Processor seconds are those of the machine that simulated the points.
 """
 
 from __future__ import annotations
@@ -12,34 +13,46 @@ import argparse
 import json
 from pathlib import Path
 
-from elanite import _core
+from elanite import _core, sources
 from elanite.cost import means
+from elanite.plan import plan
 from elanite.store import Store
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "costs.json"
 
 
 def main() -> None:
-    """Read the store, and write the table."""
+    """Read the stores, and write the table."""
     parser = argparse.ArgumentParser(description="Write the shipped estimates of what points cost.")
-    parser.add_argument("store", type=Path)
-    store = Store(parser.parse_args().store)
-    samples = []
-    for identity in store.identities():
-        manifest = store.get(identity)
-        if manifest is not None:
-            (kind,) = manifest["point"]["workload"]
-            point = manifest["point"]
-            samples.append((manifest["experiment"], manifest["series"], kind, point, manifest.cpu_seconds))
+    parser.add_argument("stores", type=Path, nargs="+", metavar="STORE")
+    stores = [Store(folder) for folder in parser.parse_args().stores]
+    planned: dict[str, set[tuple[str, str]]] = {}
+    for name in sources.shipped("experiment"):
+        for point in plan(sources.read("experiment", name)).points:
+            planned.setdefault(point.id, set()).add((name, point.series))
+    found = {}
+    for store in stores:
+        for identity in planned.keys() & store.identities():
+            if (manifest := store.get(identity)) is not None:
+                found[identity] = manifest
+    # A point that several series share counts for each of them.
+    samples = [
+        (*place, next(iter(manifest["point"]["workload"])), manifest["point"], manifest.cpu_seconds)
+        for identity, manifest in found.items()
+        for place in planned[identity]
+    ]
+    made = {place for identity in found for place in planned[identity]}
+    everything = set().union(*planned.values())
+    table = means(samples)
     about = {
         "about": "processor seconds per unit of work (see elanite/cost.py), by experiment and series, experiment, kind",
-        "made_by": "elanite reproduce --out costs && python benches/costs.py costs/store",
+        "made_by": f"python benches/costs.py, from {len(found)} of the {len(planned)} points of `elanite reproduce`,"
+        f" in {len(made)} of its {len(everything)} series",
         "model": _core.MODEL_REVISION,
-        "points": len(samples),
-        "means": means(samples),
+        "means": table,
     }
     TABLE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    print(f"{TABLE}: {len(samples)} points, {len(about['means'])} means")
+    print(f"{TABLE}: {about['made_by']}; {len(table)} means")
 
 
 if __name__ == "__main__":

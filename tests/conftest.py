@@ -49,6 +49,10 @@ class Ended:
         return f"exit code {self.code}\n--- standard output\n{self.out}\n--- standard error\n{self.err}"
 
 
+# Where it is set, every command and rank would compile Elanite anew, a quarter of a second each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
 def environment() -> dict[str, str]:
     """The environment of a user with a plain terminal of 100 columns."""
     chosen = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "PYTHONWARNINGS")}

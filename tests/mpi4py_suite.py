@@ -33,7 +33,7 @@ ROOT = Path(__file__).parent.parent
 RANK = Path(__file__).parent / "mpi" / "suite_rank.py"
 ENDED = ("ok", "skip", "failure", "error", "unfinished")
 
-# Modules that exercise the network, and take little time: what `make test` runs.
+# Modules that exercise the network, and take little time on this machine.
 QUICK = (
     "test_p2p_.*",
     "test_msgzero",
@@ -52,8 +52,13 @@ QUICK = (
     "test_win",
 )
 
-# What `make test` runs on the simulated cluster: these but for what goes the same way once more, and two that sleep.
-QUICK_SIMULATED = (*(name for name in QUICK if name != "test_rma_nb"), "test_util_sync", "test_util_pool")
+# What `make test` runs on the simulated cluster: these, and two that sleep, but for what takes most processor time.
+# The random programs of tests/mpi_fuzz have accesses to windows and partitioned messages, too; test_pack sends nothing.
+EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack)"
+QUICK_SIMULATED = ("test_util_sync", "test_util_pool", *QUICK)
+
+# The same calls once more, on a duplicate of the communicator.
+AGAIN = "*Dup.*"
 
 # Processes cannot be started from within a simulated run.
 SIMULATED = "test_(?!spawn|dynproc).*"

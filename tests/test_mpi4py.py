@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 import mpi4py_suite
 from conftest import BIN, command, environment, needs_mpi
-from mpi4py_suite import FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
+from mpi4py_suite import AGAIN, FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
 
 # Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX and no provider.
 NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "MPIR_CVAR_NOLOCAL": "1", "FI_PROVIDER": "tcp"}
@@ -64,11 +65,15 @@ def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("collectives", ["mpi", pytest.param("hardware", marks=pytest.mark.slow)])
 def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> None:
     """What exercises the network most."""
-    names = mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
-    outcome = simulate(tests, 2, mpi4py_suite.include(names), 300, tmp_path, collectives)
+    names = [
+        name
+        for name in mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
+        if not re.fullmatch(mpi4py_suite.EXPENSIVE, name)
+    ]
+    outcome = simulate(tests, 2, mpi4py_suite.include(names, [AGAIN]), 300, tmp_path, collectives)
     check(outcome, set())
     assert {name.split(".")[0] for name in outcome.tests} >= set(names)
-    assert outcome.counts()["ok"] > 800
+    assert outcome.counts()["ok"] > 500
 
 
 @needs_mpi

@@ -1,4 +1,4 @@
-"""Random MPI programs: 60 seconds of them natively and simulated, and all parts of the fuzz."""
+"""Random MPI programs: 20 seconds of them natively and simulated, and all parts of the fuzz."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
     seed = next(
         seed for seed in MANY if draw(seed).ranks == 2 and any(isinstance(one, Messages) for one in draw(seed).steps)
     )
-    words = ("--seed", str(seed), "--programs", "16", "--shrink-seconds", "15")
+    words = ("--seed", str(seed), "--programs", "16", "--shrink-seconds", "5")
     ended = fuzz(*words, ELANITE_FUZZ_COMMAND=str(fake))
     assert ended.code == 1, ended
     assert "done', simulated" in ended.out

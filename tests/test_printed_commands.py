@@ -35,12 +35,19 @@ def named(each: Printed) -> str:
     return f"{each.page.relative_to(ROOT)}:{each.line}"
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that the pages speak of as the reader's own; the quick tests only read it."""
+    folder = tmp_path_factory.mktemp("workplace")
+    prepare(folder)
+    return folder
+
+
 @pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the pages speak of as the reader's own."""
-    prepare(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def workplace(prepared: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The reader's folder, as the current one."""
+    monkeypatch.chdir(prepared)
+    return prepared
 
 
 def prepare(folder: Path) -> None:

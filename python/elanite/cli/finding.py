@@ -12,8 +12,8 @@ import typer
 from elanite.cli.common import OUT, Out, complete_keys, console, data, say
 
 if TYPE_CHECKING:
+    from elanite.differences import Comparison, Line
     from elanite.store import Store
-    from elanite.stores import Comparison, Line
 
 
 class What(StrEnum):
@@ -125,10 +125,10 @@ def compare(
     A figure differs if the 95% confidence interval of the difference does not contain zero. json has all figures, with
     means, intervals and ratios.
     """
-    from elanite.stores import compare as compared
+    from elanite.differences import compare_stores
 
     names = [name.strip() for text in only or [] for name in text.split(",")]
-    found = compared(_store(a), _store(b), names)
+    found = compare_stores(_store(a), _store(b), names)
     if format_ is ListFormat.JSON:
         data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
     else:
