@@ -107,7 +107,7 @@ def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Seq
     [
         (1, [1], [0, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),
         (0, [1, 0], [9, 9, 0, 0], "rank 1 (pid 12) on node 0 was killed by signal 9 (SIGKILL)", 1),  # 0 was swept away
-        (0, [1], [9, 0, 9, 9], "rank 1 (pid 12) on node 0 exited with code 0 at 1.5 us of simulated time without", 1),
+        (0, [1], [9, 0, 9, 9], "rank 1 (pid 12) on node 0 exited with code 0 at 1.5 µs of simulated time without", 1),
         (0, [0], [9, 9, 768, 9], "rank 2 (pid 13) on node 1 exited with code 3", 3),
         (2, [], [9, 9, 9, 9], "rank 2 (pid 13) on node 1 was killed by signal 9", 1),
         (2, [2], [0, 139, 9, 9], "rank 1 (pid 12) on node 0 was killed by signal 11 (SIGSEGV)", 1),  # with a core dump
@@ -129,7 +129,7 @@ def test_a_host_that_stops_ends_its_ranks() -> None:
     assert (ended.message, ended.exit_code, ended.finished) == (said, 1, False)
     went_on = judge(evidence({"rank": 2, "dead": dead}, [0, 0, 9, 9]))
     assert went_on.message.splitlines()[0] == (
-        "rank 2 (pid 13) on node 1 failed when its host stopped at 1,000 us of simulated time in MPI_Recv"
+        "rank 2 (pid 13) on node 1 failed when its host stopped at 1,000 µs of simulated time in MPI_Recv"
     )
 
 
@@ -151,14 +151,14 @@ def test_who_ended_early_while_others_went_on() -> None:
     early = evidence({"dead": dead, "rank": 2}, [0, 768, 1792, 0], left=[(2, "abort", 7)])
     ended = judge(early)
     assert ended.message.splitlines() == [
-        "rank 2 (pid 13) on node 1 called MPI_Abort with code 7 at 3 us of simulated time",
-        "  rank 1 (pid 12) on node 0 exited with code 3 at 4 us of simulated time in MPI_Recv without MPI_Finalize",
+        "rank 2 (pid 13) on node 1 called MPI_Abort with code 7 at 3 µs of simulated time",
+        "  rank 1 (pid 12) on node 0 exited with code 3 at 4 µs of simulated time in MPI_Recv without MPI_Finalize",
         "  the other ranks went on to their ends",
     ]
     assert (ended.exit_code, ended.finished) == (1, False)  # that of mpiexec
     all_four = [{"rank": rank, "call": "MPI_Barrier", "time_us": 5} for rank in range(4)]
     swept = judge(evidence({"dead": all_four, "rank": 0}, [9, 9, 11, 9]))
-    assert swept.message.startswith("rank 2 (pid 13) on node 1 was killed by signal 11 (SIGSEGV) at 5 us")
+    assert swept.message.startswith("rank 2 (pid 13) on node 1 was killed by signal 11 (SIGSEGV) at 5 µs")
     assert swept.message.endswith("in MPI_Barrier")
     assert judge(evidence({"dead": all_four}, [], left=[(3, "abort", 6)])).exit_code == 6
 
@@ -181,7 +181,7 @@ def test_who_ended_early_while_others_went_on() -> None:
         ([(3, "error", 0)], [3], [2], [], 1, "rank 3 (pid 14) on node 1 ended the run with an error of MPI"),
         ([], [3], [2], [], 1, "rank 1 (pid 12) on node 0 ended the run with an error of MPI: Fatal"),
         ([(0, "exit", 0)], [], [2], [9, 9, 11, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 11"),
-        ([], [1], [2], [], None, "rank 1 (pid 12) on node 0 ended without MPI_Finalize at 1.5 us of simulated time in"),
+        ([], [1], [2], [], None, "rank 1 (pid 12) on node 0 ended without MPI_Finalize at 1.5 µs of simulated time in"),
         ([], [1, 3], [2], [], None, "rank 2 (pid 13) on node 1 ended without MPI_Finalize"),
         ([], [1], [2], [9, 9, 9, 9], None, "rank 2 (pid 13) on node 1 was killed by signal 9"),
     ],

@@ -144,7 +144,7 @@ def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> 
     stuck = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "deadlock")
     assert stuck.code == 3, stuck
     assert re.search(
-        r"^error: deadlock at [\d,.]+ us.*\n.*\n  0 +MPI_Recv +receives a message of rank 1, tag 7",
+        r"^error: deadlock at [\d,.]+ µs.*\n.*\n  0 +MPI_Recv +receives a message of rank 1, tag 7",
         stuck.err,
         re.MULTILINE,
     ), stuck

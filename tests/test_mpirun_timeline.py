@@ -153,7 +153,7 @@ def test_calls_and_messages(tmp_path: Path) -> None:
     ]
     (_, event, _, notes) = trace.of("rank 1 on node 5")[1]
     assert list(event.terminating_flow_ids) == [1]
-    assert notes == {"bytes": 1024, "tag": 7, "kind": "tagged", "us": 6.0004, "under way, us": pytest.approx(4.5004)}
+    assert notes == {"bytes": 1024, "tag": 7, "kind": "tagged", "µs": 6.0004, "under way, µs": pytest.approx(4.5004)}
     (_, event, _, notes) = trace.of("rank 1 on node 5")[4]
     assert list(event.flow_ids) == [2]
     assert notes["tag"] == 2**63 + 5

@@ -102,7 +102,7 @@ def test_a_loop_that_counts_ends_too(programs: Path, tmp_path: Path) -> None:
         (["well"], 0, ""),
         (["leaves"], 0, ""),
         (["vanishes"], 1, r"rank 1 .* exited with code 0 at .* time without leaving the simulation"),
-        (["exit", "7"], 7, r"error: rank 1 \(pid \d+\) on node 1 exited with code 7 at .* us of simulated time"),
+        (["exit", "7"], 7, r"error: rank 1 \(pid \d+\) on node 1 exited with code 7 at .* µs of simulated time"),
         (["crash"], 1, r"error: rank 1 \(pid \d+\) on node 1 was killed by signal 11 \(SIGSEGV\)"),
         (["deadlock"], 3, r"error: deadlock at (.|\n)*0, 1   *shmem_wait_until"),
         (["spin"], 3, r"error: deadlock at (.|\n)*0, 1   *no call, a loop on a word"),

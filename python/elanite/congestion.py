@@ -69,7 +69,7 @@ class Matrix:
     def _repr_html_(self) -> str:
         hottest = self.links.filter(pl.col("relative") > 0).sort("relative", "link", descending=[True, False]).head(5)
         rows = hottest.select("from", "to", "packets", "waiting_us", pl.col("relative").round(1)).rows()
-        links = html.table(("from", "to", "packets", "waits, us", "relative"), rows)
+        links = html.table(("from", "to", "packets", "waits, µs", "relative"), rows)
         return html.block("Congestion matrix: the links for which packets waited longest", links)
 
     @property

@@ -19,6 +19,7 @@ from elanite.plan import FIRST_SEED, Plan, plan
 
 if TYPE_CHECKING:
     from elanite.claims import Claim
+    from elanite.sources import Source
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ def table() -> dict[str, Changes]:
 
 def planned(name: str, seed: int = FIRST_SEED, *, quick: bool = False) -> Plan:
     """The plan of a shipped experiment, whole or quick. Raises ``UsageError`` if there is no such experiment."""
-    source = sources.read("experiment", name)
+    return _planned(sources.read("experiment", name), name, seed, quick)
+
+
+@cache
+def _planned(source: Source, name: str, seed: int, quick: bool) -> Plan:
     if not quick or name not in table():
         return plan(source, seed=seed)
     changes = table()[name]

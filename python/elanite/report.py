@@ -138,16 +138,21 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
 
 
 class Writer:
-    """Writes the report of a campaign, again and again: what has not changed since the last time is not drawn again."""
+    """Writes the report of a campaign, again and again.
+
+    What has not changed since the last time is neither judged nor drawn again.
+    """
 
     def __init__(self, out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
         self.out, self.store, self.seed, self.quick = out, store, seed, quick
         self._drawn: dict[str, Section] = {}
+        self._judged: dict[str, Verdict] = {}
         prepare(out)
 
     def write(self) -> tuple[Path, list[Verdict]]:
         """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts."""
-        found = verdicts(self.store, self.seed, quick=self.quick)
+        found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
+        self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
         shown = [section for name in sources.shipped("experiment") if (section := self._section(name)) is not None]
         page = self.out / "report" / "index.html"
         page.parent.mkdir(parents=True, exist_ok=True)

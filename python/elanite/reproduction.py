@@ -3,12 +3,15 @@
 Experiments run one after the other, each as a campaign of its own. Those that decide claims come first, and of these
 the cheap ones: after a few seconds the report shows whole papers. The report is written after the first experiment,
 after the last one, after an interrupt, and in between whenever the last writing took less than a tenth of the time
-that has passed since. What a point costs is estimated (see ``cost``); the order depends on it, results do not.
+that has passed since. In between, a thread writes the report while the next experiment runs, so that no core waits for
+the report. What a point costs is estimated (see ``cost``); the order depends on it, results do not.
 """
 
 from __future__ import annotations
 
+import _thread
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,7 @@ from elanite.quick import planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
     from pathlib import Path
 
     from elanite.campaign import Outcome
@@ -87,24 +91,42 @@ class Reproduction:
         before: Callable[[int, Part], None],
         after: Callable[[Path], None],
     ) -> None:
-        """Simulate the experiments; ``before`` each of them and ``after`` each report the caller may say so."""
-        for number, part in enumerate(chosen, start=1):
-            before(number, part)
-            self.outcomes.append(simulate(part.plan))
-            last = number == len(chosen) or self.interrupted
-            if last or time.monotonic() >= self._ready:
-                self._write()
-                if self.page is not None and not last:
-                    after(self.page)
-            if self.interrupted:
-                return
+        """Simulate the experiments; ``before`` each of them and ``after`` the first report the caller may say so."""
+        with ThreadPoolExecutor(1, thread_name_prefix="report") as aside:
+            writing: Future[None] | None = None
+            try:
+                for number, part in enumerate(chosen, start=1):
+                    before(number, part)
+                    self.outcomes.append(simulate(part.plan))
+                    if number == len(chosen) or self.interrupted:
+                        break
+                    if self.page is None:
+                        self._write()
+                        if self.page is not None:
+                            after(self.page)
+                    elif (writing is None or writing.done()) and time.monotonic() >= self._ready:
+                        if writing is not None:
+                            writing.result()
+                        writing = aside.submit(self._write_aside)
+                if writing is not None:
+                    writing.result()
+            except KeyboardInterrupt:
+                self._stopped = True
+        # The last report is complete. An interrupted run leaves a report, too; a second interrupt ends the command.
+        try:
+            self._write()
+        except KeyboardInterrupt:
+            self._stopped = True
+            self._write()
 
     def _write(self) -> None:
         begun = time.monotonic()
-        try:
-            self.page, self.verdicts = self.writer.write()
-        except KeyboardInterrupt:
-            # An interrupted run leaves a report, too; a second interrupt ends the command at once.
-            self._stopped = True
-            self.page, self.verdicts = self.writer.write()
+        self.page, self.verdicts = self.writer.write()
         self._ready = time.monotonic() + (time.monotonic() - begun) / SHARE
+
+    def _write_aside(self) -> None:
+        try:
+            self._write()
+        except KeyboardInterrupt:
+            # If an interrupt comes while polars works, polars reports it only to the thread that called polars.
+            _thread.interrupt_main()

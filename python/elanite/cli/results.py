@@ -381,7 +381,6 @@ class Told:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._page: Path | None = None
 
     def before(self, number: int, part: Part) -> None:
         """An experiment begins."""
@@ -391,10 +390,8 @@ class Told:
         say(f"[{number}/{self._total}] {part.name}{cost}")
 
     def after(self, page: Path) -> None:
-        """The report was written while experiments are still to come."""
-        if self._page is None:
-            say(f"the first report is there, and is written again as experiments finish: {page}")
-        self._page = page
+        """The first report was written, and experiments are still to come."""
+        say(f"the first report is there, and is written again as experiments finish: {page}")
 
 
 def nothing_quick(names: Sequence[str]) -> UsageError:

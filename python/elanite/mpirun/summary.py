@@ -112,7 +112,7 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
 def in_cell(run: Run) -> list[str]:
     """The figures of a run as HTML: its totals, and folded below them its messages and its hottest links."""
     found = summarise(run)
-    totals = {"simulated time, us": found.totals["time_us"], "host time, s": run.host_seconds}
+    totals = {"simulated time, µs": found.totals["time_us"], "host time, s": run.host_seconds}
     totals |= {key: found.totals[key] for key in ("messages", "bytes", "packets")}
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
@@ -122,7 +122,7 @@ def in_cell(run: Run) -> list[str]:
     return [
         html.table(tuple(totals), [tuple(totals.values())]),
         html.folded("messages by size", html.table(("message size", "messages", "payload"), sizes)),
-        html.folded("hottest links", html.table(("link", "busy", "packets", "mean wait, us"), links)),
+        html.folded("hottest links", html.table(("link", "busy", "packets", "mean wait, µs"), links)),
     ]
 
 

@@ -269,11 +269,11 @@ def _ends_of_messages(messages: pl.DataFrame, track: list[int]) -> dict[int, lis
         notes: tuple[tuple[str, int | str | float], ...] = (("bytes", size), ("tag", tag), ("kind", kind))
         flow = number if arrived is not None else 0
         start = Event(
-            posted, "instant", track[source], f"to rank {destination}", 0.0, flow, False, (*notes, ("us", posted))
+            posted, "instant", track[source], f"to rank {destination}", 0.0, flow, False, (*notes, ("µs", posted))
         )
         ends.setdefault(track[source], []).append(start)
         if arrived is not None:
-            own = (*notes, ("us", arrived), ("under way, us", arrived - posted))
+            own = (*notes, ("µs", arrived), ("under way, µs", arrived - posted))
             stop = Event(arrived, "instant", track[destination], f"from rank {source}", 0.0, flow, True, own)
             ends.setdefault(track[destination], []).append(stop)
     for events in ends.values():

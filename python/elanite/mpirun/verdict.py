@@ -155,7 +155,7 @@ def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
     if len(shown) < len(rows):
         hidden = sum(len(who) for who in list(groups.values())[len(shown) :])
         lines.append(f"  and {hidden} ranks that wait for other things")
-    head = f"deadlock at {number(outcome['time_us'])} us of simulated time: {outcome['message']}"
+    head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
     return "\n".join([head, *lines] if rows else [head])
 
 
@@ -220,7 +220,7 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     times = {one["rank"]: one["time_us"] for one in outcome["dead"]}
     time = number(times.get(rank, outcome["time_us"]))
     when = (
-        f" at {time} us of simulated time"
+        f" at {time} µs of simulated time"
         if attached
         else f" before it called {'a library' if evidence.native else 'MPI_Init'}"
     )
@@ -242,7 +242,7 @@ def _early(evidence: Evidence) -> list[str]:
     lines = []
     for one in evidence.outcome["dead"]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
-        when = f" at {number(one['time_us'])} us of simulated time"
+        when = f" at {number(one['time_us'])} µs of simulated time"
         where, lacking = _in(one["call"]), _lacking(evidence, status)
         if one.get("stopped"):
             how, lacking = "failed when its host stopped", ""
@@ -302,7 +302,7 @@ def _no_mpi(evidence: Evidence) -> tuple[str, int]:
 
 def _launcher_gone(evidence: Evidence) -> str:
     code = evidence.code
-    when = f"at {number(evidence.outcome['time_us'])} us of simulated time, before the ranks had ended"
+    when = f"at {number(evidence.outcome['time_us'])} µs of simulated time, before the ranks had ended"
     said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
     if code is not None and code < 0:
         return f"mpiexec was killed by {_signal(-code)} {when}"
