@@ -20,8 +20,6 @@
 
 mod cluster;
 mod ideal;
-#[cfg(test)]
-mod tests;
 
 pub use cluster::on_cluster;
 pub use ideal::{CALL, LATENCY, on_ideal};
