@@ -52,8 +52,8 @@ fn cluster(machine: &Machine) -> Cluster {
 /// Replays on the ES40s, each rank on a node of its own, or several on a node.
 fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
     let trace = open(text);
-    let nodes = NodeId::all(trace.ranks().div_ceil(per_node));
-    let job = Job::new("rank", nodes, per_node).unwrap();
+    let nodes = (0..trace.ranks()).map(|rank| NodeId::new(rank / per_node));
+    let job = Job::at("rank", nodes).unwrap();
     let mut cluster = cluster(&machine("es40-qsnet", &[]));
     on_cluster(trace, &mut cluster, &job, Placement::Main, true)
 }

@@ -121,7 +121,7 @@ def _print(found: Replay) -> None:
     screen, slowest = console(), figures["slowest"]
     ideal = figures["network"] == "ideal"
     where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
-    screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False)
+    screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False, soft_wrap=True)
     lines = {
         "simulated time": f"{number(figures['simulated_us'])} µs",
         "processor time": f"{figures['cpu_seconds']:.2f} s",

@@ -34,10 +34,13 @@ struct Process {
     streams: RefCell<HashMap<u8, Time>>,
 }
 
-/// Replays a trace by a job on a cluster. `keep` says whether the operations are kept, `placement` where buffers lie.
+/// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, `placement` where buffers lie.
 ///
 /// # Errors
 /// What is wrong with the trace; no room for the ranks; a bound passed; the run cancelled.
+///
+/// # Panics
+/// If the job has another number of processes.
 pub fn on_cluster(
     mut trace: Trace,
     cluster: &mut Cluster,
@@ -47,6 +50,7 @@ pub fn on_cluster(
 ) -> Result<Replayed, Failure> {
     check(&mut trace)?;
     let pes = job.attach(cluster)?;
+    assert_eq!(pes.len() as u32, trace.ranks(), "each rank is a process");
     let mut processes = Vec::new();
     for (rank, pe) in (0..).zip(pes) {
         let size = Bytes::new(trace.longest(rank).max(1));
@@ -76,23 +80,8 @@ pub fn on_cluster(
     }
     let mut record = ranks.record.borrow_mut();
     match run {
-        Ok(()) => record.finish(cluster.now()),
-        // The trace says why ranks wait, unless packets do.
-        Err(Stop::Deadlock {
-            at,
-            packets: None,
-            waiting,
-        }) => {
-            let over = record.is_over();
-            record.finish(at)?;
-            assert!(!over, "ranks wait, and all of their operations have ended");
-            Err(Stop::Deadlock {
-                at,
-                packets: None,
-                waiting,
-            }
-            .into())
-        }
+        // The trace says why ranks wait for ever, unless packets do.
+        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => record.finish(cluster.now()),
         Err(stop) => Err(stop.into()),
     }
 }

@@ -162,12 +162,6 @@ impl Record {
         self.ledger.received((source, rank, tag));
     }
 
-    /// Whether all operations of all ranks have ended.
-    fn is_over(&self) -> bool {
-        let mut ranks = (0..).zip(&self.progress);
-        ranks.all(|(rank, progress)| progress.ended == self.trace.count(rank))
-    }
-
     /// The results, if every message had a partner.
     fn finish(&mut self, at: Time) -> Result<Replayed, Failure> {
         let problems = self.partners(at)?;
