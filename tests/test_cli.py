@@ -36,6 +36,8 @@ Run = Callable[..., Ended]
         "noise",
         "mpirun",
         "prun",
+        "replay",
+        "goal",
     ],
 )
 def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> None:

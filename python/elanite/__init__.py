@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from elanite.mpirun import mpirun
     from elanite.noise import measure as noise
     from elanite.plan import Point
+    from elanite.replay import replay
     from elanite.sweeps import Sweep, sweep
 
-_VERBS = ("mpirun", "noise")
+_VERBS = ("mpirun", "noise", "replay")
 """Modules that are called (see ``elanite.verbs``)."""
 
 _HOME = {
@@ -74,6 +75,7 @@ __all__ = [
     "load_results",
     "mpirun",
     "noise",
+    "replay",
     "run",
     "scoreboard",
     "sweep",

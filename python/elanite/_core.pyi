@@ -3,12 +3,14 @@
 Its errors are ``ConfigError`` and ``RunError`` of ``elanite.errors``.
 """
 
+from os import PathLike
 from typing import Literal, TypedDict, final, type_check_only
 
 __all__ = [
     "MODEL_REVISION",
     "VERSION",
     "Cancel",
+    "GoalTrace",
     "MpiRun",
     "difference",
     "interval",
@@ -91,6 +93,44 @@ class MpiRun:
     def left(self) -> list[tuple[int, Literal["abort", "error", "exit"], int]]: ...
     def end(self) -> None: ...
     def records(self) -> MpiRecords: ...
+
+@type_check_only
+class ReplayRecords(TypedDict):
+    """What a replay leaves: tables by columns. Times are simulated, in us."""
+
+    ranks: _Columns
+    """`rank`, `operations`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `computed_us` (as the
+    trace has it, without noise), `end_us`."""
+    operations: _Columns
+    """`rank`, `operation` (its number in the rank), `kind` (send, recv, calc), `peer` and `tag` (None for computation
+    and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; only if they
+    were asked for."""
+    links: _Columns
+    """The columns of a point's table of links, over the whole replay."""
+    faults: _Columns
+    """The columns of a point's table of faults."""
+    summary: _Columns
+    """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
+
+@final
+class GoalTrace:
+    """A trace in GOAL that has been read and checked."""
+
+    def __new__(cls, file: PathLike[str]) -> GoalTrace: ...
+    @property
+    def ranks(self) -> int: ...
+    @property
+    def operations(self) -> int: ...
+    def replay(
+        self,
+        machine_text: str,
+        machine_file: str,
+        overrides: list[str],
+        faults: list[str],
+        options_json: str,
+        keep: bool,
+        cancel: Cancel,
+    ) -> ReplayRecords: ...
 
 @type_check_only
 class Noise(TypedDict):

@@ -23,6 +23,9 @@ const BROKEN_INVARIANT: i32 = 4;
 /// The request cannot be served.
 pub const USAGE: i32 = 2;
 
+/// Simulated processes wait for ever.
+pub const DEADLOCK: i32 = 3;
+
 const CANCELLED: i32 = 130;
 
 thread_local! {
@@ -49,10 +52,20 @@ impl Failure {
     pub fn of_run(error: &experiment::RunError) -> Self {
         let exit_code = match error {
             experiment::RunError::Exceeded(_) | experiment::RunError::NoRoom(_) => 1,
-            experiment::RunError::Deadlock(_) => 3,
+            experiment::RunError::Deadlock(_) => DEADLOCK,
             experiment::RunError::Cancelled => CANCELLED,
         };
         Failure::Run(error.to_string(), exit_code)
+    }
+
+    /// The error of a cluster that stopped before its end.
+    pub fn of_stop(stop: &elan::Stop) -> Self {
+        let exit_code = match stop {
+            elan::Stop::Exceeded(_) => 1,
+            elan::Stop::Deadlock { .. } => DEADLOCK,
+            elan::Stop::Cancelled => CANCELLED,
+        };
+        Failure::Run(stop.to_string(), exit_code)
     }
 
     /// The error of a measurement.

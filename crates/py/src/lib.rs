@@ -8,6 +8,7 @@ mod bridge;
 mod cancel;
 mod mpirun;
 mod records;
+mod replay;
 
 use pyo3::pymodule;
 
@@ -31,6 +32,8 @@ mod _core {
     #[pymodule_export]
     use crate::mpirun::MpiRun;
     use crate::records;
+    #[pymodule_export]
+    use crate::replay::GoalTrace;
 
     /// Version of the package.
     #[pymodule_export]

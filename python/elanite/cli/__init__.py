@@ -17,10 +17,12 @@ import typer
 from elanite.cli.common import about_version, hushed
 from elanite.cli.congestion import congestion
 from elanite.cli.finding import compare, explain, list_
+from elanite.cli.goal import goal_app
 from elanite.cli.inspect import check, schema, show
 from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.new import new
 from elanite.cli.noise import noise
+from elanite.cli.replay import replay
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
 from elanite.cli.store import store_app
@@ -50,6 +52,8 @@ Examples:
   elanite store verify                       whether all finished points are sound
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
+  elanite replay my_program.goal             a trace of messages and computation on a simulated machine
+  elanite goal allreduce --ranks 64 --size '1 MB' > ring.goal     a trace of a collective operation
   elanite prun -n 64 ./my_program            a C program for OpenSHMEM or Elanlib on a simulated machine
 
 \b
@@ -68,11 +72,12 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(reproduce, run, sweep, calibrate, claims, report, congestion, watch, compare, sensitivity, refit),
-    *(list_, explain, show, check, schema, new, noise),
+    *(list_, explain, show, check, schema, new, noise, replay),
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"))(hushed(command))
 app.add_typer(store_app, name="store")
+app.add_typer(goal_app, name="goal")
 # Words after the program's name go to the program.
 for name, text in (("mpirun", None), ("prun", PRUN)):
     app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)

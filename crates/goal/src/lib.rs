@@ -1,0 +1,65 @@
+//! # GOAL: schedules of messages and computation, and their replay
+//!
+//! GOAL is the language of `LogGOPSim` and ATLAHS for what a parallel program does: for each rank a graph of sends, receives and
+//! computations (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009). The text form:
+//!
+//! ```text
+//! num_ranks 2
+//! rank 0 {
+//!   l1: calc 1500                  // nanoseconds
+//!   l2: send 4096b to 1 tag 7
+//!   l2 requires l1                 // l2 starts when l1 has ended
+//! }
+//! rank 1 {
+//!   l1: recv 4096b from 0 tag 7
+//!   l2: calc 1000 cpu 1
+//!   l2 irequires l1                // l2 starts when l1 has started
+//! }
+//! ```
+//!
+//! | module | is |
+//! |---|---|
+//! | `operation` | an operation |
+//! | `schedule` | the graph of one rank in memory, and its text |
+//! | `scan`, `text` | the text form: words, statements |
+//! | `binary` | the binary form, as `txt2bin` makes it |
+//! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
+//! | `progress` | which operations of a rank may start |
+//! | `ledger` | messages that nobody receives |
+//! | [`replay`] | the replay, on a simulated machine or on an ideal network |
+//!
+//! ## A trace need not fit in memory
+//!
+//! A dependency may stand anywhere in the block of its rank, behind the last operation too. So no operation can start before
+//! its whole block has been read. A text is therefore translated into the binary form first, rank by rank, in a file of
+//! the temporary folder that has no name. One rank must fit in memory while it is translated or checked; the trace need not. The
+//! replay then reads the binary form through a cache of bounded size. In memory it keeps the operations that have started and
+//! have not ended, and those some of whose dependencies have been met.
+//!
+//! ## What is checked
+//!
+//! All of a trace is checked before anything runs: syntax, ranks, labels, sizes, dependencies in a circle, truncation, and in
+//! the binary form every number and offset. Whether each message has a partner shows at the end of the replay, as wild
+//! cards may take any. A [`Problem`] names the file and the line, or the offset in a binary file.
+//!
+//! ## Differences from `LogGOPSim`
+//!
+//! Statements may also end with `;`, and comments may stand anywhere. What `txt2bin` accepts in silence is refused: a label twice in a
+//! rank, a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers beyond their types.
+
+mod binary;
+mod ledger;
+mod operation;
+mod pages;
+mod problem;
+mod progress;
+pub mod replay;
+mod scan;
+mod schedule;
+mod text;
+mod trace;
+
+pub use operation::{ANY, Kind, Operation};
+pub use problem::{Place, Problem};
+pub use schedule::Schedule;
+pub use trace::Trace;

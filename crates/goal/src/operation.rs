@@ -1,0 +1,97 @@
+//! An operation of a schedule.
+
+use std::fmt;
+
+/// The peer or the tag of a receive that takes any; in text, -1.
+pub const ANY: u32 = u32::MAX;
+
+/// What an operation does. The order is that in which operations begin that become free to start at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// It sends a message.
+    Send,
+    /// It receives a message.
+    Recv,
+    /// It computes.
+    Calc,
+}
+
+impl Kind {
+    /// The kind's name in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Send => "send",
+            Kind::Recv => "recv",
+            Kind::Calc => "calc",
+        }
+    }
+}
+
+/// An operation. Displayed, it is the operation in text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What it does.
+    pub kind: Kind,
+    /// The rank at the other end of a message, or [`ANY`] for a receive; 0 for a computation.
+    pub peer: u32,
+    /// Bytes of a message, or nanoseconds of a computation.
+    pub size: u64,
+    /// The tag of a message, or [`ANY`] for a receive; 0 for a computation.
+    pub tag: u32,
+    /// The stream of computation.
+    pub cpu: u8,
+    /// The adapter of a message.
+    pub nic: u8,
+}
+
+impl Operation {
+    /// A send of so many bytes to a rank.
+    pub fn send(size: u64, to: u32, tag: u32) -> Self {
+        Operation {
+            kind: Kind::Send,
+            peer: to,
+            size,
+            tag,
+            cpu: 0,
+            nic: 0,
+        }
+    }
+
+    /// A receive from a rank or from [`ANY`].
+    pub fn recv(size: u64, from: u32, tag: u32) -> Self {
+        Operation {
+            kind: Kind::Recv,
+            ..Operation::send(size, from, tag)
+        }
+    }
+
+    /// A computation of so many nanoseconds.
+    pub fn calc(ns: u64) -> Self {
+        Operation {
+            kind: Kind::Calc,
+            ..Operation::send(ns, 0, 0)
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: u32| match value {
+            ANY => -1,
+            value => i64::from(value),
+        };
+        let (peer, tag) = (number(self.peer), number(self.tag));
+        match self.kind {
+            Kind::Send => write!(f, "send {}b to {peer} tag {tag}", self.size)?,
+            Kind::Recv => write!(f, "recv {}b from {peer} tag {tag}", self.size)?,
+            Kind::Calc => write!(f, "calc {}", self.size)?,
+        }
+        if self.cpu != 0 {
+            write!(f, " cpu {}", self.cpu)?;
+        }
+        if self.nic != 0 {
+            write!(f, " nic {}", self.nic)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Which operations of a rank may start.
+//!
+//! An operation that no other is left to wait for is *free*. Of the operations that become free at once, sends start first, then
+//! receives, then computations, and each of these in the order of the trace: `LogGOPSim` sorts them so, too.
+
+use crate::binary::Node;
+use crate::trace::Edge;
+use crate::{Operation, Problem, Trace};
+use std::collections::HashMap;
+
+/// An operation that may start.
+#[derive(Clone, Copy, Debug)]
+pub struct Free {
+    /// Its number in its rank.
+    pub number: u32,
+    /// What it does.
+    pub operation: Operation,
+    /// Whether others wait for its start.
+    pub tells_start: bool,
+    node: Node,
+}
+
+/// Where a rank stands.
+#[derive(Debug, Default)]
+pub struct Progress {
+    /// Operations some of whose dependencies have been met: how many are left.
+    partly: HashMap<u32, u32>,
+    /// Operations that have started and not ended.
+    under_way: HashMap<u32, Node>,
+    /// Operations that have ended.
+    pub ended: u32,
+    /// Room for numbers.
+    later: Vec<u32>,
+}
+
+impl Progress {
+    /// The operations that may start first.
+    pub fn begin(&mut self, trace: &mut Trace, rank: u32) -> Result<Vec<Free>, Problem> {
+        let mut free = Vec::new();
+        for place in 0..trace.roots(rank) {
+            let root = trace.root(rank, place)?;
+            self.free(trace, rank, root, &mut free)?;
+        }
+        sort(&mut free);
+        Ok(free)
+    }
+
+    fn free(
+        &mut self,
+        trace: &mut Trace,
+        rank: u32,
+        number: u32,
+        to: &mut Vec<Free>,
+    ) -> Result<(), Problem> {
+        let node = trace.node(rank, number)?;
+        to.push(Free {
+            number,
+            operation: node.operation,
+            tells_start: node.later[Edge::Start as usize].0 > 0,
+            node,
+        });
+        Ok(())
+    }
+
+    /// An operation that was free is under way: it will start, and end.
+    pub fn under_way(&mut self, free: &Free) {
+        self.under_way.insert(free.number, free.node);
+    }
+
+    /// Operations that have started and not ended, in the order of the trace.
+    pub fn unfinished(&self) -> Vec<u32> {
+        let mut unfinished: Vec<u32> = self.under_way.keys().copied().collect();
+        unfinished.sort_unstable();
+        unfinished
+    }
+
+    /// What an operation under way does.
+    pub fn operation(&self, number: u32) -> Operation {
+        self.under_way[&number].operation
+    }
+
+    /// An operation has started; adds the operations that are free now.
+    pub fn started(
+        &mut self,
+        trace: &mut Trace,
+        rank: u32,
+        number: u32,
+        free: &mut Vec<Free>,
+    ) -> Result<(), Problem> {
+        let node = self.under_way[&number];
+        self.settle(trace, rank, &node, Edge::Start, free)
+    }
+
+    /// An operation has ended; adds the operations that are free now.
+    pub fn ended(
+        &mut self,
+        trace: &mut Trace,
+        rank: u32,
+        number: u32,
+        free: &mut Vec<Free>,
+    ) -> Result<(), Problem> {
+        let node = self.under_way.remove(&number).expect("it ends once");
+        self.ended += 1;
+        self.settle(trace, rank, &node, Edge::End, free)
+    }
+
+    fn settle(
+        &mut self,
+        trace: &mut Trace,
+        rank: u32,
+        node: &Node,
+        edge: Edge,
+        free: &mut Vec<Free>,
+    ) -> Result<(), Problem> {
+        if node.later[edge as usize].0 == 0 {
+            return Ok(());
+        }
+        let mut later = std::mem::take(&mut self.later);
+        later.clear();
+        trace.later(rank, node, edge, &mut later)?;
+        for &number in &later {
+            let waits = match self.partly.get(&number) {
+                Some(&left) => left,
+                None => trace.node(rank, number)?.waits,
+            };
+            match waits - 1 {
+                0 => {
+                    self.partly.remove(&number);
+                    self.free(trace, rank, number, free)?;
+                }
+                left => {
+                    self.partly.insert(number, left);
+                }
+            }
+        }
+        self.later = later;
+        sort(free);
+        Ok(())
+    }
+}
+
+fn sort(free: &mut [Free]) {
+    free.sort_unstable_by_key(|free| (free.operation.kind, free.number));
+}

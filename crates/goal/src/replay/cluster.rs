@@ -1,0 +1,281 @@
+//! The replay on a simulated machine: each rank is a process of a job, and its calls are those of Tports.
+//!
+//! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
+
+use super::{Failure, Record, Replayed};
+use crate::progress::Free;
+use crate::{ANY, Kind, Problem, Trace};
+use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
+use kernel::Signal;
+use libelan::elan::tport::{Mode, Room, Select, TportError};
+use libelan::{Job, Pe};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use units::{Bytes, Time};
+
+/// The longest message: two such messages fit into the 4 GB of a process that an adapter reaches.
+const LONGEST: u64 = (1 << 31) - 1;
+
+/// The ranks on the cluster.
+struct Ranks {
+    record: RefCell<Record>,
+    processes: Vec<Process>,
+    /// The first thing that failed.
+    failure: RefCell<Option<Failure>>,
+}
+
+struct Process {
+    pe: Pe,
+    buffer: ElanAddr,
+    /// Fired when all operations of the rank have ended, or when something has failed.
+    over: Signal,
+    /// When each stream of computation but the first has nothing more to do.
+    streams: RefCell<HashMap<u8, Time>>,
+}
+
+/// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, `placement` where buffers lie.
+///
+/// # Errors
+/// What is wrong with the trace; no room for the ranks; a bound passed; the run cancelled.
+///
+/// # Panics
+/// If the job has another number of processes.
+pub fn on_cluster(
+    mut trace: Trace,
+    cluster: &mut Cluster,
+    job: &Job,
+    placement: Placement,
+    keep: bool,
+) -> Result<Replayed, Failure> {
+    check(&mut trace)?;
+    let pes = job.attach(cluster)?;
+    assert_eq!(pes.len() as u32, trace.ranks(), "each rank is a process");
+    let mut processes = Vec::new();
+    for (rank, pe) in (0..).zip(pes) {
+        let size = Bytes::new(trace.longest(rank).max(1));
+        let region = pe.node().map(placement, size, Permissions::ALL, false)?;
+        processes.push(Process {
+            buffer: region.start().elan,
+            pe,
+            over: Signal::new(),
+            streams: RefCell::default(),
+        });
+    }
+    let ranks = Rc::new(Ranks {
+        record: RefCell::new(Record::new(trace, keep)),
+        processes,
+        failure: RefCell::new(None),
+    });
+    for (rank, process) in (0..).zip(&ranks.processes) {
+        let (ranks, over) = (Rc::clone(&ranks), process.over.clone());
+        process.pe.node().spawn("rank", async move {
+            ranks.begin(rank);
+            over.wait().await;
+        });
+    }
+    let run = cluster.run();
+    if let Some(failure) = ranks.failure.take() {
+        return Err(failure);
+    }
+    let mut record = ranks.record.borrow_mut();
+    match run {
+        // The trace says why ranks wait for ever, unless packets do.
+        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => record.finish(cluster.now()),
+        Err(stop) => Err(stop.into()),
+    }
+}
+
+/// Refuses what the machine does not have.
+fn check(trace: &mut Trace) -> Result<(), Problem> {
+    for rank in 0..trace.ranks() {
+        if trace.longest(rank) <= LONGEST && trace.nic(rank) == 0 {
+            continue;
+        }
+        for number in 0..trace.count(rank) {
+            let operation = trace.operation(rank, number)?;
+            if operation.kind != Kind::Calc && operation.size > LONGEST {
+                let what = format!(
+                    "a message has at most {LONGEST} bytes on a machine; cut it into several"
+                );
+                return Err(trace.problem(rank, number, &what));
+            }
+            if operation.kind != Kind::Calc && operation.nic != 0 {
+                let what = "the policy of the machine chooses the adapter of a message, and not the trace; take `nic` out";
+                return Err(trace.problem(rank, number, what));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Ranks {
+    fn begin(self: &Rc<Self>, rank: u32) {
+        let free = {
+            let record = &mut *self.record.borrow_mut();
+            record.progress[rank as usize].begin(&mut record.trace, rank)
+        };
+        self.give_or_fail(rank, free);
+        self.look(rank);
+    }
+
+    /// Ends the rank's process if all of the rank's operations have ended.
+    fn look(&self, rank: u32) {
+        let record = self.record.borrow();
+        if record.progress[rank as usize].ended == record.trace.count(rank) {
+            self.processes[rank as usize].over.fire();
+        }
+    }
+
+    fn fail(&self, failure: Failure) {
+        self.failure.borrow_mut().get_or_insert(failure);
+        for process in &self.processes {
+            process.over.fire();
+        }
+    }
+
+    fn give_or_fail(self: &Rc<Self>, rank: u32, free: Result<Vec<Free>, Problem>) {
+        let given = free.and_then(|free| self.give(rank, free));
+        if let Err(problem) = given {
+            self.fail(problem.into());
+        }
+    }
+
+    /// Gives free operations to the processor of their rank, and those that their starts make free.
+    fn give(self: &Rc<Self>, rank: u32, mut free: Vec<Free>) -> Result<(), Problem> {
+        while !free.is_empty() {
+            let mut next = Vec::new();
+            for one in free {
+                self.record.borrow_mut().progress[rank as usize].under_way(&one);
+                match one.operation.kind {
+                    Kind::Send => self.send(rank, &one),
+                    Kind::Recv => self.receive(rank, &one),
+                    Kind::Calc => self.compute(rank, &one),
+                }
+                if one.operation.kind != Kind::Calc && one.tells_start {
+                    self.started(rank, one.number, &mut next)?;
+                }
+            }
+            free = next;
+        }
+        Ok(())
+    }
+
+    fn started(&self, rank: u32, number: u32, free: &mut Vec<Free>) -> Result<(), Problem> {
+        let record = &mut *self.record.borrow_mut();
+        let progress = &mut record.progress[rank as usize];
+        progress.started(&mut record.trace, rank, number, free)
+    }
+
+    /// An operation that was free at a moment has ended now.
+    fn ended(self: &Rc<Self>, rank: u32, number: u32, free: Time) {
+        let now = self.processes[rank as usize].pe.now();
+        let mut next = Vec::new();
+        let result = {
+            let record = &mut *self.record.borrow_mut();
+            record.ended(rank, number, free, now);
+            let progress = &mut record.progress[rank as usize];
+            progress.ended(&mut record.trace, rank, number, &mut next)
+        };
+        self.give_or_fail(rank, result.map(|()| next));
+        self.look(rank);
+    }
+
+    fn failed(&self, rank: u32, number: u32, error: &TportError) {
+        let mut record = self.record.borrow_mut();
+        let what = match error {
+            TportError::Truncated { .. } => format!("{error}; make the receive longer"),
+            _ => error.to_string(),
+        };
+        let problem = record.trace.problem(rank, number, &what);
+        drop(record);
+        self.fail(problem.into());
+    }
+
+    fn send(self: &Rc<Self>, rank: u32, one: &Free) {
+        let process = &self.processes[rank as usize];
+        let (number, operation) = (one.number, one.operation);
+        let way = (rank, operation.peer, operation.tag);
+        self.record.borrow_mut().ledger.sent(way);
+        let tport = process.pe.elan().tport();
+        let (to, label) = (ProcessId::new(operation.peer), (rank, operation.tag.into()));
+        let size = Bytes::new(operation.size);
+        let tx = tport.tx_start(Mode::Standard, to, label, process.buffer, size);
+        let (ranks, free) = (Rc::clone(self), process.pe.now());
+        process.pe.node().serve("send", async move {
+            match tport.tx_wait(tx).await {
+                Ok(()) => ranks.ended(rank, number, free),
+                Err(error) => ranks.failed(rank, number, &error),
+            }
+        });
+    }
+
+    fn receive(self: &Rc<Self>, rank: u32, one: &Free) {
+        let process = &self.processes[rank as usize];
+        let (number, operation) = (one.number, one.operation);
+        let given = |value: u32| (value != ANY).then_some(value);
+        let (peer, tag) = (given(operation.peer), given(operation.tag));
+        let select = Select {
+            process: peer.map(ProcessId::new),
+            ..Select::exactly(peer, tag.map(u64::from))
+        };
+        let tport = process.pe.elan().tport();
+        let room = Room::Buffer(process.buffer, Bytes::new(operation.size));
+        let rx = tport.rx_start(select, room);
+        let (ranks, free) = (Rc::clone(self), process.pe.now());
+        process.pe.node().serve("receive", async move {
+            match tport.rx_wait(rx).await {
+                Ok(message) => {
+                    let tag = message.tag as u32;
+                    let mut record = ranks.record.borrow_mut();
+                    record.received(message.sender, rank, tag, message.size);
+                    drop(record);
+                    ranks.ended(rank, number, free);
+                }
+                Err(error) => ranks.failed(rank, number, &error),
+            }
+        });
+    }
+
+    /// Starts a computation; it says itself when it starts, if others wait for that.
+    fn compute(self: &Rc<Self>, rank: u32, one: &Free) {
+        let process = &self.processes[rank as usize];
+        let (number, tells, free) = (one.number, one.tells_start, process.pe.now());
+        let (ranks, pe) = (Rc::clone(self), process.pe.clone());
+        let time = Time::from_ns(one.operation.size);
+        let starts = move |ranks: &Rc<Self>| {
+            let mut next = Vec::new();
+            let started = ranks.started(rank, number, &mut next);
+            ranks.give_or_fail(rank, started.map(|()| next));
+        };
+        if one.operation.cpu == 0 {
+            // Both turns of the processor are taken now, so that nothing comes between them.
+            let begin = tells.then(|| pe.compute(Time::ZERO));
+            let work = pe.compute(time);
+            pe.node().serve("computation", async move {
+                if let Some(begin) = begin {
+                    begin.await;
+                    starts(&ranks);
+                }
+                work.await;
+                ranks.ended(rank, number, free);
+            });
+            return;
+        }
+        let mut streams = process.streams.borrow_mut();
+        let stream = streams.entry(one.operation.cpu).or_default();
+        let begin = free.max(*stream);
+        let end = begin.saturating_add(time);
+        *stream = end;
+        drop(streams);
+        let node = pe.node().clone();
+        pe.node().serve("computation", async move {
+            if tells {
+                node.sleep_until(begin).await;
+                starts(&ranks);
+            }
+            node.sleep_until(end).await;
+            ranks.ended(rank, number, free);
+        });
+    }
+}

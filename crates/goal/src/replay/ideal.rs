@@ -1,0 +1,258 @@
+//! The replay on an ideal network: what a program takes longer on a machine is the cost of the machine.
+//!
+//! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A message is there [`LATENCY`] after
+//! its send has started, whatever its length and whoever else sends. A send ends with its call; a receive, when its call is over and
+//! its message is there. Computation takes its time, without noise. The processor of stream 0 makes all calls.
+
+use super::{Failure, Record, Replayed};
+use crate::progress::Free;
+use crate::{ANY, Kind, Trace};
+use elan::Stop;
+use kernel::{EventQueue, Limits};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use units::{Bytes, Time};
+
+/// The time that a call takes of the processor: that of the ES40's libraries.
+pub const CALL: Time = Time::from_ns(250);
+
+/// The time from the start of a send to the arrival of its message.
+pub const LATENCY: Time = Time::from_us(1);
+
+/// How many events pass between two looks at the bounds.
+const INTERVAL: u64 = 1 << 12;
+
+/// Something that happens at a rank, to one of its operations.
+enum Event {
+    /// The operation starts, and others wait for that.
+    Starts(u32),
+    /// The operation ends, if it is no receive; else its call is over.
+    Over(u32, Time),
+    /// A message is there.
+    Arrives(Message),
+}
+
+#[derive(Clone, Copy)]
+struct Message {
+    from: u32,
+    tag: u32,
+    size: u64,
+}
+
+/// A receive whose call is over.
+#[derive(Clone, Copy)]
+struct Posted {
+    number: u32,
+    free: Time,
+    room: u64,
+}
+
+/// What has come to a rank, and what the rank waits for. Each entry has its place in the order of all entries.
+#[derive(Default)]
+struct Inbox {
+    entries: u64,
+    /// By peer and tag, either of which may be [`ANY`].
+    posted: HashMap<(u32, u32), VecDeque<(u64, Posted)>>,
+    /// Messages that no receive has taken, by peer and tag.
+    unexpected: HashMap<(u32, u32), VecDeque<(u64, Message)>>,
+}
+
+/// Takes the first entry of a list out of its map.
+fn take<T>(lists: &mut HashMap<(u32, u32), VecDeque<(u64, T)>>, key: (u32, u32)) -> Option<T> {
+    let list = lists.get_mut(&key)?;
+    let (_, first) = list.pop_front()?;
+    if list.is_empty() {
+        lists.remove(&key);
+    }
+    Some(first)
+}
+
+impl Inbox {
+    /// The receive that takes a message, if there is one; else the message stays.
+    fn arrive(&mut self, message: Message) -> Option<Posted> {
+        let Message { from, tag, .. } = message;
+        let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)].into_iter();
+        let entry = |key| {
+            let (entry, _) = self.posted.get(&key)?.front()?;
+            Some((*entry, key))
+        };
+        let Some((_, key)) = keys.filter_map(entry).min() else {
+            self.entries += 1;
+            let list = self.unexpected.entry((from, tag)).or_default();
+            list.push_back((self.entries, message));
+            return None;
+        };
+        take(&mut self.posted, key)
+    }
+
+    /// The message that a receive takes, if there is one; else the receive waits.
+    fn post(&mut self, peer: u32, tag: u32, posted: Posted) -> Option<Message> {
+        let key = if peer == ANY || tag == ANY {
+            let fits = |&(&(from, of), _): &(&(u32, u32), &VecDeque<(u64, Message)>)| {
+                (peer == ANY || peer == from) && (tag == ANY || tag == of)
+            };
+            // Places in the order are unique, so that the order of the map does not matter.
+            let lists = self.unexpected.iter().filter(fits);
+            let first = lists.min_by_key(|(_, list)| list.front().map(|&(entry, _)| entry));
+            first.map_or((peer, tag), |(&key, _)| key)
+        } else {
+            (peer, tag)
+        };
+        let message = take(&mut self.unexpected, key);
+        if message.is_none() {
+            self.entries += 1;
+            let list = self.posted.entry((peer, tag)).or_default();
+            list.push_back((self.entries, posted));
+        }
+        message
+    }
+}
+
+struct Ideal {
+    record: Record,
+    queue: EventQueue<(u32, Event)>,
+    inboxes: Vec<Inbox>,
+    /// When each stream of a rank has nothing more to do.
+    streams: Vec<Vec<Time>>,
+}
+
+impl Ideal {
+    /// Gives free operations to the processors of their rank.
+    fn give(&mut self, rank: u32, free: &[Free]) -> Result<(), Failure> {
+        let now = self.queue.now();
+        let key = u64::from(rank);
+        for one in free {
+            self.record.progress[rank as usize].under_way(one);
+            let operation = one.operation;
+            let (stream, takes) = match operation.kind {
+                Kind::Calc => (operation.cpu, Time::from_ns(operation.size)),
+                Kind::Send | Kind::Recv => (0, CALL),
+            };
+            let streams = &mut self.streams[rank as usize];
+            if streams.len() <= usize::from(stream) {
+                streams.resize(usize::from(stream) + 1, Time::ZERO);
+            }
+            let begin = now.max(streams[usize::from(stream)]);
+            let (end, arrival) = (begin.checked_add(takes), begin.checked_add(LATENCY));
+            let (Some(end), Some(arrival)) = (end, arrival) else {
+                let what =
+                    "it would end after 213 days, which simulated time does not hold; compute less";
+                return Err(self.record.trace.problem(rank, one.number, what).into());
+            };
+            streams[usize::from(stream)] = end;
+            if one.tells_start {
+                self.queue
+                    .schedule(begin, key, (rank, Event::Starts(one.number)));
+            }
+            if operation.kind == Kind::Send {
+                let message = Message {
+                    from: rank,
+                    tag: operation.tag,
+                    size: operation.size,
+                };
+                let to = operation.peer;
+                self.record.ledger.sent((rank, to, operation.tag));
+                let event = (to, Event::Arrives(message));
+                self.queue.schedule(arrival, to.into(), event);
+            }
+            self.queue
+                .schedule(end, key, (rank, Event::Over(one.number, now)));
+        }
+        Ok(())
+    }
+
+    /// A receive and its message have found each other.
+    fn matched(&mut self, rank: u32, posted: Posted, message: Message) -> Result<(), Failure> {
+        if message.size > posted.room {
+            let what = format!(
+                "a message of {} bytes from rank {} with tag {} does not fit; make the receive longer",
+                message.size, message.from, message.tag
+            );
+            return Err(self.record.trace.problem(rank, posted.number, &what).into());
+        }
+        let size = Bytes::new(message.size);
+        self.record.received(message.from, rank, message.tag, size);
+        self.end(rank, posted.number, posted.free)
+    }
+
+    fn end(&mut self, rank: u32, number: u32, free: Time) -> Result<(), Failure> {
+        let record = &mut self.record;
+        record.ended(rank, number, free, self.queue.now());
+        let mut next = Vec::new();
+        record.progress[rank as usize].ended(&mut record.trace, rank, number, &mut next)?;
+        self.give(rank, &next)
+    }
+
+    fn happens(&mut self, rank: u32, event: &Event) -> Result<(), Failure> {
+        match *event {
+            Event::Starts(number) => {
+                let (record, mut next) = (&mut self.record, Vec::new());
+                let progress = &mut record.progress[rank as usize];
+                progress.started(&mut record.trace, rank, number, &mut next)?;
+                self.give(rank, &next)
+            }
+            Event::Over(number, free) => {
+                let operation = self.record.progress[rank as usize].operation(number);
+                if operation.kind != Kind::Recv {
+                    return self.end(rank, number, free);
+                }
+                let posted = Posted {
+                    number,
+                    free,
+                    room: operation.size,
+                };
+                let inbox = &mut self.inboxes[rank as usize];
+                match inbox.post(operation.peer, operation.tag, posted) {
+                    Some(message) => self.matched(rank, posted, message),
+                    None => Ok(()),
+                }
+            }
+            Event::Arrives(message) => match self.inboxes[rank as usize].arrive(message) {
+                Some(posted) => self.matched(rank, posted, message),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+/// Replays a trace on the ideal network; `keep` says whether the operations are kept. Setting `cancel` ends the replay soon.
+///
+/// # Errors
+/// What is wrong with the trace; a bound passed; the run cancelled.
+pub fn on_ideal(
+    trace: Trace,
+    keep: bool,
+    limits: Limits,
+    cancel: &AtomicBool,
+) -> Result<Replayed, Failure> {
+    let ranks = trace.ranks();
+    let mut ideal = Ideal {
+        record: Record::new(trace, keep),
+        queue: EventQueue::new(),
+        inboxes: (0..ranks).map(|_| Inbox::default()).collect(),
+        streams: vec![Vec::new(); ranks as usize],
+    };
+    for rank in 0..ranks {
+        let record = &mut ideal.record;
+        let free = record.progress[rank as usize].begin(&mut record.trace, rank)?;
+        ideal.give(rank, &free)?;
+    }
+    while let Some((time, (rank, event))) = ideal.queue.pop() {
+        ideal.happens(rank, &event)?;
+        let events = ideal.queue.events();
+        if events.is_multiple_of(INTERVAL) {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(Stop::Cancelled.into());
+            }
+            let memory = kernel::memory::current();
+            let progress = kernel::Progress {
+                time,
+                events,
+                memory,
+            };
+            limits.check(progress).map_err(Stop::from)?;
+        }
+    }
+    let at = ideal.queue.now();
+    ideal.record.finish(at)
+}

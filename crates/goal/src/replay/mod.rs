@@ -1,0 +1,237 @@
+//! The replay of a trace: every operation when its dependencies allow it, on a simulated machine or on an ideal network.
+//!
+//! ## When an operation starts and ends
+//!
+//! An operation is *free* when the operations that it `requires` have ended and those that it `irequires` have started. A rank gives
+//! free operations to its processor in the order in which they become free; those that become free at once, sends first,
+//! then receives, then computations, each in the order of the trace. The processor works them off one after the other.
+//!
+//! | operation | starts | ends |
+//! |---|---|---|
+//! | send | when its call is made | when the buffer is free again, as the machine has it: small messages at once, long ones when they are there |
+//! | recv | when its call is made | when the message is in its buffer and the process knows |
+//! | calc | when the processor begins it | when the processor is done with it, the noise of the machine included |
+//!
+//! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the receive is an
+//! error. The calls are those of Tports without the request of calls that do not block.
+//!
+//! `cpu`: each number is a stream of computation of its own, and streams of a rank go on beside each other. All calls are made by
+//! the first processor. Noise concerns stream 0 only. `nic`: refused except 0, as the policy of the machine chooses the adapter.
+
+mod cluster;
+mod ideal;
+
+pub use cluster::on_cluster;
+pub use ideal::{CALL, LATENCY, on_ideal};
+
+use crate::ledger::Ledger;
+use crate::progress::Progress;
+use crate::{Kind, Operation, Problem, Trace};
+use kernel::Digest;
+use libelan::JobError;
+use thiserror::Error;
+use units::{Bytes, Time};
+
+/// How many operations an error names.
+const NAMED: usize = 8;
+
+/// What a rank did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RankRow {
+    /// Operations.
+    pub operations: u64,
+    /// Messages that it sent.
+    pub sent: u64,
+    /// Bytes of these messages.
+    pub bytes_sent: Bytes,
+    /// Messages that it received.
+    pub received: u64,
+    /// Bytes of these messages.
+    pub bytes_received: Bytes,
+    /// Time of its computations as the trace has it, without noise.
+    pub computed: Time,
+    /// When its last operation ended.
+    pub end: Time,
+}
+
+/// When an operation was free, and when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OperationRow {
+    /// The rank.
+    pub rank: u32,
+    /// The operation's number in its rank, from 0.
+    pub number: u32,
+    /// The operation.
+    pub operation: Operation,
+    /// When all its dependencies were met.
+    pub free: Time,
+    /// When it ended.
+    pub end: Time,
+}
+
+/// What a replay leaves behind.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// What each rank did.
+    pub ranks: Vec<RankRow>,
+    /// When operations were free and ended, in the order of their ends; only if they were asked for.
+    pub operations: Vec<OperationRow>,
+    /// When the last operation ended.
+    pub time: Time,
+    /// Digest of when each operation was free and ended.
+    pub digest: String,
+}
+
+/// Why a trace was not replayed to its end.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// Something is wrong with the trace.
+    #[error(transparent)]
+    Trace(#[from] Problem),
+    /// At the end, receives wait or messages are left.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Partners(Vec<Problem>),
+    /// The run stopped before its end.
+    #[error(transparent)]
+    Stop(#[from] elan::Stop),
+    /// The machine has no room for the ranks.
+    #[error(transparent)]
+    Job(#[from] JobError),
+    /// The machine has no room for the buffers of a rank.
+    #[error("{0}")]
+    Memory(#[from] elan::MemoryError),
+}
+
+/// What all replays keep: the trace, where the ranks stand, and what they did.
+struct Record {
+    trace: Trace,
+    progress: Vec<Progress>,
+    ledger: Ledger,
+    ranks: Vec<RankRow>,
+    operations: Vec<OperationRow>,
+    keep: bool,
+    digest: Digest,
+}
+
+impl Record {
+    fn new(trace: Trace, keep: bool) -> Self {
+        let ranks = trace.ranks() as usize;
+        Record {
+            trace,
+            progress: (0..ranks).map(|_| Progress::default()).collect(),
+            ledger: Ledger::default(),
+            ranks: vec![RankRow::default(); ranks],
+            operations: Vec::new(),
+            keep,
+            digest: Digest::new(),
+        }
+    }
+
+    /// An operation has ended that was free at a moment; the way of the message says what was received.
+    fn ended(&mut self, rank: u32, number: u32, free: Time, end: Time) {
+        let operation = self.progress[rank as usize].operation(number);
+        let row = &mut self.ranks[rank as usize];
+        row.operations += 1;
+        row.end = row.end.max(end);
+        match operation.kind {
+            Kind::Send => {
+                row.sent += 1;
+                row.bytes_sent = row.bytes_sent.saturating_add(Bytes::new(operation.size));
+            }
+            Kind::Recv => {}
+            Kind::Calc => row.computed = row.computed.saturating_add(Time::from_ns(operation.size)),
+        }
+        let which = u64::from(rank) << 32 | u64::from(number);
+        self.digest.u64s([which, free.as_ps(), end.as_ps()]);
+        if self.keep {
+            self.operations.push(OperationRow {
+                rank,
+                number,
+                operation,
+                free,
+                end,
+            });
+        }
+    }
+
+    /// A rank has received a message.
+    fn received(&mut self, source: u32, rank: u32, tag: u32, size: Bytes) {
+        let row = &mut self.ranks[rank as usize];
+        row.received += 1;
+        row.bytes_received = row.bytes_received.saturating_add(size);
+        self.ledger.received((source, rank, tag));
+    }
+
+    /// The results, if every message had a partner.
+    fn finish(&mut self, at: Time) -> Result<Replayed, Failure> {
+        let problems = self.partners(at)?;
+        if !problems.is_empty() {
+            return Err(Failure::Partners(problems));
+        }
+        Ok(Replayed {
+            time: self
+                .ranks
+                .iter()
+                .map(|row| row.end)
+                .max()
+                .unwrap_or_default(),
+            ranks: std::mem::take(&mut self.ranks),
+            operations: std::mem::take(&mut self.operations),
+            digest: self.digest.hex(),
+        })
+    }
+
+    /// What has no partner.
+    fn partners(&mut self, at: Time) -> Result<Vec<Problem>, Problem> {
+        let mut problems = Vec::new();
+        let mut waiting: u64 = 0;
+        for (rank, progress) in (0..).zip(&self.progress) {
+            for number in progress.unfinished() {
+                waiting += 1;
+                if problems.len() == NAMED {
+                    continue;
+                }
+                let what = match progress.operation(number).kind {
+                    Kind::Send => {
+                        "it waits at the end for a receive that never comes; add the receive, or correct its peer and tag"
+                    }
+                    Kind::Recv => {
+                        "it waits at the end for a message that never comes; add the send, or correct its peer and tag"
+                    }
+                    Kind::Calc => "it has not ended",
+                };
+                problems.push(self.trace.problem(rank, number, what));
+            }
+        }
+        let named = problems.len() as u64;
+        let mut more = waiting - named;
+        let (sends, left) = self.ledger.unreceived(&mut self.trace, NAMED)?;
+        let unfinished: Vec<Vec<u32>> = self.progress.iter().map(Progress::unfinished).collect();
+        let mut listed = 0;
+        for (rank, number) in sends {
+            listed += 1;
+            if unfinished[rank as usize].binary_search(&number).is_err() {
+                let what =
+                    "nobody receives its message; add the receive, or correct its peer and tag";
+                problems.push(self.trace.problem(rank, number, what));
+            }
+        }
+        more += left - listed;
+        if !problems.is_empty() {
+            let ended: u64 = self.progress.iter().map(|one| u64::from(one.ended)).sum();
+            let behind = self.trace.operations() - ended - waiting;
+            let mut what = format!(
+                "the replay ends at {at}, and operations have no partner: see the lines before"
+            );
+            if more > 0 {
+                what += &format!(", and {more} more");
+            }
+            if behind > 0 {
+                what += &format!("; {behind} operations behind these have not started");
+            }
+            let file = self.trace.file().to_owned();
+            problems.push(Problem::new(&file, crate::Place::File, what));
+        }
+        Ok(problems)
+    }
+}

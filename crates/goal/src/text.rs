@@ -1,0 +1,314 @@
+//! The statements of the text form: one rank after the other.
+
+use crate::scan::{Scanner, Word, Wrong};
+use crate::schedule::Schedule;
+use crate::{ANY, Kind, Operation, Place};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::Read;
+
+/// The most operations of a rank: the binary form counts with 32 bits.
+const MOST: usize = 1 << 31;
+
+/// A rank's block.
+pub struct Block {
+    /// The rank.
+    pub rank: u32,
+    /// The line on which the block begins.
+    pub line: u64,
+    /// Its graph.
+    pub schedule: Schedule,
+    /// The line of each operation.
+    pub lines: Vec<u64>,
+}
+
+/// Reads a text.
+pub struct Reader<R> {
+    words: Scanner<R>,
+    ranks: u32,
+    labels: HashMap<Box<[u8]>, u32>,
+}
+
+fn is(word: &Word, name: &str) -> bool {
+    matches!(word, Word::Name(found) if **found == *name.as_bytes())
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the head.
+    pub fn new(from: R) -> Result<Self, Wrong> {
+        let mut words = Scanner::new(from);
+        let first = skip_ends(&mut words)?;
+        if !is(&first, "num_ranks") {
+            let found = first.text();
+            return words.wrong(format!(
+                "a trace begins with `num_ranks` and the number of ranks, not with {found}"
+            ));
+        }
+        let ranks = match words.next()? {
+            Word::Number(0, _) => return words.wrong("there is at least one rank"),
+            Word::Number(ranks, false) if ranks < u64::from(ANY) => ranks as u32,
+            word => {
+                let found = word.text();
+                return words.wrong(format!("`num_ranks` wants a number of ranks, not {found}"));
+            }
+        };
+        Ok(Reader {
+            words,
+            ranks,
+            labels: HashMap::new(),
+        })
+    }
+
+    /// How many ranks the trace has.
+    pub fn ranks(&self) -> u32 {
+        self.ranks
+    }
+
+    /// The block of the next rank; nothing at the end of the file.
+    pub fn block(&mut self) -> Result<Option<Block>, Wrong> {
+        let word = skip_ends(&mut self.words)?;
+        if word == Word::Eof {
+            return Ok(None);
+        }
+        if !is(&word, "rank") {
+            let found = word.text();
+            return self
+                .words
+                .wrong(format!("here begins `rank N {{`, and not {found}"));
+        }
+        let rank = self.number("the number of a rank", self.ranks.into())? as u32;
+        if rank >= self.ranks {
+            let ranks = self.ranks;
+            return self.words.wrong(format!(
+                "there is no rank {rank}: `num_ranks` says {ranks}, so that ranks are 0 to {}",
+                ranks - 1
+            ));
+        }
+        let line = self.words.line();
+        match skip_ends(&mut self.words)? {
+            Word::Sign(b'{') => {}
+            word => {
+                return self
+                    .words
+                    .wrong(format!("a `{{` is missing before {}", word.text()));
+            }
+        }
+        self.labels.clear();
+        let mut block = Block {
+            rank,
+            line,
+            schedule: Schedule::default(),
+            lines: Vec::new(),
+        };
+        while self.statement(&mut block)? {}
+        Ok(Some(block))
+    }
+
+    /// A number, 2^32 - 1 for -1 where that stands for any.
+    fn number(&mut self, what: &str, most: u64) -> Result<u64, Wrong> {
+        match self.words.next()? {
+            Word::Number(number, false) if number <= most => Ok(number),
+            Word::Number(1, true) if most == u64::from(ANY) => Ok(most),
+            Word::Number(number, true) if number > 0 => self
+                .words
+                .wrong(format!("{what} is negative: `-{number}`; write 0 or more")),
+            Word::Number(number, _) => self.words.wrong(format!(
+                "{what} is too large: `{number}`; the most is {most}"
+            )),
+            word => {
+                let found = word.text();
+                self.words
+                    .wrong(format!("{what} is missing before {found}"))
+            }
+        }
+    }
+
+    fn keyword(&mut self, name: &str) -> Result<(), Wrong> {
+        let word = self.words.next()?;
+        if is(&word, name) {
+            return Ok(());
+        }
+        let found = word.text();
+        self.words
+            .wrong(format!("`{name}` is missing before {found}"))
+    }
+
+    /// Reads a statement; returns whether the block goes on.
+    fn statement(&mut self, block: &mut Block) -> Result<bool, Wrong> {
+        let word = skip_ends(&mut self.words)?;
+        let line = self.words.line();
+        let label = match word {
+            Word::Sign(b'}') => return Ok(false),
+            Word::Eof => {
+                let what = format!(
+                    "the text ends within the block of rank {}, which begins here; the file is truncated, or `}}` is missing",
+                    block.rank
+                );
+                return Err((Place::Line(block.line), what));
+            }
+            Word::Name(name) => name,
+            word => {
+                let found = word.text();
+                return self.words.wrong(format!(
+                    "here begins an operation (`send`, `recv`, `calc`), a label or `}}`, and not {found}"
+                ));
+            }
+        };
+        if let Some(kind) = kind(&label) {
+            self.operation(block, kind, line)?;
+        } else {
+            match self.words.next()? {
+                Word::Sign(b':') => self.labelled(block, label, line)?,
+                Word::Name(name) if *name == *b"requires" => {
+                    self.dependency(block, &label, false)?;
+                }
+                Word::Name(name) if *name == *b"irequires" => {
+                    self.dependency(block, &label, true)?;
+                }
+                word => {
+                    let (label, found) = (String::from_utf8_lossy(&label), word.text());
+                    let what = format!(
+                        "behind `{label}` stands `:`, `requires` or `irequires`, and not {found}"
+                    );
+                    return Err((Place::Line(line), what));
+                }
+            }
+        }
+        match self.words.next()? {
+            Word::End => Ok(true),
+            word @ (Word::Sign(b'}') | Word::Eof) => {
+                self.words.back(word);
+                Ok(true)
+            }
+            word => {
+                let found = word.text();
+                let what = format!(
+                    "a statement ends with its line, and {found} follows; write `tag`, `cpu` and `nic` in this order, each once"
+                );
+                Err((Place::Line(line), what))
+            }
+        }
+    }
+
+    fn labelled(&mut self, block: &mut Block, label: Box<[u8]>, line: u64) -> Result<(), Wrong> {
+        let word = self.words.next()?;
+        let kind = match &word {
+            Word::Name(name) => kind(name),
+            _ => None,
+        };
+        let Some(kind) = kind else {
+            let found = word.text();
+            let what = format!("behind the label stands `send`, `recv` or `calc`, and not {found}");
+            return Err((Place::Line(line), what));
+        };
+        match self.labels.entry(label) {
+            Entry::Vacant(entry) => {
+                entry.insert(block.schedule.operations.len() as u32);
+            }
+            Entry::Occupied(entry) => {
+                let first = block.lines[*entry.get() as usize];
+                let label = String::from_utf8_lossy(entry.key()).into_owned();
+                let what = format!(
+                    "the label `{label}` stands on line {first} of this rank already; give each operation its own"
+                );
+                return Err((Place::Line(line), what));
+            }
+        }
+        self.operation(block, kind, line)
+    }
+
+    fn operation(&mut self, block: &mut Block, kind: Kind, line: u64) -> Result<(), Wrong> {
+        if block.lines.len() == MOST {
+            return self
+                .words
+                .wrong(format!("a rank has at most {MOST} operations"));
+        }
+        let mut operation = Operation::calc(0);
+        operation.kind = kind;
+        if kind == Kind::Calc {
+            operation.size = self.number("the time of a computation, in ns,", u64::MAX)?;
+        } else {
+            operation.size = self.number("the size of a message", u64::MAX)?;
+            self.keyword("b")?;
+            self.keyword(if kind == Kind::Send { "to" } else { "from" })?;
+            let any = u64::from(if kind == Kind::Recv { ANY } else { ANY - 1 });
+            let peer = self.number("the rank at the other end", any)? as u32;
+            if peer >= self.ranks && !(kind == Kind::Recv && peer == ANY) {
+                let ranks = self.ranks;
+                let what = format!(
+                    "there is no rank {peer}: `num_ranks` says {ranks}, so that ranks are 0 to {}",
+                    ranks - 1
+                );
+                return Err((Place::Line(line), what));
+            }
+            operation.peer = peer;
+            if self.option("tag")? {
+                operation.tag = self.number("the tag", any)? as u32;
+            }
+        }
+        if self.option("cpu")? {
+            operation.cpu = self.number("the cpu", u8::MAX.into())? as u8;
+        }
+        if kind != Kind::Calc && self.option("nic")? {
+            operation.nic = self.number("the nic", u8::MAX.into())? as u8;
+        }
+        block.schedule.add(operation);
+        block.lines.push(line);
+        Ok(())
+    }
+
+    /// Whether a keyword follows, which is then read.
+    fn option(&mut self, name: &str) -> Result<bool, Wrong> {
+        let word = self.words.next()?;
+        let found = is(&word, name);
+        if !found {
+            self.words.back(word);
+        }
+        Ok(found)
+    }
+
+    fn dependency(&mut self, block: &mut Block, later: &[u8], started: bool) -> Result<(), Wrong> {
+        let earlier = match self.words.next()? {
+            Word::Name(name) => name,
+            word => {
+                let found = word.text();
+                return self
+                    .words
+                    .wrong(format!("a label is missing before {found}"));
+            }
+        };
+        let [later, earlier] = [later, &earlier].map(|label| {
+            let number = self.labels.get(label).copied();
+            number.ok_or_else(|| {
+                let label = String::from_utf8_lossy(label);
+                let what = format!(
+                    "rank {} has no label `{label}` so far; labels are known only in the block of their rank, behind their line",
+                    block.rank
+                );
+                (Place::Line(self.words.line()), what)
+            })
+        });
+        let dependencies = &mut block.schedule.dependencies;
+        if dependencies.len() == MOST {
+            let what = format!("a rank has at most {MOST} dependencies");
+            return self.words.wrong(what);
+        }
+        dependencies.push((later?, earlier?, started));
+        Ok(())
+    }
+}
+
+fn kind(name: &[u8]) -> Option<Kind> {
+    let kinds = [Kind::Send, Kind::Recv, Kind::Calc].into_iter();
+    let mut kinds = kinds.filter(|kind| kind.name().as_bytes() == name);
+    kinds.next()
+}
+
+fn skip_ends<R: Read>(words: &mut Scanner<R>) -> Result<Word, Wrong> {
+    loop {
+        let word = words.next()?;
+        if word != Word::End {
+            return Ok(word);
+        }
+    }
+}

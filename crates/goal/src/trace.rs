@@ -1,0 +1,551 @@
+//! A trace on the disk: any operation, from anywhere, in little memory.
+//!
+//! A text is translated first, into a file without a name that vanishes with the trace; a binary file is copied into such a file,
+//! so that nobody can change the trace once it has been checked. All of it is checked before anybody gets it.
+
+use crate::binary::{BASE, HEAD, MAGIC, NODE, Node, USED, Writer, long, word};
+use crate::pages::Pages;
+use crate::scan::Wrong;
+use crate::schedule::circle;
+use crate::text::{Block, Reader};
+use crate::{ANY, Kind, Operation, Place, Problem, Schedule};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use units::Time;
+
+/// The longest computation: half of what a moment of simulated time can be, so that sums of two have room.
+const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
+
+/// What a trace says of a rank.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// Where the block begins in the file.
+    begin: u64,
+    /// Operations.
+    count: u32,
+    roots: u32,
+    /// Numbers in the lists.
+    listed: u32,
+    /// Operations of the ranks before in the text.
+    before: u64,
+    /// The longest message.
+    longest: u64,
+    /// The largest number of an adapter.
+    nic: u8,
+}
+
+/// A trace.
+pub struct Trace {
+    file: PathBuf,
+    pages: Pages,
+    parts: Vec<Part>,
+    /// The line of each operation of a text.
+    lines: Option<Pages>,
+}
+
+/// An operation that depends on another, as lists of the file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// It waits for the end.
+    End = 0,
+    /// It waits for the start.
+    Start = 1,
+}
+
+impl Trace {
+    /// Opens a trace of either form, and checks all of it.
+    ///
+    /// # Errors
+    /// What is wrong with the file, and where.
+    pub fn open(path: &Path) -> Result<Trace, Problem> {
+        let failed = |error: io::Error| Problem::new(path, Place::File, error.to_string());
+        let mut file = File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.is_dir() {
+            let what = "a folder; name a file in GOAL, as text or binary";
+            return Err(Problem::new(path, Place::File, what));
+        }
+        let mut first = Vec::new();
+        let head = Read::by_ref(&mut file).take(8).read_to_end(&mut first);
+        head.map_err(failed)?;
+        file.rewind().map_err(failed)?;
+        let number = (first.len() == 8).then(|| long(&first, 0));
+        let trace = match number {
+            Some(MAGIC) => {
+                let mut copy = nameless().map_err(failed)?;
+                io::copy(&mut file, &mut copy).map_err(failed)?;
+                Trace {
+                    file: path.to_owned(),
+                    parts: Vec::new(),
+                    pages: Pages::new(copy).map_err(failed)?,
+                    lines: None,
+                }
+            }
+            Some(USED) => {
+                let what =
+                    "a simulation of LogGOPSim has used this file up; make it again with txt2bin";
+                return Err(Problem::new(path, Place::Offset(0), what));
+            }
+            _ => return Trace::translate(path, file),
+        };
+        trace.checked()
+    }
+
+    /// Translates a text.
+    fn translate(path: &Path, file: File) -> Result<Trace, Problem> {
+        let of_disk = |error: io::Error| {
+            let folder = std::env::temp_dir();
+            let what = format!(
+                "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another folder",
+                folder.display()
+            );
+            Problem::new(path, Place::File, what)
+        };
+        let wrong = |(place, what): Wrong| Problem::new(path, place, what);
+        let mut reader = Reader::new(file).map_err(wrong)?;
+        let to = BufWriter::new(nameless().map_err(of_disk)?);
+        let mut writer = Writer::new(to, reader.ranks()).map_err(of_disk)?;
+        let mut lines = BufWriter::new(nameless().map_err(of_disk)?);
+        let mut before = vec![0; reader.ranks() as usize];
+        let mut operations = 0;
+        while let Some(block) = reader.block().map_err(wrong)? {
+            let rank = block.rank;
+            if writer.has(rank) {
+                let what = format!("rank {rank} has a block already; a rank has one block");
+                return Err(Problem::new(path, Place::Line(block.line), what));
+            }
+            check_text(&block).map_err(wrong)?;
+            before[rank as usize] = operations;
+            operations += block.lines.len() as u64;
+            writer.block(rank, &block.schedule).map_err(of_disk)?;
+            for line in block.lines {
+                lines.write_all(&line.to_le_bytes()).map_err(of_disk)?;
+            }
+        }
+        if let Some(rank) = writer.lacks() {
+            let what = format!(
+                "rank {rank} has no block; the file is truncated, or the rank does nothing: write `rank {rank} {{ }}`"
+            );
+            return Err(Problem::new(path, Place::File, what));
+        }
+        let file = writer.finish().map_err(of_disk)?;
+        let file = file
+            .into_inner()
+            .map_err(|error| of_disk(error.into_error()))?;
+        let lines = lines
+            .into_inner()
+            .map_err(|error| of_disk(error.into_error()))?;
+        let trace = Trace {
+            file: path.to_owned(),
+            pages: Pages::new(file).map_err(of_disk)?,
+            parts: Vec::new(),
+            lines: None,
+        };
+        let mut trace = trace.checked()?;
+        trace.lines = Some(Pages::new(lines).map_err(of_disk)?);
+        for (part, before) in trace.parts.iter_mut().zip(before) {
+            part.before = before;
+        }
+        Ok(trace)
+    }
+
+    /// Writes the trace in the binary form.
+    ///
+    /// # Errors
+    /// If the trace cannot be read, or its copy not be written.
+    pub fn write_binary(&mut self, to: &mut dyn Write) -> io::Result<()> {
+        let mut piece = vec![0; 1 << 16];
+        let length = self.pages.length();
+        let mut at = 0;
+        while at < length {
+            let count = (length - at).min(piece.len() as u64) as usize;
+            self.pages.read(at, &mut piece[..count])?;
+            to.write_all(&piece[..count])?;
+            at += count as u64;
+        }
+        to.flush()
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Ranks.
+    pub fn ranks(&self) -> u32 {
+        self.parts.len() as u32
+    }
+
+    /// Operations of all ranks.
+    pub fn operations(&self) -> u64 {
+        self.parts.iter().map(|part| u64::from(part.count)).sum()
+    }
+
+    /// Operations of a rank.
+    pub fn count(&self, rank: u32) -> u32 {
+        self.parts[rank as usize].count
+    }
+
+    /// Bytes of the longest message that a rank sends or receives.
+    pub fn longest(&self, rank: u32) -> u64 {
+        self.parts[rank as usize].longest
+    }
+
+    /// The largest number of an adapter that an operation of a rank names.
+    pub fn nic(&self, rank: u32) -> u8 {
+        self.parts[rank as usize].nic
+    }
+
+    /// An operation of a rank.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn operation(&mut self, rank: u32, operation: u32) -> Result<Operation, Problem> {
+        Ok(self.node(rank, operation)?.operation)
+    }
+
+    /// The graph of a rank, which is then in memory.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn schedule(&mut self, rank: u32) -> Result<Schedule, Problem> {
+        let (mut schedule, mut later) = (Schedule::default(), Vec::new());
+        for number in 0..self.count(rank) {
+            let node = self.node(rank, number)?;
+            schedule.add(node.operation);
+            for edge in [Edge::End, Edge::Start] {
+                later.clear();
+                self.later(rank, &node, edge, &mut later)?;
+                let dependencies = later
+                    .iter()
+                    .map(|&later| (later, number, edge == Edge::Start));
+                schedule.dependencies.extend(dependencies);
+            }
+        }
+        Ok(schedule)
+    }
+
+    /// A problem of an operation, at its line or offset; the operation is quoted.
+    pub fn problem(&mut self, rank: u32, operation: u32, what: &str) -> Problem {
+        let place = self.place(rank, operation);
+        let text = match self.operation(rank, operation) {
+            Ok(operation) => format!(" (`{operation}`)"),
+            Err(_) => String::new(),
+        };
+        let what = format!("rank {rank}, operation {operation}{text}: {what}");
+        Problem::new(&self.file, place, what)
+    }
+
+    fn place(&mut self, rank: u32, operation: u32) -> Place {
+        let part = &self.parts[rank as usize];
+        let offset = Place::Offset(part.node(operation));
+        match &mut self.lines {
+            None => offset,
+            Some(lines) => {
+                let mut line = [0; 8];
+                match lines.read(8 * (part.before + u64::from(operation)), &mut line) {
+                    Ok(()) => Place::Line(u64::from_le_bytes(line)),
+                    Err(_) => Place::File,
+                }
+            }
+        }
+    }
+
+    pub(crate) fn node(&mut self, rank: u32, operation: u32) -> Result<Node, Problem> {
+        let at = self.parts[rank as usize].node(operation);
+        let mut bytes = [0; NODE as usize];
+        self.read(at, &mut bytes)?;
+        Node::read(&bytes).map_err(|kind| {
+            let what =
+                format!("an operation of kind {kind}; there are 1 (send), 2 (recv) and 3 (calc)");
+            Problem::new(&self.file, Place::Offset(at + 4), what)
+        })
+    }
+
+    /// The number at a place of the roots of a rank.
+    pub(crate) fn root(&mut self, rank: u32, place: u32) -> Result<u32, Problem> {
+        let part = self.parts[rank as usize];
+        self.number(rank, part.begin + 8 + 4 * u64::from(place))
+    }
+
+    /// How many operations of a rank wait for nothing.
+    pub(crate) fn roots(&self, rank: u32) -> u32 {
+        self.parts[rank as usize].roots
+    }
+
+    /// Adds the operations that wait for an operation.
+    pub(crate) fn later(
+        &mut self,
+        rank: u32,
+        node: &Node,
+        edge: Edge,
+        to: &mut Vec<u32>,
+    ) -> Result<(), Problem> {
+        let part = self.parts[rank as usize];
+        let (count, first) = node.later[edge as usize];
+        if u64::from(first) + u64::from(count) > part.listed.into() {
+            let what = format!(
+                "a list of {count} numbers from {first} on; rank {rank} has {}",
+                part.listed
+            );
+            return Err(Problem::new(&self.file, Place::Offset(part.begin), what));
+        }
+        let begin = part.node(part.count) + 4 * u64::from(first);
+        for place in 0..u64::from(count) {
+            let number = self.number(rank, begin + 4 * place)?;
+            to.push(number);
+        }
+        Ok(())
+    }
+
+    /// The number of an operation of a rank, in a list.
+    fn number(&mut self, rank: u32, at: u64) -> Result<u32, Problem> {
+        let mut bytes = [0; 4];
+        self.read(at, &mut bytes)?;
+        let (number, count) = (u32::from_le_bytes(bytes), self.parts[rank as usize].count);
+        if number < count {
+            return Ok(number);
+        }
+        let what =
+            format!("operation {number} of rank {rank}, which has {count}; the file is damaged");
+        Err(Problem::new(&self.file, Place::Offset(at), what))
+    }
+
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Problem> {
+        self.pages.read(at, bytes).map_err(|error| {
+            let what = match error.kind() {
+                io::ErrorKind::UnexpectedEof => {
+                    format!(
+                        "the file ends before these {} bytes: it is truncated",
+                        bytes.len()
+                    )
+                }
+                _ => error.to_string(),
+            };
+            Problem::new(&self.file, Place::Offset(at), what)
+        })
+    }
+
+    /// Reads the head and checks everything.
+    fn checked(mut self) -> Result<Trace, Problem> {
+        let mut head = [0; HEAD as usize];
+        self.read(0, &mut head)?;
+        let ranks = word(&head, 8);
+        let length = self.pages.length();
+        if ranks == 0 || (length - HEAD) / 16 < ranks.into() {
+            let what = format!(
+                "{ranks} ranks in {length} bytes: the file is truncated, or its head is damaged"
+            );
+            return Err(Problem::new(&self.file, Place::Offset(8), what));
+        }
+        for rank in 0..ranks {
+            let part = self.part(rank)?;
+            self.parts.push(part);
+        }
+        for rank in 0..ranks {
+            self.check(rank)?;
+        }
+        Ok(self)
+    }
+
+    /// Where the block of a rank lies.
+    fn part(&mut self, rank: u32) -> Result<Part, Problem> {
+        let at = HEAD + 16 * u64::from(rank);
+        let mut place = [0; 16];
+        self.read(at, &mut place)?;
+        let [begin, end] = [0, 8].map(|place_at| long(&place, place_at).checked_add(BASE));
+        let wrong = |what: String| Problem::new(&self.file, Place::Offset(at), what);
+        let length = self.pages.length();
+        let (begin, end) = match (begin, end) {
+            (Some(begin), Some(end)) if begin >= HEAD && begin + 8 <= end && end <= length => {
+                (begin, end)
+            }
+            _ => {
+                return Err(wrong(format!(
+                    "the block of rank {rank} does not lie within the {length} bytes of the file: it is truncated or damaged"
+                )));
+            }
+        };
+        let mut counts = [0; 8];
+        self.read(begin, &mut counts)?;
+        let (count, roots) = (word(&counts, 0), word(&counts, 4));
+        let needed = 8 + 4 * u64::from(roots) + NODE * u64::from(count);
+        if roots > count || needed > end - begin || count == u32::MAX {
+            let what = format!(
+                "rank {rank} has {count} operations, {roots} of them roots, in {} bytes: the block is truncated or damaged",
+                end - begin
+            );
+            return Err(Problem::new(&self.file, Place::Offset(begin), what));
+        }
+        let listed = (end - begin - needed) / 4;
+        Ok(Part {
+            begin,
+            count,
+            roots,
+            listed: u32::try_from(listed).unwrap_or(u32::MAX),
+            ..Part::default()
+        })
+    }
+
+    /// Checks the operations of a rank and their dependencies.
+    fn check(&mut self, rank: u32) -> Result<(), Problem> {
+        let part = self.parts[rank as usize];
+        let (ranks, count) = (self.ranks(), part.count);
+        let mut degrees = vec![0_u32; count as usize];
+        let mut waits = Vec::with_capacity(count as usize);
+        let (mut longest, mut nic, mut later) = (0, 0, Vec::new());
+        for number in 0..count {
+            let node = self.node(rank, number)?;
+            let operation = node.operation;
+            let any = operation.kind == Kind::Recv;
+            let what = match operation.kind {
+                Kind::Calc if operation.size > LONGEST.as_ps() / 1000 => {
+                    Some("a computation takes at most 100 days; the size is in nanoseconds".into())
+                }
+                Kind::Calc => None,
+                _ if operation.peer >= ranks && !(any && operation.peer == ANY) => Some(format!(
+                    "there is no such peer: ranks are 0 to {}",
+                    ranks - 1
+                )),
+                Kind::Send if operation.tag == ANY => Some("a send has a tag, and not any".into()),
+                _ => None,
+            };
+            if let Some(what) = what {
+                // The lines of a text are not known here yet, and a text has no such peers and tags.
+                return Err(self.problem(rank, number, &what));
+            }
+            if operation.kind != Kind::Calc {
+                longest = longest.max(operation.size);
+                nic = nic.max(operation.nic);
+            }
+            waits.push(node.waits);
+            later.clear();
+            self.later(rank, &node, Edge::End, &mut later)?;
+            self.later(rank, &node, Edge::Start, &mut later)?;
+            for &operation in &later {
+                degrees[operation as usize] = degrees[operation as usize].saturating_add(1);
+            }
+        }
+        self.parts[rank as usize].longest = longest;
+        self.parts[rank as usize].nic = nic;
+        if let Some(number) =
+            (0..count).find(|&number| degrees[number as usize] != waits[number as usize])
+        {
+            let what = format!(
+                "it waits for {} others, and {} say that it waits for them: the file is damaged",
+                waits[number as usize], degrees[number as usize]
+            );
+            return Err(self.problem(rank, number, &what));
+        }
+        let mut last = None;
+        for place in 0..part.roots {
+            let root = self.root(rank, place)?;
+            if degrees[root as usize] != 0 || last.is_some_and(|last| last >= root) {
+                let what = "it stands among the roots of its rank, and is no root or out of order: the file is damaged";
+                return Err(self.problem(rank, root, what));
+            }
+            last = Some(root);
+        }
+        if degrees.iter().filter(|&&degree| degree == 0).count() != part.roots as usize {
+            let what = format!("rank {rank} does not list all of its roots: the file is damaged");
+            return Err(Problem::new(&self.file, Place::Offset(part.begin), what));
+        }
+        self.check_circle(rank, degrees)
+    }
+
+    fn check_circle(&mut self, rank: u32, degrees: Vec<u32>) -> Result<(), Problem> {
+        let mut failed = None;
+        let mut later = Vec::new();
+        let found = circle(degrees, |number, each| {
+            later.clear();
+            let read = self.node(rank, number).and_then(|node| {
+                self.later(rank, &node, Edge::End, &mut later)?;
+                self.later(rank, &node, Edge::Start, &mut later)
+            });
+            match read {
+                Ok(()) => later.iter().copied().for_each(&mut *each),
+                Err(problem) => failed = Some(problem),
+            }
+        });
+        match (failed, found) {
+            (Some(problem), _) => Err(problem),
+            (None, Some(number)) => Err(self.problem(rank, number, CIRCLE)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// What is wrong with an operation on a circle.
+const CIRCLE: &str =
+    "it never starts, because its dependencies form a circle; take one of them out";
+
+impl Part {
+    /// Where an operation lies in the file.
+    fn node(&self, operation: u32) -> u64 {
+        self.begin + 8 + 4 * u64::from(self.roots) + NODE * u64::from(operation)
+    }
+}
+
+/// Checks what the check of the binary form could not name by its line.
+fn check_text(block: &Block) -> Result<(), Wrong> {
+    let schedule = &block.schedule;
+    let wrong = |number: usize, what: &str| {
+        let operation = schedule.operations[number];
+        let what = format!("rank {} (`{operation}`): {what}", block.rank);
+        Err((Place::Line(block.lines[number]), what))
+    };
+    let too_long = |operation: &Operation| {
+        operation.kind == Kind::Calc && operation.size > LONGEST.as_ps() / 1000
+    };
+    if let Some(number) = schedule.operations.iter().position(too_long) {
+        return wrong(
+            number,
+            "a computation takes at most 100 days; the size is in nanoseconds",
+        );
+    }
+    let mut degrees = vec![0; schedule.operations.len()];
+    for &(later, _, _) in &schedule.dependencies {
+        degrees[later as usize] += 1;
+    }
+    if forwards(schedule) {
+        return Ok(());
+    }
+    let mut lists = vec![Vec::new(); schedule.operations.len()];
+    for &(later, earlier, _) in &schedule.dependencies {
+        lists[earlier as usize].push(later);
+    }
+    let found = circle(degrees, |number, each| {
+        lists[number as usize].iter().copied().for_each(each);
+    });
+    found.map_or(Ok(()), |number| wrong(number as usize, CIRCLE))
+}
+
+/// Whether all dependencies are on operations before, so that there is no circle.
+fn forwards(schedule: &Schedule) -> bool {
+    let mut dependencies = schedule.dependencies.iter();
+    dependencies.all(|&(later, earlier, _)| later > earlier)
+}
+
+/// A new file that has no name, and vanishes when it is closed.
+fn nameless() -> io::Result<File> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let folder = std::env::temp_dir();
+    loop {
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = folder.join(format!("elanite-goal-{}-{count}", std::process::id()));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path);
+        match file {
+            Ok(file) => {
+                fs::remove_file(&path)?;
+                return Ok(file);
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,480 @@
+//! A replay takes the time that can be calculated, in the order that the trace asks for, on an ideal network and on machines.
+
+use elan::{Cluster, NodeId, Placement, Watch};
+use goal::replay::{CALL, Failure, LATENCY, Replayed, on_cluster, on_ideal};
+use goal::{ANY, Kind, Operation, Place, Schedule, Trace};
+use kernel::Limits;
+use libelan::{Job, Pe};
+use machine::Machine;
+use proptest::prelude::*;
+use std::cell::Cell;
+use std::fmt::Write;
+use std::fs;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use units::{Bytes, Time};
+
+fn open(text: &str) -> Trace {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("goal-replay-{}-{count}.goal", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    fs::write(&path, text).unwrap();
+    let trace = Trace::open(&path);
+    fs::remove_file(&path).unwrap();
+    trace.unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+fn text(schedules: &[Schedule]) -> String {
+    let mut text = format!("num_ranks {}\n", schedules.len());
+    for (rank, schedule) in schedules.iter().enumerate() {
+        write!(text, "rank {rank} {{\n{schedule}}}\n").unwrap();
+    }
+    text
+}
+
+fn ideal(text: &str) -> Result<Replayed, Failure> {
+    on_ideal(open(text), true, Limits::default(), &AtomicBool::new(false))
+}
+
+fn machine(file: &str, changes: &[&str]) -> Machine {
+    let path = format!("{}/../../machines/{file}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(path).unwrap();
+    let changes = changes.iter().map(|change| config::Override::parse(change));
+    let changes: Vec<_> = changes.collect::<Result<_, _>>().unwrap();
+    Machine::parse(file, &text, &changes).unwrap()
+}
+
+fn cluster(machine: &Machine) -> Cluster {
+    Cluster::new(machine.cluster_config(), Watch::default())
+}
+
+/// Replays on the ES40s, each rank on a node of its own, or several on a node.
+fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
+    let trace = open(text);
+    let nodes = (0..trace.ranks()).map(|rank| NodeId::new(rank / per_node));
+    let job = Job::at("rank", nodes).unwrap();
+    let mut cluster = cluster(&machine("es40-qsnet", &[]));
+    on_cluster(trace, &mut cluster, &job, Placement::Main, true)
+}
+
+/// When an operation was free and when it ended.
+fn times(replayed: &Replayed, rank: u32, number: u32) -> [Time; 2] {
+    let mut rows = replayed.operations.iter();
+    let row = rows.find(|row| (row.rank, row.number) == (rank, number));
+    let row = row.expect("it has ended");
+    [row.free, row.end]
+}
+
+fn ns(ns: u64) -> Time {
+    Time::from_ns(ns)
+}
+
+/// Two ranks send one message to and fro.
+fn ping_pong(rounds: u32, size: u64) -> String {
+    let rank = |me: u32| {
+        let mut schedule = Schedule::default();
+        for _ in 0..rounds {
+            let send = Operation::send(size, 1 - me, 3);
+            let recv = Operation::recv(size, 1 - me, 3);
+            for operation in if me == 0 { [send, recv] } else { [recv, send] } {
+                let number = schedule.add(operation);
+                if number > 0 {
+                    schedule.requires(number, number - 1);
+                }
+            }
+        }
+        schedule
+    };
+    text(&[rank(0), rank(1)])
+}
+
+#[test]
+fn a_ping_takes_a_latency_each_way_on_an_ideal_network() {
+    for rounds in [1, 2, 25_000] {
+        let replayed = ideal(&ping_pong(rounds, 100)).unwrap();
+        assert_eq!(replayed.time, LATENCY * 2 * u64::from(rounds));
+        let row = replayed.ranks[1];
+        let rounds = u64::from(rounds);
+        assert_eq!(
+            (row.operations, row.sent, row.received),
+            (2 * rounds, rounds, rounds)
+        );
+        assert_eq!(row.bytes_received, Bytes::new(100 * rounds));
+    }
+}
+
+#[test]
+fn a_processor_does_one_thing_after_the_other_and_sends_first() {
+    let replayed = ideal(
+        "num_ranks 1 \n rank 0 {
+           a: calc 1000
+           b: calc 300 cpu 2
+           c: calc 100
+           d: recv 8b from 0
+           e: send 8b to 0
+           f: calc 50 cpu 2
+        }",
+    );
+    let replayed = replayed.unwrap();
+    let ends = [0, 1, 2, 3, 4, 5].map(|number| times(&replayed, 0, number)[1]);
+    let called = CALL * 2;
+    let (a, e) = (called + ns(1000), CALL);
+    assert_eq!(ends, [a, ns(300), a + ns(100), LATENCY, e, ns(350)]);
+    assert_eq!(replayed.ranks[0].computed, ns(1450));
+}
+
+#[test]
+fn irequires_waits_for_the_start_and_requires_for_the_end() {
+    let trace = "num_ranks 2 \n rank 0 {
+           first: calc 400
+           a: calc 1000
+           a requires first
+           b: calc 10 cpu 1
+           b irequires a
+           c: calc 20 cpu 1
+           c requires a
+           r: recv 1b from 1 tag 1
+           s: calc 30 cpu 3
+           s irequires r
+        } rank 1 { w: calc 50000 \n s: send 1b to 0 tag 1 \n s requires w }";
+    for replayed in [ideal(trace), es40(trace, 1), es40(trace, 2)] {
+        let replayed = replayed.unwrap();
+        let [_, first] = times(&replayed, 0, 0);
+        assert_eq!(times(&replayed, 0, 1), [first, first + ns(1000)]);
+        assert_eq!(times(&replayed, 0, 2), [first, first + ns(10)]);
+        assert_eq!(times(&replayed, 0, 3)[0], first + ns(1000));
+        let [free, end] = times(&replayed, 0, 4);
+        assert!(free == Time::ZERO && end > ns(50_000), "{end}");
+        assert!(times(&replayed, 0, 5)[1] < ns(1000));
+    }
+}
+
+#[test]
+fn wild_cards_take_messages_in_the_order_of_their_arrival() {
+    let trace = |first: u32, second: u32| {
+        format!(
+            "num_ranks 3 \n rank 0 {{
+               a: recv 9b from -1 tag 4
+               b: recv 9b from -1 tag -1 \n b requires a
+               c: recv 9b from {second} tag -1 \n c requires b
+            }}
+            rank {first} {{ x: send 1b to 0 tag 4 \n y: send 2b to 0 tag 6 \n y requires x }}
+            rank {second} {{ w: calc 100000 \n x: send 3b to 0 tag 4 \n x requires w }}"
+        )
+    };
+    for (first, second) in [(1, 2), (2, 1)] {
+        for replayed in [ideal(&trace(first, second)), es40(&trace(first, second), 1)] {
+            let replayed = replayed.unwrap();
+            let ends = [0, 1, 2].map(|number| times(&replayed, 0, number)[1]);
+            assert!(ends[0] < ends[1] && ends[1] < ns(100_000) && ends[2] > ns(100_000));
+            assert_eq!(replayed.ranks[0].bytes_received, Bytes::new(6));
+        }
+    }
+    // The receive that was posted first takes the message, whichever of them is a wild card.
+    let replayed = ideal(
+        "num_ranks 2 \n rank 0 { recv 1b from -1 tag -1 \n recv 2b from 1 tag 1 }
+         rank 1 { a: send 1b to 0 tag 1 \n b: send 2b to 0 tag 1 \n b requires a }",
+    );
+    assert!(replayed.is_ok());
+}
+
+#[test]
+fn operations_without_a_partner_are_named_with_their_lines() {
+    let cases = [
+        (
+            "num_ranks 2\nrank 0 {\na: recv 5b from 1 tag 1\nb: calc 3\nb requires a\n}\nrank 1 {\n}",
+            vec![
+                (3, "`recv 5b from 1 tag 1`"),
+                (3, "message that never comes"),
+            ],
+            "1 operations behind these have not started",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\ncalc 1\nsend 5b to 1 tag 1\nsend 6b to 1 tag 1\n}\nrank 1 {\nrecv 5b from 0 tag 1\n}",
+            vec![(5, "nobody receives"), (5, "`send 6b to 1 tag 1`")],
+            "the replay ends at",
+        ),
+        (
+            "num_ranks 2\nrank 0 {\nsend 5b to 1 tag 2\n}\nrank 1 {\nrecv 5b from 0 tag 1\n}",
+            vec![(6, "message that never comes"), (3, "nobody receives")],
+            "the replay ends at",
+        ),
+        // Each rank waits for the other.
+        (
+            "num_ranks 2\nrank 0 {\na: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\nrank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}",
+            vec![(3, "never comes"), (8, "never comes")],
+            "2 operations behind these",
+        ),
+    ];
+    for (trace, named, end) in cases {
+        for replayed in [ideal(trace), es40(trace, 1)] {
+            let Err(Failure::Partners(problems)) = replayed else {
+                panic!("{trace}: {replayed:?}");
+            };
+            for &(line, what) in &named {
+                let fits = |problem: &&goal::Problem| {
+                    problem.place == Place::Line(line) && problem.what.contains(what)
+                };
+                assert!(
+                    problems.iter().any(|problem| fits(&problem)),
+                    "{problems:?}"
+                );
+            }
+            assert!(problems.last().unwrap().what.contains(end), "{problems:?}");
+        }
+    }
+    // A send that does not end without its receive is named once.
+    let long = "num_ranks 2\nrank 0 {\nsend 1000000b to 1\n}\nrank 1 {\n}";
+    let Err(Failure::Partners(problems)) = es40(long, 1) else {
+        panic!("nobody receives it");
+    };
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].what.contains("waits at the end for a receive"));
+}
+
+#[test]
+fn a_message_longer_than_its_receive_is_named() {
+    let trace = "num_ranks 2\nrank 0 {\nsend 5b to 1 tag 1\n}\nrank 1 {\nrecv 4b from 0 tag 1\n}";
+    for replayed in [ideal(trace), es40(trace, 1)] {
+        let Err(Failure::Trace(problem)) = replayed else {
+            panic!("{replayed:?}");
+        };
+        assert_eq!(problem.place, Place::Line(6));
+        assert!(
+            problem.what.contains("make the receive longer"),
+            "{problem}"
+        );
+    }
+}
+
+#[test]
+fn what_a_machine_lacks_is_refused() {
+    let cases = [
+        ("send 2147483648b to 0", "at most 2147483647 bytes"),
+        ("send 1b to 0 nic 1", "the policy of the machine chooses"),
+    ];
+    for (operation, what) in cases {
+        let trace = format!("num_ranks 1\nrank 0 {{\n{operation}\n}}");
+        let Err(Failure::Trace(problem)) = es40(&trace, 1) else {
+            panic!("{operation}");
+        };
+        assert_eq!(problem.place, Place::Line(3));
+        assert!(problem.what.contains(what), "{problem}");
+    }
+    let crowded = es40(&text(&vec![Schedule::default(); 5]), 5);
+    assert!(matches!(crowded, Err(Failure::Job(_))), "{crowded:?}");
+}
+
+#[test]
+fn bounds_end_a_replay() {
+    let long = "num_ranks 1 \n rank 0 { a: calc 8640000000000000 \n b: calc 8640000000000000 \n c: calc 8640000000000000 }";
+    let Err(Failure::Trace(problem)) = ideal(long) else {
+        panic!("simulated time has an end");
+    };
+    assert!(problem.what.contains("213 days"), "{problem}");
+    let limits = Limits {
+        time: Some(Time::from_us(100)),
+        ..Limits::default()
+    };
+    let trace = open(&ping_pong(20_000, 0));
+    let stopped = on_ideal(trace, false, limits, &AtomicBool::new(false));
+    assert!(matches!(
+        stopped,
+        Err(Failure::Stop(elan::Stop::Exceeded(_)))
+    ));
+    let trace = open(&ping_pong(20_000, 0));
+    let cancelled = on_ideal(trace, false, Limits::default(), &AtomicBool::new(true));
+    assert!(matches!(
+        cancelled,
+        Err(Failure::Stop(elan::Stop::Cancelled))
+    ));
+}
+
+/// A replay takes as long as the program whose trace it is, to the picosecond.
+#[test]
+fn a_ping_takes_as_long_as_the_program_on_a_machine() {
+    for (size, per_node) in [(0, 1), (100, 1), (100_000, 1), (100, 2), (100_000, 2)] {
+        let replayed = es40(&ping_pong(5, size), per_node).unwrap();
+        let ended = Rc::new(Cell::new(Time::ZERO));
+        let mut cluster = cluster(&machine("es40-qsnet", &[]));
+        let job = Job::new("ping", NodeId::all(2 / per_node), per_node).unwrap();
+        let end = Rc::clone(&ended);
+        let program = async move |pe: Pe| {
+            let (mpi, size) = (pe.mpi(), Bytes::new(size));
+            let buffer = pe.node().reserve(Placement::Main, size.max(Bytes::new(1)));
+            let (at, other) = (buffer.start().elan, 1 - mpi.rank());
+            for _ in 0..5 {
+                if mpi.rank() == 0 {
+                    mpi.send(other, 3, at, size).await.unwrap();
+                    mpi.recv(other, 3, at, size).await.unwrap();
+                } else {
+                    mpi.recv(other, 3, at, size).await.unwrap();
+                    mpi.send(other, 3, at, size).await.unwrap();
+                }
+            }
+            end.set(end.get().max(pe.now()));
+        };
+        job.launch(&mut cluster, program).unwrap();
+        cluster.run().unwrap();
+        assert_eq!(
+            replayed.time,
+            ended.get(),
+            "{size} B, {per_node} ranks on a node"
+        );
+    }
+}
+
+#[test]
+fn noise_makes_computation_longer() {
+    let trace = "num_ranks 1 \n rank 0 { calc 10000000 }";
+    let on = |machine: &Machine| {
+        let job = Job::new("rank", NodeId::all(1), 1).unwrap();
+        let replayed = on_cluster(
+            open(trace),
+            &mut cluster(machine),
+            &job,
+            Placement::Main,
+            false,
+        );
+        replayed.unwrap().time
+    };
+    assert_eq!(on(&machine("es40-qsnet", &[])), Time::from_ms(10));
+    let noisy = on(&machine("opteron-qsnet2", &[]));
+    assert!(
+        noisy > Time::from_ms(10) && noisy < Time::from_ms(11),
+        "{noisy}"
+    );
+}
+
+/// Schedules that end: every message is added at both ends at once, behind operations that are there.
+fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
+    let step = (
+        (0..6_u32, 0..6_u32),
+        prop_oneof![0..300_u64, 2000..9000_u64],
+        0..3_u32,
+        any::<[prop::sample::Index; 4]>(),
+        any::<[Option<bool>; 4]>(),
+    );
+    (2..7_u32, prop::collection::vec(step, 1..40)).prop_map(|(ranks, steps)| {
+        let mut all = vec![Schedule::default(); ranks as usize];
+        for ((one, other), size, tag, places, how) in steps {
+            let (one, other) = (one % ranks, other % ranks);
+            // Receives of one way are in a chain, so that messages find receives that are as long.
+            let mut add = |rank: u32, operation: Operation, choice: usize| {
+                let schedule = &mut all[rank as usize];
+                let number = schedule.add(operation);
+                let alike = |before: &Operation| {
+                    (before.kind, before.peer, before.tag)
+                        == (operation.kind, operation.peer, operation.tag)
+                };
+                let before = schedule.operations[..number as usize].iter();
+                if let (Some(last), true) =
+                    (before.rev().position(alike), operation.kind != Kind::Calc)
+                {
+                    schedule.requires(number, number - 1 - last as u32);
+                }
+                for choice in [choice, choice + 1] {
+                    if let (Some(started), true) = (how[choice], number > 0) {
+                        let earlier = places[choice].index(number as usize) as u32;
+                        schedule.dependencies.push((number, earlier, started));
+                    }
+                }
+            };
+            if one == other {
+                let calc = Operation {
+                    cpu: tag as u8 % 2,
+                    ..Operation::calc(size)
+                };
+                add(one, calc, 0);
+            } else {
+                add(one, Operation::send(size, other, tag), 0);
+                add(other, Operation::recv(size, one, tag), 2);
+            }
+        }
+        all
+    })
+}
+
+/// Checks what a replay says against the trace.
+fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
+    let count: usize = schedules
+        .iter()
+        .map(|schedule| schedule.operations.len())
+        .sum();
+    assert_eq!(replayed.operations.len(), count);
+    assert!(replayed.operations.is_sorted_by_key(|row| row.end));
+    for (rank, schedule) in (0..).zip(schedules) {
+        let times: Vec<[Time; 2]> = (0..schedule.operations.len() as u32)
+            .map(|number| times(replayed, rank, number))
+            .collect();
+        for (number, (operation, [free, end])) in (0..).zip(schedule.operations.iter().zip(&times))
+        {
+            assert!(end >= free);
+            if operation.kind == Kind::Calc {
+                assert!(*end >= *free + ns(operation.size));
+            }
+            let own = schedule
+                .dependencies
+                .iter()
+                .filter(|&&(later, _, _)| later == number);
+            let ends: Vec<(Time, bool)> = own
+                .map(|&(_, earlier, started)| {
+                    (times[earlier as usize][usize::from(!started)], started)
+                })
+                .collect();
+            // It is free at the moment at which the last of these ends, or at the start of one.
+            assert!(ends.iter().all(|(time, _)| free >= time));
+            if ends.iter().all(|&(_, started)| !started) {
+                let last = ends.iter().map(|&(time, _)| time).max();
+                assert_eq!(*free, last.unwrap_or_default());
+            }
+        }
+    }
+    // The n-th message of a way takes longer than nothing.
+    for (source, schedule) in (0..).zip(schedules) {
+        let mut seen = Vec::new();
+        for (number, operation) in (0..).zip(&schedule.operations) {
+            if operation.kind != Kind::Send {
+                continue;
+            }
+            let way = (operation.peer, operation.tag);
+            let nth = seen.iter().filter(|&&other| other == way).count();
+            seen.push(way);
+            let receives = &schedules[operation.peer as usize].operations;
+            let fits = |&(_, receive): &(u32, &Operation)| {
+                (receive.kind, receive.peer, receive.tag) == (Kind::Recv, source, operation.tag)
+            };
+            let (receive, _) = (0..)
+                .zip(receives)
+                .filter(fits)
+                .nth(nth)
+                .expect("both were added");
+            assert!(
+                times(replayed, operation.peer, receive)[1] > times(replayed, source, number)[0]
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn operations_come_in_the_order_of_the_trace(schedules in schedules()) {
+        let trace = text(&schedules);
+        for replay in [ideal, |trace: &str| es40(trace, 1), |trace: &str| es40(trace, 3)] {
+            let replayed = replay(&trace).unwrap_or_else(|failure| panic!("{failure}\n{trace}"));
+            assert_ordered(&schedules, &replayed);
+            prop_assert_eq!(replay(&trace).unwrap().digest, replayed.digest);
+        }
+    }
+}
+
+#[test]
+fn any_is_what_a_trace_calls_minus_one() {
+    assert_eq!(
+        Operation::recv(1, ANY, ANY).to_string(),
+        "recv 1b from -1 tag -1"
+    );
+}

@@ -1,0 +1,191 @@
+//! `GoalTrace`: a trace in GOAL and its replay, as Python sees it. See the crate `goal`.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use config::Override;
+use elan::{Cluster, Watch};
+use goal::replay::{Failure as Unplayed, Replayed, on_cluster, on_ideal};
+use goal::{ANY, Kind, Operation, Trace};
+use kernel::Limits;
+use machine::Machine;
+use mpirun::Options;
+use mpirun::options::Network;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use workload::FaultRow;
+use workload::records::{Baseline, LinkRow};
+
+use crate::bridge::{DEADLOCK, Failure, USAGE, guarded};
+use crate::cancel::Cancel;
+use crate::records::{of_table, table};
+
+/// A trace that has been read and checked.
+#[pyclass(frozen, module = "elanite._core")]
+pub struct GoalTrace {
+    trace: Mutex<Option<Trace>>,
+    #[pyo3(get)]
+    ranks: u32,
+    #[pyo3(get)]
+    operations: u64,
+}
+
+/// What a replay leaves behind, with what the machine did.
+struct Results {
+    replayed: Replayed,
+    links: Vec<LinkRow>,
+    faults: Vec<FaultRow>,
+    packets: u64,
+    resent: u64,
+}
+
+fn unplayed(failure: &Unplayed) -> Failure {
+    match failure {
+        Unplayed::Stop(stop) => Failure::of_stop(stop),
+        Unplayed::Partners(_) => Failure::Run(failure.to_string(), DEADLOCK),
+        Unplayed::Trace(_) | Unplayed::Job(_) | Unplayed::Memory(_) => usage(failure),
+    }
+}
+
+fn usage(error: &impl ToString) -> Failure {
+    Failure::Run(error.to_string(), USAGE)
+}
+
+#[pymethods]
+impl GoalTrace {
+    #[new]
+    fn new(py: Python<'_>, file: PathBuf) -> PyResult<GoalTrace> {
+        let trace = guarded(py, || Trace::open(&file).map_err(|problem| usage(&problem)))?;
+        Ok(GoalTrace {
+            ranks: trace.ranks(),
+            operations: trace.operations(),
+            trace: Mutex::new(Some(trace)),
+        })
+    }
+
+    /// Replays the trace on a machine, once; returns tables by columns. Setting `cancel` ends the replay soon.
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what Python hands over is ours
+    fn replay<'py>(
+        &self,
+        py: Python<'py>,
+        machine_text: &str,
+        machine_file: &str,
+        overrides: Vec<String>,
+        faults: Vec<String>,
+        options_json: &str,
+        keep: bool,
+        cancel: &Cancel,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
+        let trace = trace.take();
+        let trace = trace.ok_or_else(|| PyRuntimeError::new_err("the trace was replayed"))?;
+        let flag = cancel.flag();
+        let results = guarded(py, move || {
+            let changes = overrides.iter().map(|text| Override::parse(text));
+            let machine = changes
+                .collect::<Result<Vec<_>, _>>()
+                .and_then(|changes| Machine::parse(machine_file, machine_text, &changes));
+            let mut machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
+            for text in &faults {
+                let fault = machine.read_fault(text);
+                let fault = fault.map_err(|problems| Failure::of_problems(&problems))?;
+                machine.fault.push(fault);
+            }
+            let options: Options =
+                serde_json::from_str(options_json).map_err(|error| usage(&error))?;
+            replay(trace, &machine, &options, keep, flag)
+        })?;
+        tables(py, &results)
+    }
+}
+
+fn replay(
+    trace: Trace,
+    machine: &Machine,
+    options: &Options,
+    keep: bool,
+    cancel: Arc<AtomicBool>,
+) -> Result<Results, Failure> {
+    let limits = Limits {
+        time: options.limit().map_err(|problem| usage(&problem))?,
+        ..Limits::default()
+    };
+    if options.network == Network::Ideal {
+        let replayed = on_ideal(trace, keep, limits, &cancel);
+        return Ok(Results {
+            replayed: replayed.map_err(|failure| unplayed(&failure))?,
+            links: Vec::new(),
+            faults: Vec::new(),
+            packets: 0,
+            resent: 0,
+        });
+    }
+    let job = options.job(machine).map_err(|problem| usage(&problem))?;
+    let watch = Watch {
+        limits,
+        cancel: Some(cancel),
+    };
+    let config = machine.failing_config(&[], options.seed);
+    let mut cluster = Cluster::new(config, watch).seeded(options.seed);
+    let baseline = Baseline::take(&cluster);
+    let placement = options.memory.into();
+    let replayed = on_cluster(trace, &mut cluster, &job, placement, keep);
+    let replayed = replayed.map_err(|failure| unplayed(&failure))?;
+    Ok(Results {
+        replayed,
+        links: baseline.links(&cluster),
+        faults: workload::faults::rows(&cluster),
+        packets: cluster.packets(),
+        resent: workload::faults::recoveries(&cluster).resent,
+    })
+}
+
+/// A peer or tag, where the operation has one and does not take any.
+fn given(operation: Operation, value: u32) -> Option<u32> {
+    (operation.kind != Kind::Calc && value != ANY).then_some(value)
+}
+
+fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict>> {
+    let replayed = &results.replayed;
+    let ranks = || (0u32..).zip(&replayed.ranks);
+    let ranks = table!(py, ranks(), {
+        "rank": |(rank, _)| rank,
+        "operations": |(_, row)| row.operations,
+        "messages_sent": |(_, row)| row.sent,
+        "bytes_sent": |(_, row)| row.bytes_sent.as_u64(),
+        "messages_received": |(_, row)| row.received,
+        "bytes_received": |(_, row)| row.bytes_received.as_u64(),
+        "computed_us": |(_, row)| row.computed.as_us_f64(),
+        "end_us": |(_, row)| row.end.as_us_f64(),
+    });
+    let operations = table!(py, replayed.operations.iter(), {
+        "rank": |row| row.rank,
+        "operation": |row| row.number,
+        "kind": |row| row.operation.kind.name(),
+        "peer": |row| given(row.operation, row.operation.peer),
+        "size": |row| row.operation.size,
+        "tag": |row| given(row.operation, row.operation.tag),
+        "free_us": |row| row.free.as_us_f64(),
+        "end_us": |row| row.end.as_us_f64(),
+    });
+    let rows = || replayed.ranks.iter();
+    let one = std::iter::once(results);
+    let summary = table!(py, one.clone(), {
+        "time_us": |run| run.replayed.time.as_us_f64(),
+        "operations": |_| rows().map(|row| row.operations).sum::<u64>(),
+        "messages": |_| rows().map(|row| row.sent).sum::<u64>(),
+        "bytes": |_| rows().map(|row| row.bytes_sent.as_u64()).sum::<u64>(),
+        "packets": |run| run.packets,
+        "packets_resent": |run| run.resent,
+        "digest": |run| run.replayed.digest.as_str(),
+    });
+    let all = PyDict::new(py);
+    all.set_item("ranks", ranks)?;
+    all.set_item("operations", operations)?;
+    all.set_item("links", of_table(py, &results.links)?)?;
+    all.set_item("faults", of_table(py, &results.faults)?)?;
+    all.set_item("summary", summary)?;
+    Ok(all)
+}

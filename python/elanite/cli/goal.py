@@ -1,0 +1,149 @@
+"""The commands ``goal``: traces of collective operations and of training, made on the spot."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import hushed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+HELP = """Write traces in GOAL, for `elanite replay`: collective operations, and the traffic of training.
+
+\b
+Examples:
+  elanite goal allreduce --algorithm ring --ranks 64 --size "1 MB" > ring.goal
+  elanite goal allreduce --algorithm hierarchical --group 4 --ranks 64 --size "1 MB" > levels.goal
+  elanite goal alltoall --ranks 64 --group 8 --size "4 KB" --compute "50 us" --calls 10 > exchange.goal
+  elanite goal pipeline --ranks 8 --batches 32 --size "1 MB" --compute "2 ms" > pipeline.goal
+  elanite goal expert --ranks 64 --group 8 --layers 4 --size "64 KB" --compute "1 ms" > experts.goal
+  elanite replay ring.goal --machine es40-qsnet
+
+The text goes to standard output. Ranks of a group have numbers next to each other.
+"""
+
+goal_app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+
+
+class Algorithm(StrEnum):
+    """How vectors are combined."""
+
+    RING = "ring"
+    TREE = "tree"
+    RECURSIVE_DOUBLING = "recursive-doubling"
+    HIERARCHICAL = "hierarchical"
+
+
+Ranks = Annotated[int, typer.Option("--ranks", "-n", min=1, max=1 << 20, metavar="N", help="How many ranks.")]
+Vector = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the vector: 8B, '64 KB', '1 MB'.")]
+Pair = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes from each rank to each other of its group.")]
+Compute = Annotated[
+    str, typer.Option("--compute", metavar="TIME", help="Computation of each rank before each call: 0us, '2 ms'.")
+]
+Calls = Annotated[int, typer.Option("--calls", min=1, metavar="K", help="How often, one after the other.")]
+Group = Annotated[
+    int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group.  [default: all ranks]")
+]
+
+
+def _quantity(option: str, text: str, unit: str, example: str) -> float:
+    from elanite import _core
+    from elanite.errors import UsageError
+
+    found = _core.quantity(text)
+    if found is None or found[1] != unit:
+        raise UsageError(f"{option}: `{text}` is not understood; write for example {example}")
+    return found[0]
+
+
+def _bytes(text: str) -> int:
+    return round(_quantity("--size", text, "B", "8B, '64 KB' or '1 MB'"))
+
+
+def _ns(text: str) -> int:
+    return round(_quantity("--compute", text, "us", "500ns, 20us or '2 ms'") * 1000)
+
+
+def _write(lines: Iterable[str]) -> None:
+    sys.stdout.writelines(lines)
+
+
+def allreduce(
+    ranks: Ranks,
+    size: Vector,
+    algorithm: Annotated[Algorithm, typer.Option("--algorithm", help="How vectors are combined.")] = Algorithm.RING,
+    group: Annotated[
+        int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group, for hierarchical.")
+    ] = None,
+    compute: Compute = "0us",
+    calls: Calls = 1,
+) -> None:
+    """Write all-reduces: each rank has a vector, and gets the sum of all."""
+    from elanite import goal
+
+    _write(goal.all_reduce(ranks, _bytes(size), algorithm.value, group=group, compute=_ns(compute), calls=calls))
+
+
+def allgather(ranks: Ranks, size: Vector, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
+    """Write all-gathers by rings: each rank has a part of a vector, and gets all of it."""
+    from elanite import goal
+
+    _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
+
+
+def reduce_scatter(ranks: Ranks, size: Vector, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
+    """Write reduce-scatters by rings: each rank has a vector, and gets a part of the sum."""
+    from elanite import goal
+
+    _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls, scatter=True))
+
+
+def alltoall(ranks: Ranks, size: Pair, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
+    """Write all-to-alls: each rank has a message for each other rank of its group."""
+    from elanite import goal
+
+    _write(goal.all_to_all(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
+
+
+def pipeline(
+    ranks: Annotated[int, typer.Option("--ranks", "-n", min=1, metavar="N", help="How many stages, a rank each.")],
+    size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the activations of a micro-batch.")],
+    batches: Annotated[int, typer.Option("--batches", min=1, metavar="K", help="How many micro-batches.")],
+    compute: Annotated[
+        str, typer.Option("--compute", metavar="TIME", help="Time of a stage for a micro-batch forward.")
+    ],
+) -> None:
+    """Write a step of pipeline-parallel training: one micro-batch forward and one backward in turns.
+
+    Backward takes twice as long as forward. Activations go to the next stage, and gradients of the same size back.
+    """
+    from elanite import goal
+
+    _write(goal.pipeline(ranks, _bytes(size), batches=batches, compute=_ns(compute)))
+
+
+def expert(
+    ranks: Ranks,
+    size: Pair,
+    group: Annotated[int, typer.Option("--group", min=1, metavar="G", help="Ranks that share a set of experts.")],
+    layers: Annotated[int, typer.Option("--layers", min=1, metavar="K", help="How many layers have experts.")],
+    compute: Annotated[
+        str, typer.Option("--compute", metavar="TIME", help="Time of attention, and of an expert, forward.")
+    ],
+) -> None:
+    """Write a step of expert-parallel training: all-to-alls to the experts and back, in each layer and direction.
+
+    Backward takes twice as long as forward.
+    """
+    from elanite import goal
+
+    _write(goal.expert(ranks, _bytes(size), group=group, layers=layers, compute=_ns(compute)))
+
+
+for _command in (allreduce, allgather, reduce_scatter, alltoall, pipeline, expert):
+    goal_app.command(_command.__name__.replace("_", "-"))(hushed(_command))

@@ -1,0 +1,146 @@
+"""The command ``replay``: a GOAL trace on a simulated machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Nodes, Set, console, data, say, table
+from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
+from elanite.plan import FIRST_SEED
+
+if TYPE_CHECKING:
+    from elanite.replay import Replay
+
+
+def replay(
+    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A file in GOAL, as text or as txt2bin makes it.")],
+    machine: Annotated[
+        str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
+    ] = "es40-qsnet",
+    set_: Set = None,
+    nodes: Nodes = None,
+    ranks_per_node: Annotated[
+        int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
+    ] = 1,
+    placement: Annotated[
+        str,
+        typer.Option(
+            "--placement",
+            metavar="RULE|FILE",
+            help="block, cyclic, random, or a file with the node of a rank on each line.",
+        ),
+    ] = "block",
+    network: Annotated[
+        Network, typer.Option("--network", help="The machine's network, or one without contention.")
+    ] = Network.MACHINE,
+    memory: Annotated[
+        Memory,
+        typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
+    ] = Memory.MAIN,
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."
+        ),
+    ] = FIRST_SEED,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            metavar="FAULT",
+            help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
+        ),
+    ] = None,
+    limit_time: Annotated[
+        str | None,
+        typer.Option("--limit-time", metavar="TIME", help="End the replay at this simulated time: 500us, 1s."),
+    ] = None,
+    operations: Annotated[
+        bool, typer.Option("--operations", help="Keep when each operation was free and ended, too.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the replay are kept.")
+    ] = OUT,
+    format_: Annotated[
+        SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
+    ] = SummaryFormat.TABLE,
+) -> None:
+    """Replay a trace in GOAL, the language of LogGOPSim, on a simulated machine.
+
+    \b
+    Examples:
+      elanite replay my_program.goal
+      elanite replay my_program.goal --machine opteron-qsnet2 --ranks-per-node 2 --format json
+      elanite replay my_program.goal --network ideal
+      elanite replay my_program.goal --set switch.circuit=wormhole --operations
+
+    Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
+    the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
+    the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
+    """
+    from elanite import sources
+    from elanite.mpirun.cluster import tree_of
+    from elanite.noise import prepared
+    from elanite.replay import keep, run
+
+    prepared(out)
+    source = sources.read("machine", machine)
+    changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
+    found = run(
+        trace,
+        source,
+        changes,
+        keep=operations,
+        ranks_per_node=ranks_per_node,
+        placement=placement,
+        network=network.value,
+        memory=memory.value,
+        seed=seed,
+        limit_time=limit_time,
+        faults=tuple(fault or ()),
+    )
+    folder = str(keep(found, out))
+    if format_ is SummaryFormat.JSON:
+        data(json.dumps(found.as_json(folder)))
+    else:
+        _print(found)
+        say(f"kept in {folder}")
+
+
+def _print(found: Replay) -> None:
+    """The summary for people."""
+    from elanite.congestion import in_words
+    from elanite.mpirun.summary import size
+    from elanite.text import number
+
+    figures, faults = found.as_json(), found.tables["faults"]
+    screen, slowest = console(), figures["slowest"]
+    ideal = figures["network"] == "ideal"
+    where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
+    screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False, soft_wrap=True)
+    lines = {
+        "simulated time": f"{number(figures['simulated_us'])} µs",
+        "processor time": f"{figures['cpu_seconds']:.2f} s",
+        "operations": f"{figures['operations']:,}",
+        "messages": f"{figures['messages']:,}",
+        "payload": size(figures["bytes"]) + ("" if ideal else f" in {figures['packets']:,} packets"),
+        "slowest rank": f"{slowest['rank']}, which computes {number(slowest['computed_us'])} µs",
+    }
+    for word, text in lines.items():
+        screen.print(f"  {word:16}{text}", markup=False)
+    if figures["links"]:
+        measures = ("busy", "packets", "mean wait, µs")
+        hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
+        for link in figures["links"]:
+            ends = f"  {link['from']} to {link['to']}"
+            hottest.add_row(ends, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
+        screen.print(hottest)
+    for one in faults.head(MOST_FAULTS).iter_rows(named=True):
+        screen.print(f"  {'failed':16}{in_words(one)}", markup=False)
+    if len(faults):
+        screen.print(f"  {'sent again':16}{figures['packets_resent']:,} packets", markup=False)
+    screen.print(f"  {'digest':16}{figures['digest']}", markup=False)

@@ -1,0 +1,180 @@
+"""Replays of GOAL traces: what a recorded or generated program takes on a simulated machine.
+
+A trace says for each rank which messages it sends and receives, and what it computes between; ``docs/traces.md`` has
+the format. A replay is a pure function of the trace, the machine and the options. A replay that cannot be finished
+(a wrong trace, messages without a partner, no room) raises ``RunError`` and leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core, html
+from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.interrupts import Interrupts
+from elanite.mpirun.options import Options
+from elanite.verbs import callable_module
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from elanite.api import Machine
+    from elanite.sources import Source
+
+TABLES = ("ranks", "operations", "links", "faults")
+FOLDER = "replay"
+_LAYOUT = 2
+
+
+@dataclass(frozen=True, repr=False)
+class Replay:
+    """A finished replay with its tables."""
+
+    trace: Path
+    options: Options
+    cluster: Cluster
+    placement: tuple[int, ...]
+    """The node of each rank."""
+    cpu_seconds: float
+    """Processor time of this host for reading the trace and replaying it."""
+    tables: dict[str, pl.DataFrame] = field(repr=False)
+    """``ranks``, ``operations`` (empty unless they were asked for), ``links``, ``faults``, ``summary``."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``, ``digest``."""
+        return self.tables["summary"].row(0, named=True)
+
+    @property
+    def slowest(self) -> dict[str, Any]:
+        """The row of the rank that ends last; of several, the first."""
+        return self.tables["ranks"].sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+
+    def as_json(self, folder: str | None = None) -> dict[str, Any]:
+        """The figures of the replay as plain data."""
+        from elanite.mpirun.summary import MOST_LINKS, hottest
+
+        summary, slowest = self.summary, self.slowest
+        links = hottest(self.tables["links"], summary["time_us"]).head(MOST_LINKS)
+        return {
+            "trace": str(self.trace),
+            "machine": self.cluster.name,
+            "network": self.options.network,
+            "ranks": self.options.ranks,
+            "nodes": len(set(self.placement)),
+            "simulated_us": summary["time_us"],
+            "cpu_seconds": round(self.cpu_seconds, 6),
+            **{key: summary[key] for key in ("operations", "messages", "bytes", "packets", "packets_resent")},
+            "slowest": {key: slowest[key] for key in ("rank", "node", "end_us", "computed_us")},
+            "links": links.to_dicts(),
+            "digest": summary["digest"],
+            "folder": folder,
+        }
+
+    def _repr_html_(self) -> str:
+        figures = {key: self.summary[key] for key in ("time_us", "operations", "messages", "bytes", "packets")}
+        title = f"{self.trace} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
+        return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
+
+
+def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bool = False, **options: Any) -> Replay:
+    """Replay a trace on a machine; ``keep`` says whether the table of operations is kept.
+
+    ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
+    ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
+
+    Raises ``UsageError``, ``ConfigError`` or ``RunError``.
+    """
+    from elanite.store import frame
+
+    begun = time.process_time()
+    cluster = Cluster.of(machine, overrides)
+    read = _core.GoalTrace(trace)
+    chosen = Options(read.ranks, **options)
+    placement = chosen.nodes(cluster.nodes)
+    done: list[_core.ReplayRecords] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        text = chosen.as_json(placement)
+        try:
+            done.append(
+                read.replay(
+                    machine.text, machine.file, list(overrides), list(chosen.faults), text, keep, interrupts.cancel
+                )
+            )
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
+            failed.append(error)
+
+    # In another thread, so that this thread can receive interrupts.
+    with Interrupts() as interrupts:
+        thread = Thread(target=work, name="replay", daemon=True)
+        thread.start()
+        thread.join()
+    if failed:
+        raise failed[0]
+    tables = {name: frame(columns) for name, columns in done[0].items()}  # type: ignore[arg-type]
+    tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
+    return Replay(trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables)
+
+
+def keep(replay: Replay, out: Path) -> Path:
+    """Keep the tables of a replay in a folder below ``out``, by the content of the trace; returns the folder."""
+    from elanite import store
+
+    folder = out / FOLDER
+    store.Store(folder).clean()
+    with replay.trace.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    asked = {
+        "trace": content,
+        "machine": replay.cluster.name,
+        "overrides": list(replay.cluster.overrides),
+        "options": json.loads(replay.options.as_json(list(replay.placement))),
+        "faults": list(replay.options.faults),
+        "digest": replay.summary["digest"],
+        "operations_kept": len(replay.tables["operations"]) > 0,
+    }
+    text = json.dumps([asked, replay.cluster.parameters, _core.MODEL_REVISION], sort_keys=True)
+    identity = hashlib.sha256(text.encode()).hexdigest()[:20]
+    if not (folder / identity).exists():
+        data = {
+            "layout": _LAYOUT,
+            "id": identity,
+            **asked,
+            **{key: value for key, value in replay.summary.items() if key != "digest"},
+            "files": {},
+            "versions": store.versions(),
+            "point": json.loads(replay.cluster.point),
+            "times": {"cpu_seconds": round(replay.cpu_seconds, 6)},
+        }
+        store.keep(folder, identity, {name: replay.tables[name] for name in TABLES}, data)
+    return folder / identity
+
+
+def replay(
+    trace: str | Path, machine: Machine | str | Path = "es40-qsnet", *, operations: bool = False, **options: Any
+) -> Replay:
+    """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
+
+    ``operations`` keeps when each operation was free and ended. ``options`` are those of ``elanite replay``:
+    ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``, ``faults``. Nothing is kept
+    on the disk. Call the function in the main thread.
+
+    Raises ``UsageError`` or ``ConfigError`` for wrong options, and ``RunError`` for a trace that cannot be replayed.
+    """
+    from elanite.api import Machine
+
+    on = machine if isinstance(machine, Machine) else Machine.load(machine)
+    return run(Path(trace), on.file, on.overrides, keep=operations, **options)
+
+
+callable_module(__name__, replay)
