@@ -76,7 +76,7 @@ pub use control::{
 };
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
-pub use topology::{Destination, FatTree, Topology, TopologyError, Torus, Wiring};
+pub use topology::{Destination, FatTree, Mesh, Topology, TopologyError, Torus, Wiring};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.
 pub type Cycle = u64;

@@ -23,19 +23,23 @@
 //! here, and give machine files its keys (`machine::topology`). [`find_cycle`] tells whether its routing can deadlock;
 //! the random machines of `tests/common/random.rs` compare the movers on it.
 
+mod cabling;
 mod dependency;
 mod destination;
 mod error;
 pub mod fat_tree;
+pub mod mesh;
 mod routing;
 pub mod torus;
 mod wiring;
 
 pub use crate::id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use cabling::Cabling;
 pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
 pub use destination::Destination;
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
+pub use mesh::Mesh;
 pub use routing::{DeadLinks, Header, Path, Routing, Step};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
@@ -49,6 +53,8 @@ pub enum Topology {
     FatTree(FatTree),
     /// A torus.
     Torus(Torus),
+    /// A mesh.
+    Mesh(Mesh),
 }
 
 /// Evaluates an expression with the routing of a configuration, made for its kind of topology.
@@ -62,6 +68,10 @@ macro_rules! with_routing {
             }
             $crate::Topology::Torus(torus) => {
                 let $routing = torus.clone();
+                $value
+            }
+            $crate::Topology::Mesh(mesh) => {
+                let $routing = mesh.clone();
                 $value
             }
         }
@@ -78,6 +88,7 @@ impl Topology {
         match self {
             Topology::FatTree(tree) => tree.with_rails(rails).map(Topology::FatTree),
             Topology::Torus(torus) => torus.with_rails(rails).map(Topology::Torus),
+            Topology::Mesh(mesh) => mesh.with_rails(rails).map(Topology::Mesh),
         }
     }
 }
@@ -89,6 +100,7 @@ impl Deref for Topology {
         match self {
             Topology::FatTree(tree) => tree,
             Topology::Torus(torus) => torus,
+            Topology::Mesh(mesh) => mesh.cabling(),
         }
     }
 }
@@ -96,6 +108,12 @@ impl Deref for Topology {
 impl From<Torus> for Topology {
     fn from(torus: Torus) -> Self {
         Topology::Torus(torus)
+    }
+}
+
+impl From<Mesh> for Topology {
+    fn from(mesh: Mesh) -> Self {
+        Topology::Mesh(mesh)
     }
 }
 

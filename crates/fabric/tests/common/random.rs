@@ -4,7 +4,7 @@ use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::{
     Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Faults, LinkId,
-    Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
+    Mesh, Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -138,10 +138,29 @@ fn torus() -> impl Strategy<Value = Torus> {
     })
 }
 
-/// A torus under traffic of fewer than `packets` packets, none of which is a broadcast.
-fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
-    case_of(torus(), packets).prop_map(|mut case| {
-        case.config.channels = case.config.channels.max(2);
+/// Rows of 2 to 5 switches in 1 to 3 dimensions, some positions empty.
+fn mesh() -> impl Strategy<Value = Mesh> {
+    let sizes = prop::collection::vec(2_u32..=5, 1..=3)
+        .prop_filter("too many", |sizes| sizes.iter().product::<u32>() <= 64);
+    (sizes, 0.3_f64..=1.0).prop_map(|(sizes, populated)| {
+        let positions: u32 = sizes.iter().product();
+        let nodes = (f64::from(positions) * populated).ceil() as u32;
+        Mesh::new(&sizes, nodes).expect("within all bounds")
+    })
+}
+
+/// A network that is no tree.
+fn treeless() -> impl Strategy<Value = Topology> {
+    prop_oneof![
+        3 => torus().prop_map(Topology::from),
+        1 => mesh().prop_map(Topology::from),
+    ]
+}
+
+/// A network that is no tree under traffic of fewer than `packets` packets, none of which is a broadcast.
+fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
+    case_of(treeless(), packets).prop_map(|mut case| {
+        case.config.channels = case.config.channels.max(case.config.topology.classes());
         for (_, spec) in &mut case.traffic {
             spec.destination = spec.destination.first().into();
         }
@@ -151,7 +170,7 @@ fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
 
 /// A small machine of any kind.
 pub fn any_case() -> impl Strategy<Value = Case> {
-    prop_oneof![2 => case(), 1 => torus_case(60)]
+    prop_oneof![2 => case(), 1 => treeless_case(60)]
 }
 
 /// Small buffers and long wires are the difficult ones; large buffers must change nothing.
@@ -391,7 +410,7 @@ const AROUND: Cycle = 1 << 32;
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),
-        5 => torus_case(120),
+        5 => treeless_case(120),
         1 => case_of(large_tree(), 600),
     ];
     let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];

@@ -11,7 +11,7 @@ use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Torus, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -310,7 +310,7 @@ impl<'a> Referee<'a> {
             claims: false,
         };
         if topology.as_tree().is_none() {
-            let (port, lanes) = self.torus_step(&spec, switch);
+            let (port, lanes) = self.step(&spec, switch);
             header.lanes = lanes;
             self.wait(switch, port..port + 1, header);
             return;
@@ -351,12 +351,21 @@ impl<'a> Referee<'a> {
         self.wait(switch, ports, header);
     }
 
+    /// The port by which a packet leaves a switch that is in no tree, and the channels that the packet may take.
+    fn step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
+        match &self.case.config.topology {
+            Topology::FatTree(_) => panic!("there is no tree"),
+            Topology::Torus(torus) => self.torus_step(torus, spec, switch),
+            Topology::Mesh(mesh) => {
+                let link = towards(mesh.cabling(), mesh.sizes(), spec, switch);
+                (link, 0..self.lanes.count)
+            }
+        }
+    }
+
     /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
     /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
-    fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        let Topology::Torus(torus) = &self.case.config.topology else {
-            panic!("there are two kinds");
-        };
+    fn torus_step(&self, torus: &Torus, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
         let half = self.lanes.count.div_ceil(2);
         let mut stride = 1;
         for (dimension, &size) in (0..).zip(torus.sizes()) {
@@ -678,6 +687,29 @@ impl<'a> Referee<'a> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
         self.counters
     }
+}
+
+/// The port of a switch of a mesh that leads to the neighbour which is nearer in the first dimension that is not right yet.
+fn towards(mesh: &dyn Wiring, sizes: &[u32], spec: &PacketSpec, switch: SwitchId) -> u32 {
+    let to = spec.destination.first().get();
+    let mut stride = 1;
+    for size in sizes {
+        let [at, to] = [switch.get(), to].map(|number| number / stride % size);
+        if at != to {
+            let neighbour = if to > at {
+                switch.get() + stride
+            } else {
+                switch.get() - stride
+            };
+            let leads = |&port: &u32| {
+                let end = mesh.ends(mesh.output(switch, port)).1;
+                matches!(end, End::Switch { switch, .. } if switch.get() == neighbour)
+            };
+            return (0..mesh.ports(switch)).find(leads).expect("it is joined");
+        }
+        stride *= size;
+    }
+    0
 }
 
 /// The finaliser of `SplitMix64` over source, sequence and switch.
