@@ -2,9 +2,11 @@
 
 use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use fabric::topology::Arities;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Faults, LinkId,
-    Mesh, Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
+    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Dragonfly, Engine, FatTree, Faults,
+    HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology, Torus,
+    Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -149,11 +151,57 @@ fn mesh() -> impl Strategy<Value = Mesh> {
     })
 }
 
+fn rule() -> impl Strategy<Value = Misrouting> {
+    select(&[
+        Misrouting::Minimal,
+        Misrouting::Valiant,
+        Misrouting::UgalLocal,
+        Misrouting::UgalLocal,
+    ])
+}
+
+/// Groups of 1 to 4 switches, 2 to 9 groups, one link or more between two groups, some positions empty.
+fn dragonfly() -> impl Strategy<Value = Dragonfly> {
+    let arities = (1_u32..=3, 1_u32..=4, 1_u32..=4, 2_u32..=9)
+        .prop_map(|(terminals, group, global, most)| {
+            // The links must be shared out evenly.
+            let even = |groups: &u32| (group * global).is_multiple_of(groups - 1);
+            let groups = (2..=most).rev().find(even);
+            Arities {
+                terminals,
+                group,
+                global,
+                groups: groups.expect("two groups always serve"),
+            }
+        })
+        .prop_filter("too many", |a| a.terminals * a.group * a.groups <= 64);
+    (arities, 0.3_f64..=1.0, rule()).prop_map(|(arities, populated, rule)| {
+        let positions = arities.terminals * arities.group * arities.groups;
+        let nodes = (f64::from(positions) * populated).ceil() as u32;
+        Dragonfly::new(arities, nodes, rule).expect("within all bounds")
+    })
+}
+
+/// Rows of 2 to 5 switches in 1 to 3 dimensions, 1 to 4 nodes at each switch, some positions empty.
+fn hyperx() -> impl Strategy<Value = HyperX> {
+    let positions = |sizes: &[u32], terminals: u32| terminals * sizes.iter().product::<u32>();
+    let shape = (prop::collection::vec(2_u32..=5, 1..=3), 1_u32..=4)
+        .prop_filter("too many", move |(sizes, terminals)| {
+            positions(sizes, *terminals) <= 64
+        });
+    (shape, 0.3_f64..=1.0, rule()).prop_map(move |((sizes, terminals), populated, rule)| {
+        let nodes = (f64::from(positions(&sizes, terminals)) * populated).ceil() as u32;
+        HyperX::new(&sizes, terminals, nodes, rule).expect("within all bounds")
+    })
+}
+
 /// A network that is no tree.
 fn treeless() -> impl Strategy<Value = Topology> {
     prop_oneof![
         3 => torus().prop_map(Topology::from),
         1 => mesh().prop_map(Topology::from),
+        3 => dragonfly().prop_map(Topology::from),
+        2 => hyperx().prop_map(Topology::from),
     ]
 }
 

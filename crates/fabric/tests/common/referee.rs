@@ -6,12 +6,14 @@
 //! deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the
 //! same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
+mod ways;
+
 use super::random::Case;
 use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Torus, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -40,6 +42,10 @@ struct Flight {
     /// When the last of the known answers will be back, and the worst of these answers.
     back: Cycle,
     answer: Ack,
+    /// In a dragonfly or HyperX network: the group or switch by way of which the packet still goes or went, if it does not go
+    /// minimally, and which of the links between two groups it takes.
+    via: Option<u32>,
+    link: usize,
 }
 
 /// A channel of a packet under way.
@@ -310,7 +316,7 @@ impl<'a> Referee<'a> {
             claims: false,
         };
         if topology.as_tree().is_none() {
-            let (port, lanes) = self.step(&spec, switch);
+            let (port, lanes) = self.step(now, &header, switch);
             header.lanes = lanes;
             self.wait(switch, port..port + 1, header);
             return;
@@ -349,43 +355,6 @@ impl<'a> Referee<'a> {
             }
         };
         self.wait(switch, ports, header);
-    }
-
-    /// The port by which a packet leaves a switch that is in no tree, and the channels that the packet may take.
-    fn step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        match &self.case.config.topology {
-            Topology::FatTree(_) => panic!("there is no tree"),
-            Topology::Torus(torus) => self.torus_step(torus, spec, switch),
-            Topology::Mesh(mesh) => {
-                let link = towards(mesh.cabling(), mesh.sizes(), spec, switch);
-                (link, 0..self.lanes.count)
-            }
-        }
-    }
-
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
-    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
-    fn torus_step(&self, torus: &Torus, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        let half = self.lanes.count.div_ceil(2);
-        let mut stride = 1;
-        for (dimension, &size) in (0..).zip(torus.sizes()) {
-            let place = |number: u32| number / stride % size;
-            let (from, at) = (place(spec.source.get()), place(switch.get()));
-            let to = place(spec.destination.first().get());
-            if at != to {
-                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
-                let upwards = up < down || up == down && from % 2 == 0;
-                let crossed = if upwards { at < from } else { at > from };
-                let lanes = if crossed {
-                    half..self.lanes.count
-                } else {
-                    0..half
-                };
-                return (1 + 2 * dimension + u32::from(!upwards), lanes);
-            }
-            stride *= size;
-        }
-        (0, 0..self.lanes.count)
     }
 
     fn wait(&mut self, switch: SwitchId, ports: Range<u32>, header: Header) {
@@ -616,6 +585,8 @@ impl<'a> Referee<'a> {
                     undelivered: spec.destination.count(),
                     back: 0,
                     answer: Ack::Accepted,
+                    via: None,
+                    link: 0,
                 };
                 self.flights.insert(spec.token, flight);
                 self.sequences[node] += 1;
@@ -687,29 +658,6 @@ impl<'a> Referee<'a> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
         self.counters
     }
-}
-
-/// The port of a switch of a mesh that leads to the neighbour which is nearer in the first dimension that is not right yet.
-fn towards(mesh: &dyn Wiring, sizes: &[u32], spec: &PacketSpec, switch: SwitchId) -> u32 {
-    let to = spec.destination.first().get();
-    let mut stride = 1;
-    for size in sizes {
-        let [at, to] = [switch.get(), to].map(|number| number / stride % size);
-        if at != to {
-            let neighbour = if to > at {
-                switch.get() + stride
-            } else {
-                switch.get() - stride
-            };
-            let leads = |&port: &u32| {
-                let end = mesh.ends(mesh.output(switch, port)).1;
-                matches!(end, End::Switch { switch, .. } if switch.get() == neighbour)
-            };
-            return (0..mesh.ports(switch)).find(leads).expect("it is joined");
-        }
-        stride *= size;
-    }
-    0
 }
 
 /// The finaliser of `SplitMix64` over source, sequence and switch.
