@@ -111,7 +111,7 @@ def check(point: Point) -> None:
     nodes, rails = _size(point)
     if nodes > MOST_NODES or rails > 1 or not _is_tree(point):
         several = f" and {rails} rails" if rails > 1 else ""
-        shape = "" if _is_tree(point) else " in a torus"
+        shape = "" if _is_tree(point) else " in a network that is no tree"
         raise UsageError(
             f"{point.machine} has {nodes} nodes{several}{shape}; the picture shows fat trees of at most"
             f" {MOST_NODES} nodes with one rail\n  Choose a smaller machine with --machine, or with"

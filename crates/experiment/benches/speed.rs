@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | `level` | `fabric` | `fabric`: switches and links, packets handed to adapters by a generator, as other network simulators do. `machine`: the shipped experiment `speed/uniform-64`, programs, adapters and buses included |
 //! | `levels` | 3 | levels of switches of the quaternary tree: 4, 16, 64, ... 65,536 nodes |
+//! | `topology` | `fat-tree` | `other`: the first `4^levels` nodes of the network that the keys `topology.kind` and so on describe, at the level of the fabric |
 //! | `load` | 0.3 | flits that each node offers in a cycle, on average; with `saturated`, each adapter always has a packet waiting |
 //! | `pattern` | `uniform` | where packets go: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node's number exchanged) |
 //! | `warm_up` | 2000 | cycles before those that count |
@@ -42,9 +43,10 @@ const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
 const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
 
 /// The keys of this program, and what they usually are.
-const KEYS: [(&str, &str); 7] = [
+const KEYS: [(&str, &str); 8] = [
     ("level", "fabric"),
     ("levels", "3"),
+    ("topology", "fat-tree"),
     ("load", "0.3"),
     ("pattern", "uniform"),
     ("warm_up", "2000"),
@@ -82,14 +84,25 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         _ => Some(number(&keys, "load")?),
     };
     let (warm_up, cycles) = (number(&keys, "warm_up")?, number(&keys, "cycles")?);
+    let is_tree = match keys["topology"].as_str() {
+        "fat-tree" => true,
+        "other" => false,
+        word => {
+            return Err(format!(
+                "there is no topology `{word}`; there are: fat-tree, other"
+            ));
+        }
+    };
     let case = Case {
         levels,
+        is_tree,
         load,
         overrides,
         faults: listed(&keys["faults"])?,
     };
     let measured = match keys["level"].as_str() {
         "fabric" => case.fabric(keys["pattern"].parse()?, warm_up, cycles)?,
+        "machine" if !is_tree => return Err("the machine runs on a fat tree only".into()),
         "machine" if keys["pattern"] == "uniform" => case.machine(warm_up, cycles)?,
         "machine" => return Err("the machine runs the pattern `uniform` only".into()),
         other => {
@@ -107,6 +120,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         "faults": keys["faults"],
         "cycles": cycles,
         "packets": measured.packets,
+        "links": measured.links,
         "events": measured.events,
         "set_up_seconds": measured.set_up_seconds,
         "cpu_seconds": measured.cpu_seconds,
@@ -157,6 +171,8 @@ fn peak_memory_bytes() -> Option<u64> {
 /// What the cycles that count took and moved.
 struct Measured {
     packets: u64,
+    /// Links that the packets crossed; none of the whole machine.
+    links: Option<u64>,
     events: u64,
     set_up_seconds: f64,
     cpu_seconds: f64,
@@ -165,6 +181,8 @@ struct Measured {
 /// A machine and the load on it.
 struct Case {
     levels: u32,
+    /// Whether the network is the quaternary tree.
+    is_tree: bool,
     load: Option<f64>,
     overrides: Vec<String>,
     /// The faults of the experiment.
@@ -179,12 +197,12 @@ impl Case {
     /// The parameters of the machine and of the experiment, the latter with some of ours.
     fn overrides(&self, ours: &[String]) -> Result<[Vec<Override>; 2], Problems> {
         let arities = |levels: u32| format!("[{}]", vec!["4"; levels as usize].join(", "));
-        let tree = [
-            format!("topology.nodes={}", self.nodes()),
-            format!("topology.down={}", arities(self.levels)),
-            format!("topology.up={}", arities(self.levels - 1)),
-        ];
-        let all = tree.iter().chain(ours).chain(&self.overrides);
+        let mut network = vec![format!("topology.nodes={}", self.nodes())];
+        if self.is_tree {
+            network.push(format!("topology.down={}", arities(self.levels)));
+            network.push(format!("topology.up={}", arities(self.levels - 1)));
+        }
+        let all = network.iter().chain(ours).chain(&self.overrides);
         let all: Result<Vec<_>, _> = all.map(|text| Override::parse(text)).collect();
         let (experiment, machine): (Vec<_>, Vec<_>) = all?
             .into_iter()
@@ -194,7 +212,12 @@ impl Case {
 
     fn machine_as_changed(&self) -> Result<Machine, Problems> {
         let [overrides, _] = self.overrides(&[])?;
-        Machine::parse(MACHINE_FILE, MACHINE, &overrides)
+        let of_tree = |line: &&str| line.starts_with("down = ") || line.starts_with("up = ");
+        let lines = MACHINE
+            .lines()
+            .filter(|line| self.is_tree || !of_tree(line));
+        let text: Vec<&str> = lines.collect();
+        Machine::parse(MACHINE_FILE, &text.join("\n"), &overrides)
     }
 
     /// The fabric alone.
@@ -217,10 +240,11 @@ impl Case {
         let mut traffic = Traffic::new(&config, pattern, self.load);
         let set_up_seconds = processor_seconds() - begin;
         traffic.run_until(warm_up);
-        let (packets, events) = (traffic.acknowledged, traffic.events());
+        let (packets, links, events) = (traffic.acknowledged, traffic.links, traffic.events());
         let cpu_seconds = traffic.run_until(warm_up + cycles);
         Ok(Measured {
             packets: traffic.acknowledged - packets,
+            links: Some(traffic.links - links),
             events: traffic.events() - events,
             set_up_seconds,
             cpu_seconds,
@@ -241,6 +265,7 @@ impl Case {
         let (after, whole) = run(warm_up + cycles)?;
         Ok(Measured {
             packets: after.packets - before.packets,
+            links: None,
             events: after.events - before.events,
             set_up_seconds,
             cpu_seconds: whole - first,
@@ -339,6 +364,8 @@ struct Traffic {
     drawn_until: Cycle,
     notices: Vec<Notice>,
     acknowledged: u64,
+    /// Links that the acknowledged packets crossed.
+    links: u64,
 }
 
 impl Traffic {
@@ -373,6 +400,7 @@ impl Traffic {
             drawn_until: 0,
             notices: Vec::new(),
             acknowledged: 0,
+            links: 0,
         }
     }
 
@@ -447,7 +475,10 @@ impl Traffic {
                     let at = now + self.turnaround;
                     self.fabric.acknowledge(at, packet, Ack::Accepted);
                 }
-                Notice::Acknowledged(..) => self.acknowledged += 1,
+                Notice::Acknowledged(record, _) => {
+                    self.acknowledged += 1;
+                    self.links += u64::from(record.links);
+                }
                 Notice::Ended { .. } => unreachable!("no packet asks for it"),
                 Notice::Damaged(..) => unreachable!("no part of this machine fails"),
             }

@@ -6,7 +6,9 @@
 use crate::topology::Topology;
 use crate::{Cycle, LinkId};
 
-pub use crate::mechanism::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
+pub use crate::mechanism::{
+    Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing,
+};
 
 /// Longest header delay of one link, in cycles. It bounds the flit mover's record of flits on the wire.
 pub const MAX_HOP_DELAY: u32 = 127;

@@ -7,7 +7,7 @@
 //!
 //! The crate has three rooms:
 //!
-//! * [`topology`]: networks (fat trees of any arities, tori of any dimensions), their wiring and routes: arithmetic only;
+//! * [`topology`]: networks (fat trees, tori, meshes, dragonflies, HyperX networks, of any sizes), their wiring and routes;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. The front of the control plane is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
@@ -70,13 +70,17 @@ mod prefetch;
 mod table;
 pub mod topology;
 
-pub use config::{Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Multiplexing};
+pub use config::{
+    Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing,
+};
 pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
-pub use topology::{Destination, FatTree, Topology, TopologyError, Torus, Wiring};
+pub use topology::{
+    Destination, Dragonfly, FatTree, HyperX, Mesh, Topology, TopologyError, Torus, Wiring,
+};
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.
 pub type Cycle = u64;

@@ -37,6 +37,17 @@ mechanisms! {
         SourceFixed,
     }
 
+    /// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.
+    pub enum Misrouting {
+        /// Minimal ways.
+        Minimal,
+        /// By way of a random group or switch (Valiant, 1982).
+        Valiant,
+        /// The minimal way, or by way of a random group or switch: by the loads of the links at the packet's first switch
+        /// (UGAL-L of Kim et al., ISCA 2008).
+        UgalLocal,
+    }
+
     /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
     pub enum Broadcast {
         /// All broadcasts climb by up-link 0 of each switch, through one tree with one root: no deadlock (petrini2001,

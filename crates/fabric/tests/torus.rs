@@ -139,6 +139,7 @@ fn routes_are_shortest_and_in_order() {
                     let header = Header {
                         source,
                         destination,
+                        at: switch,
                         plan: 0,
                         hops: links as usize - 1,
                     };

@@ -1,7 +1,8 @@
 //! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
 
 use crate::param::Param;
-use fabric::{FatTree, TopologyError, Torus};
+use fabric::topology::Arities;
+use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,13 +26,35 @@ pub struct Topology {
     /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Param<Vec<u32>>>,
-    /// For a torus: number of switches of a ring in each dimension.
+    /// For a torus: number of switches of a ring in each dimension. For a HyperX network: number of switches of a row in each
+    /// dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Param<Vec<u32>>>,
     /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
     /// Without this change, rings of five or more switches deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datelines: Option<Param<bool>>,
+    /// For a torus: whether the last switch of each row is joined to the first one; true if not given. Without these wrap-around
+    /// links the network is a mesh, which needs no datelines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wraparound: Option<Param<bool>>,
+    /// For a dragonfly or a HyperX network: number of positions for nodes at each switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminals: Option<Param<u32>>,
+    /// For a dragonfly: number of switches of a group, each of which is joined to each other one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Param<u32>>,
+    /// For a dragonfly: number of links of each switch to other groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub global: Option<Param<u32>>,
+    /// For a dragonfly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of `groups` - 1:
+    /// there are so many links between every two groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<Param<u32>>,
+    /// For a dragonfly or a HyperX network: which ways packets take. A dragonfly needs 2 channels of each link for minimal ways
+    /// and 3 for others; a HyperX network needs 1 and 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routing: Option<Param<Misrouting>>,
 }
 
 /// What a network is.
@@ -41,8 +64,13 @@ pub enum Kind {
     /// A fat tree: keys `down`, `up` and `parallel`.
     #[default]
     FatTree,
-    /// A torus of any dimensions: keys `dimensions` and `datelines`.
+    /// A torus of any dimensions, or a mesh: keys `dimensions`, `datelines` and `wraparound`.
     Torus,
+    /// A dragonfly: keys `terminals`, `group`, `global`, `groups` and `routing`.
+    Dragonfly,
+    /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and `routing`.
+    #[serde(rename = "hyperx")]
+    HyperX,
 }
 
 impl Topology {
@@ -52,11 +80,20 @@ impl Topology {
             .map_or(Kind::default(), |kind| kind.value)
     }
 
+    /// Whether the network is a mesh: a torus without wrap-around links.
+    pub(crate) fn is_mesh(&self) -> bool {
+        let wraps = self.wraparound.as_ref().is_none_or(|wraps| wraps.value);
+        self.kind() == Kind::Torus && !wraps
+    }
+
     /// The network of a rail, if such a network can exist.
     pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
         let list = |list: &Option<Param<Vec<u32>>>| {
             list.as_ref().map_or(Vec::new(), |list| list.value.clone())
         };
+        let number = |number: &Option<Param<u32>>| number.as_ref().map_or(0, |number| number.value);
+        let rule = self.routing.as_ref();
+        let rule = rule.map_or(Misrouting::Minimal, |rule| rule.value);
         let nodes = self.nodes.value;
         match self.kind() {
             Kind::FatTree => {
@@ -68,6 +105,22 @@ impl Topology {
                     None => FatTree::new(&down, &up, nodes),
                 };
                 tree.map(fabric::Topology::from)
+            }
+            Kind::Torus if self.is_mesh() => {
+                Mesh::new(&list(&self.dimensions), nodes).map(fabric::Topology::from)
+            }
+            Kind::Dragonfly => {
+                let arities = Arities {
+                    terminals: number(&self.terminals),
+                    group: number(&self.group),
+                    global: number(&self.global),
+                    groups: number(&self.groups),
+                };
+                Dragonfly::new(arities, nodes, rule).map(fabric::Topology::from)
+            }
+            Kind::HyperX => {
+                let (sizes, terminals) = (list(&self.dimensions), number(&self.terminals));
+                HyperX::new(&sizes, terminals, nodes, rule).map(fabric::Topology::from)
             }
             Kind::Torus => {
                 let datelines = self
@@ -83,7 +136,10 @@ impl Topology {
     pub fn noun(&self) -> &'static str {
         match self.kind() {
             Kind::FatTree => "tree",
+            Kind::Torus if self.is_mesh() => "mesh",
             Kind::Torus => "torus",
+            Kind::Dragonfly => "dragonfly",
+            Kind::HyperX => "HyperX network",
         }
     }
 
@@ -96,21 +152,36 @@ impl Topology {
     pub(crate) fn levels(&self) -> usize {
         match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
-            Kind::Torus => self
+            Kind::Dragonfly => 3,
+            Kind::Torus | Kind::HyperX => self
                 .dimensions
                 .as_ref()
                 .map_or(1, |sizes| 1 + sizes.value.len()),
         }
     }
 
-    /// The keys: whether each is given, the kind that it belongs to, and whether this kind needs it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, Kind, bool); 5] {
+    /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 11] {
+        use Kind::{Dragonfly, FatTree, HyperX, Torus};
+        let (tree, torus, dragonfly) = (&[FatTree][..], &[Torus][..], &[Dragonfly][..]);
+        let hyperx_too = &[Dragonfly, HyperX][..];
         [
-            ("down", self.down.is_some(), Kind::FatTree, true),
-            ("up", self.up.is_some(), Kind::FatTree, true),
-            ("parallel", self.parallel.is_some(), Kind::FatTree, false),
-            ("dimensions", self.dimensions.is_some(), Kind::Torus, true),
-            ("datelines", self.datelines.is_some(), Kind::Torus, false),
+            ("down", self.down.is_some(), tree, true),
+            ("up", self.up.is_some(), tree, true),
+            ("parallel", self.parallel.is_some(), tree, false),
+            (
+                "dimensions",
+                self.dimensions.is_some(),
+                &[Torus, HyperX],
+                true,
+            ),
+            ("datelines", self.datelines.is_some(), torus, false),
+            ("wraparound", self.wraparound.is_some(), torus, false),
+            ("terminals", self.terminals.is_some(), hyperx_too, true),
+            ("group", self.group.is_some(), dragonfly, true),
+            ("global", self.global.is_some(), dragonfly, true),
+            ("groups", self.groups.is_some(), dragonfly, true),
+            ("routing", self.routing.is_some(), hyperx_too, true),
         ]
     }
 }

@@ -68,7 +68,9 @@ pub(super) struct Hop {
     delay: u8,
     /// Whether the link ends in a node; the fields that follow are then zero.
     pub ejects: bool,
-    /// First group of the switch where the link ends.
+    /// The switch where the link ends.
+    pub switch: SwitchId,
+    /// First group of that switch.
     first_group: GroupId,
     /// Number of the link's first channel among the inputs of that switch.
     first_input: u16,
@@ -126,6 +128,7 @@ impl Crossbar {
             sender: Sender::Adapter(Place::new(link.get())),
             ejects: true,
             first_input: 0,
+            switch: SwitchId::new(0),
             first_group: GroupId::new(0),
         };
         let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();
@@ -143,6 +146,7 @@ impl Crossbar {
                 hop.ejects = false;
                 hop.first_input = (port * config.channels) as u16;
                 hop.first_group = first_group[switch];
+                hop.switch = switch;
             }
         }
         (crossbar, hops)

@@ -232,7 +232,7 @@ impl<R: Routing> Control<R> {
             unreachable!("a node is told of deliveries, not of headers");
         };
         let flight = self.flights.get(part);
-        if flight.path().len() < flight.plan.into() {
+        if flight.path().len() < flight.plan as usize {
             let up = self.routing.broadcast_ascent(switch, flight.spec.source);
             self.flights.get_mut(part).only = up;
             self.join(self.links[up].hop.group(), part);

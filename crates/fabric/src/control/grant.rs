@@ -6,8 +6,8 @@ use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
 use crate::prefetch::prefetch;
-use crate::topology::{Destination, Header, Routing};
-use crate::{ChannelId, LinkId, Place};
+use crate::topology::{Destination, Routing};
+use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::collections::VecDeque;
 
 impl<R: Routing> Control<R> {
@@ -27,14 +27,16 @@ impl<R: Routing> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
-        let step = self.routing.step(&Header {
-            source: flight.spec.source,
-            destination,
-            plan: flight.plan,
-            hops: flight.path().len() - 1,
-        });
-        if R::CLASSES > 1 {
-            flight.lanes = self.lanes.of_class(step.class, R::CLASSES);
+        if R::CHOOSES && flight.path().len() == 1 {
+            // The loads count once all events of the cycle have happened.
+            return self.unsettled.push(channel);
+        }
+        let step = self.routing.step(&flight.header(destination, hop.switch));
+        if R::CLASSED {
+            let any = u8::MAX;
+            flight.lanes = step
+                .class
+                .map_or(any, |class| self.class_lanes[class as usize]);
         }
         let number = hop.next_group(step.group);
         if self.is_far {
@@ -44,6 +46,50 @@ impl<R: Routing> Control<R> {
         } else {
             self.join(number, packet);
         }
+    }
+
+    /// Settles the ways of the headers that have come to their first switch in this cycle. They join their groups.
+    pub(super) fn settle_all(&mut self) {
+        let mut unsettled = std::mem::take(&mut self.unsettled);
+        for channel in unsettled.drain(..) {
+            let packet = self.holders[channel];
+            let hop = &self.links[self.lanes.link(channel)].hop;
+            let flight = self.flights.get(packet);
+            let Destination::Node(destination) = flight.spec.destination else {
+                unreachable!("broadcasts need a tree");
+            };
+            let mut header = flight.header(destination, hop.switch);
+            let settled = self
+                .routing
+                .settle(&header, |group| self.load(hop.next_group(group)));
+            if self.may_settle(&header, settled) {
+                header.plan = settled;
+            }
+            let step = self.routing.step(&header);
+            let flight = self.flights.get_mut(packet);
+            flight.plan = header.plan;
+            let any = u8::MAX;
+            flight.lanes = step
+                .class
+                .map_or(any, |class| self.class_lanes[class as usize]);
+            self.join(hop.next_group(step.group), packet);
+        }
+        self.unsettled = unsettled;
+    }
+
+    /// Packets that hold a channel of a group, or have waited for one since before this cycle: what happens within the cycle, in
+    /// any order, makes no difference.
+    fn load(&self, number: GroupId) -> u32 {
+        let (outputs, ..) = self.crossbar.outputs(number);
+        let busy = |&link: &LinkId| self.config.channels - self.free[link].count_ones();
+        let mut load = outputs.iter().map(busy).sum();
+        let mut next = self.groups[number].waiting;
+        while let Some(packet) = next {
+            let flight = self.flights.get(packet);
+            load += u32::from(flight.ready < self.now);
+            next = flight.next;
+        }
+        load
     }
 
     /// Has a header wait in a group.
@@ -84,7 +130,7 @@ impl<R: Routing> Control<R> {
         let free = |link: LinkId| self.free[link] & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
             let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
-            R::CLASSES == 1 || any(self.crossbar.outputs(number).0)
+            !R::CLASSED || any(self.crossbar.outputs(number).0)
         } else {
             free(flight.only)
         };
@@ -111,11 +157,7 @@ impl<R: Routing> Control<R> {
             let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let flight = self.flights.get(header.packet);
             let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
-            let lanes = if R::CLASSES == 1 {
-                u8::MAX
-            } else {
-                flight.lanes
-            };
+            let lanes = if R::CLASSED { flight.lanes } else { u8::MAX };
             let free = |link: LinkId| self.free[link] & lanes;
             let link = match flight.only {
                 ANY_LINK => arbitration::least_loaded(outputs, spread, free),
@@ -171,11 +213,7 @@ impl<R: Routing> Control<R> {
     #[inline]
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
         let flight = self.flights.get_mut(packet);
-        let lanes = if R::CLASSES == 1 {
-            u8::MAX
-        } else {
-            flight.lanes
-        };
+        let lanes = if R::CLASSED { flight.lanes } else { u8::MAX };
         let number = (self.free[link] & lanes).trailing_zeros();
         self.free[link] &= !(1 << number);
         let channel = self.lanes.channel(link, number);
@@ -186,6 +224,16 @@ impl<R: Routing> Control<R> {
             self.note_opened(packet, channel);
         }
         channel
+    }
+
+    /// What decides on the plan of a packet, where the routing chooses.
+    #[inline]
+    pub(super) fn draw(source: Place, sequence: u32) -> u64 {
+        if !R::CHOOSES {
+            return 0;
+        }
+        // The number of no switch: the ties at switches are resolved by other numbers.
+        arbitration::spread(source, sequence, SwitchId::new(u32::MAX))
     }
 
     /// Injects the packets that an adapter may inject now.
@@ -213,10 +261,11 @@ impl<R: Routing> Control<R> {
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
             let plan = if self.is_cut_somewhere() {
-                self.known_plan(&spec)
+                self.known_plan(&spec, sequence)
                     .expect("a packet without a way is refused")
             } else {
-                self.routing.plan(spec.source, spec.destination)
+                let draw = Self::draw(spec.source, sequence);
+                self.routing.plan(spec.source, spec.destination, draw)
             };
             let flight = Flight::new(spec, plan, sequence, offered, self.now);
             let packet = self.flights.insert(flight);

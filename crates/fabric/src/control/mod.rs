@@ -91,6 +91,8 @@ pub(crate) struct Control<R: Routing> {
     routing: R,
     crossbar: Crossbar,
     lanes: Lanes,
+    /// The channels of each class, as bits.
+    class_lanes: Vec<u8>,
     /// How ages grow, if they arbitrate.
     ages: Option<Ages>,
     /// The next cycle to execute.
@@ -116,6 +118,8 @@ pub(crate) struct Control<R: Routing> {
     faults: Option<Box<Faults>>,
     /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
+    /// Channels whose headers have come to their first switch in this cycle, where the routing chooses their ways there.
+    unsettled: Vec<ChannelId>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
     /// Who holds which channel when, or the moments that the mover reports, if they are to be kept.
@@ -131,6 +135,8 @@ impl<R: Routing> Control<R> {
         let links = wiring.links() as usize;
         let (crossbar, hops) = Crossbar::new(&config, &routing);
         let lanes = Lanes::new(config.channels);
+        let classes = wiring.classes();
+        let lanes_of = |class| lanes.of_class(class, classes);
         let ages = (config.arbitration == Arbitration::Age)
             .then(|| Ages::new(config.age_bits, config.age_cap));
         let link = |hop| Link {
@@ -141,6 +147,7 @@ impl<R: Routing> Control<R> {
         };
         Control {
             ages,
+            class_lanes: (0..classes).map(lanes_of).collect(),
             now: 0,
             calendar: Calendar::new(),
             is_far: links >= FAR,
@@ -157,6 +164,7 @@ impl<R: Routing> Control<R> {
             events: 0,
             faults: Faults::new(&config).map(Box::new),
             arrived: Vec::new(),
+            unsettled: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
             recording: None,
@@ -313,6 +321,9 @@ impl<R: Routing> Control<R> {
         }
         while let Some(switch) = self.broadcasts.flagged.pop() {
             self.begin_set_up(switch);
+        }
+        if R::CHOOSES {
+            self.settle_all();
         }
         for place in 0..self.arrived.len() {
             let (group, packet) = self.arrived[place];

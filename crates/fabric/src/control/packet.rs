@@ -3,8 +3,8 @@
 use super::arbitration::Hop;
 use crate::Cycle;
 use crate::prefetch::prefetch;
-use crate::topology::{Destination, Path};
-use crate::{ChannelId, LinkId, Place};
+use crate::topology::{Destination, Header, Path};
+use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (petrini2003 s2.2).
@@ -153,7 +153,7 @@ pub(super) struct Flight<P> {
     pub input: u16,
     /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0
     /// for a part of a broadcast that has turned.
-    pub plan: u8,
+    pub plan: u32,
     taken: u8,
     /// While the header waits at a switch: the next header that waits in the same group.
     pub next: Option<PacketId>,
@@ -187,7 +187,7 @@ pub(super) enum Fate {
 }
 
 impl<P: Path> Flight<P> {
-    pub fn new(spec: PacketSpec, plan: u8, sequence: u32, offered: Cycle, now: Cycle) -> Self {
+    pub fn new(spec: PacketSpec, plan: u32, sequence: u32, offered: Cycle, now: Cycle) -> Self {
         Flight {
             spec,
             injected: now,
@@ -226,6 +226,18 @@ impl<P: Path> Flight<P> {
     /// the earlier packet of one source.
     pub fn rank(&self) -> (Cycle, Place, u32) {
         (self.injected, self.spec.source, self.sequence)
+    }
+
+    /// What the routing may know of the header, at a switch, if the packet goes to one node.
+    #[inline]
+    pub fn header(&self, destination: Place, at: SwitchId) -> Header {
+        Header {
+            source: self.spec.source,
+            destination,
+            at,
+            plan: self.plan,
+            hops: usize::from(self.taken) - 1,
+        }
     }
 
     /// The channels taken so far, from the source on.

@@ -14,7 +14,6 @@ use crate::Config;
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::graphmap::DiGraphMap;
 use std::fmt::{self, Display, Formatter};
-use std::iter;
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
 const MOST: u32 = 32;
@@ -73,9 +72,9 @@ fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle>
     let mut graph: DiGraphMap<ChannelClass, ()> = DiGraphMap::new();
     for source in Place::all(wiring.nodes()) {
         for destination in Place::all(wiring.nodes()) {
-            let plan = routing.plan(source, destination.into());
+            let plans = routing.plans(source, destination);
             let detours = config.faults.iter().flat_map(|_| routing.detours());
-            for plan in iter::once(plan).chain(detours) {
+            for plan in plans.into_iter().chain(detours) {
                 follow(routing, source, destination, plan, &mut graph);
             }
         }
@@ -107,11 +106,12 @@ fn follow<R: Routing>(
     routing: &R,
     source: Place,
     destination: Place,
-    plan: u8,
+    plan: u32,
     graph: &mut DiGraphMap<ChannelClass, ()>,
 ) {
     let wiring = routing.wiring();
-    let classes = |class: Option<u32>| class.map_or(0..R::CLASSES, |class| class..class + 1);
+    let all = 0..wiring.classes();
+    let classes = |class: Option<u32>| class.map_or(all.clone(), |class| class..class + 1);
     let mut held: Vec<ChannelClass> = Vec::new();
     let mut links = vec![wiring.injection(source)];
     for hops in 0.. {
@@ -124,14 +124,17 @@ fn follow<R: Routing>(
         if switches.is_empty() {
             return;
         }
-        let step = routing.step(&Header {
-            source,
-            destination,
-            plan,
-            hops,
-        });
         let mut next: Vec<LinkId> = Vec::new();
+        let mut class = None;
         for switch in switches {
+            let step = routing.step(&Header {
+                source,
+                destination,
+                at: switch,
+                plan,
+                hops,
+            });
+            class = step.class;
             let mut group = 0;
             for port in 0..wiring.ports(switch) {
                 group += u32::from(port > 0 && routing.begins_group(switch, port));
@@ -144,7 +147,7 @@ fn follow<R: Routing>(
         next.dedup();
         let channels = next
             .iter()
-            .flat_map(|&link| classes(step.class).map(move |class| ChannelClass { link, class }));
+            .flat_map(|&link| classes(class).map(move |class| ChannelClass { link, class }));
         let channels: Vec<ChannelClass> = channels.collect();
         for &before in &held {
             for &after in &channels {

@@ -1,8 +1,9 @@
 //! # Topologies: how nodes and switches are joined, and the ways of packets
 //!
-//! A kind of topology has two parts. Its [`Wiring`] has nodes, switches, links and their levels; it is arithmetic, and stores
-//! only a few products. Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take there,
-//! and which channels of these outputs. There are two kinds, a file each: the [`FatTree`] and the [`Torus`].
+//! A kind of topology has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a [`FatTree`] and a [`Torus`]
+//! it is arithmetic, and stores only a few products; other kinds list their cables ([`Cabling`]). Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take there,
+//! and which channels of these outputs. Each kind is a file: [`FatTree`],
+//! [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`].
 //!
 //! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs. All other code asks
 //! the [`Topology`] of a machine, which is of any kind, for its wiring.
@@ -19,23 +20,32 @@
 //!
 //! ## To add a kind
 //!
-//! Write a file beside `torus.rs` that implements [`Wiring`] and [`Routing`], name the kind in [`Topology`] and `with_routing`
+//! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in [`Topology`] and `with_routing`
 //! here, and give machine files its keys (`machine::topology`). [`find_cycle`] tells whether its routing can deadlock;
 //! the random machines of `tests/common/random.rs` compare the movers on it.
 
+mod cabling;
 mod dependency;
 mod destination;
+pub mod dragonfly;
 mod error;
 pub mod fat_tree;
+pub mod hyperx;
+pub mod mesh;
+mod misroute;
 mod routing;
 pub mod torus;
 mod wiring;
 
 pub use crate::id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use cabling::Cabling;
 pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
 pub use destination::Destination;
+pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
+pub use hyperx::HyperX;
+pub use mesh::Mesh;
 pub use routing::{DeadLinks, Header, Path, Routing, Step};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
@@ -49,6 +59,12 @@ pub enum Topology {
     FatTree(FatTree),
     /// A torus.
     Torus(Torus),
+    /// A mesh.
+    Mesh(Mesh),
+    /// A dragonfly.
+    Dragonfly(Dragonfly),
+    /// A HyperX network.
+    HyperX(HyperX),
 }
 
 /// Evaluates an expression with the routing of a configuration, made for its kind of topology.
@@ -62,6 +78,18 @@ macro_rules! with_routing {
             }
             $crate::Topology::Torus(torus) => {
                 let $routing = torus.clone();
+                $value
+            }
+            $crate::Topology::Dragonfly(dragonfly) => {
+                let $routing = dragonfly.clone();
+                $value
+            }
+            $crate::Topology::HyperX(hyperx) => {
+                let $routing = hyperx.clone();
+                $value
+            }
+            $crate::Topology::Mesh(mesh) => {
+                let $routing = mesh.clone();
                 $value
             }
         }
@@ -78,6 +106,9 @@ impl Topology {
         match self {
             Topology::FatTree(tree) => tree.with_rails(rails).map(Topology::FatTree),
             Topology::Torus(torus) => torus.with_rails(rails).map(Topology::Torus),
+            Topology::Dragonfly(dragonfly) => dragonfly.with_rails(rails).map(Topology::Dragonfly),
+            Topology::HyperX(hyperx) => hyperx.with_rails(rails).map(Topology::HyperX),
+            Topology::Mesh(mesh) => mesh.with_rails(rails).map(Topology::Mesh),
         }
     }
 }
@@ -89,6 +120,9 @@ impl Deref for Topology {
         match self {
             Topology::FatTree(tree) => tree,
             Topology::Torus(torus) => torus,
+            Topology::Mesh(mesh) => mesh.cabling(),
+            Topology::HyperX(hyperx) => hyperx.cabling(),
+            Topology::Dragonfly(dragonfly) => dragonfly.cabling(),
         }
     }
 }
@@ -96,6 +130,24 @@ impl Deref for Topology {
 impl From<Torus> for Topology {
     fn from(torus: Torus) -> Self {
         Topology::Torus(torus)
+    }
+}
+
+impl From<Dragonfly> for Topology {
+    fn from(dragonfly: Dragonfly) -> Self {
+        Topology::Dragonfly(dragonfly)
+    }
+}
+
+impl From<HyperX> for Topology {
+    fn from(hyperx: HyperX) -> Self {
+        Topology::HyperX(hyperx)
+    }
+}
+
+impl From<Mesh> for Topology {
+    fn from(mesh: Mesh) -> Self {
+        Topology::Mesh(mesh)
     }
 }
 

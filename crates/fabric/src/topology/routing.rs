@@ -1,7 +1,7 @@
 //! The ways of packets on any kind of topology.
 
 use super::destination::Destination;
-use super::wiring::Wiring;
+use super::wiring::{End, Wiring};
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -13,8 +13,10 @@ pub struct Header {
     pub source: Place,
     /// Where the packet goes.
     pub destination: Place,
+    /// The switch.
+    pub at: SwitchId,
     /// What [`Routing::plan`] returned for the packet.
-    pub plan: u8,
+    pub plan: u32,
     /// Switches that the packet has left behind.
     pub hops: usize,
 }
@@ -24,7 +26,7 @@ pub struct Header {
 pub struct Step {
     /// The output group, counted from 0 at the switch. The packet takes the least loaded link of the group.
     pub group: u32,
-    /// The channels of the link that the packet may take: those of one of the [`Routing::CLASSES`] classes, or any.
+    /// The channels of the link that the packet may take: those of one of the [`Wiring::classes`] classes, or any.
     pub class: Option<u32>,
 }
 
@@ -49,8 +51,11 @@ pub trait Routing {
     /// Room for the channels of the longest path.
     type Path: Path;
 
-    /// Classes into which the channels of a link are parted, as evenly as can be. With one class all are equal.
-    const CLASSES: u32 = 1;
+    /// Whether steps name classes, into which the channels of a link are parted as evenly as can be: [`Wiring::classes`].
+    const CLASSED: bool = false;
+
+    /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
+    const CHOOSES: bool = false;
 
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &dyn Wiring;
@@ -64,19 +69,51 @@ pub trait Routing {
     /// Whether a port of a switch begins an output group: whether the port before it belongs to another group.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
-    /// The part of the route that the header carries besides source and destination.
-    fn plan(&self, source: Place, destination: Destination) -> u8;
+    /// The part of the route that the header carries besides source and destination. Each packet has a `draw` of its own, a hash
+    /// of its source and number; 0 where the routing does not choose.
+    fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32;
+
+    /// All plans that a packet to one node may have while nothing has failed.
+    fn plans(&self, source: Place, node: Place) -> Vec<u32> {
+        vec![self.plan(source, node.into(), 0)]
+    }
+
+    /// The plan of a packet that has come to its first switch, by the loads there, if the routing chooses. The load of an output
+    /// group is the number of packets that hold a channel of it or have waited for one since before this cycle.
+    fn settle(&self, header: &Header, _load: impl Fn(u32) -> u32) -> u32 {
+        header.plan
+    }
 
     /// The next step of a packet to one node.
     fn step(&self, header: &Header) -> Step;
 
     /// The plans, besides the usual one, that packets may have where the sources avoid dead links.
-    fn detours(&self) -> RangeInclusive<u8> {
+    fn detours(&self) -> RangeInclusive<u32> {
         RangeInclusive::new(1, 0)
     }
 
+    /// The links of the way of a packet to one node, where each output group has one link.
+    fn path_of(&self, source: Place, node: Place, plan: u32) -> Vec<LinkId> {
+        let wiring = self.wiring();
+        let mut links = vec![wiring.injection(source)];
+        while let End::Switch { switch: at, .. } = wiring.ends(links[links.len() - 1]).1 {
+            let header = Header {
+                source,
+                destination: node,
+                at,
+                plan,
+                hops: links.len() - 1,
+            };
+            links.push(wiring.output(at, self.step(&header).group));
+        }
+        links
+    }
+
     /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.
-    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool;
+    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
+        let mut plans = self.plans(source, node).into_iter();
+        plans.any(|plan| self.path_of(source, node, plan).contains(&link))
+    }
 
     /// Whether a packet to a node may cross one of some dead links. Asked for each packet at each switch where anything is dead.
     fn may_cross_any(&self, source: Place, node: Place, dead: &DeadLinks) -> bool {
@@ -90,8 +127,28 @@ pub trait Routing {
         Vec::new()
     }
 
-    /// The plan of a packet to a node that has a way without the dead links, if there is such a way.
-    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8>;
+    /// The plan of a packet to a node that has a way without the dead links, if there is such a way: the `usual` one if it lives.
+    fn plan_around(
+        &self,
+        source: Place,
+        node: Place,
+        usual: u32,
+        dead: &dyn Fn(LinkId) -> bool,
+    ) -> Option<u32> {
+        let lives = |&plan: &u32| !self.path_of(source, node, plan).into_iter().any(dead);
+        if lives(&usual) {
+            return Some(usual);
+        }
+        let wiring = self.wiring();
+        if dead(wiring.injection(source)) || dead(wiring.ejection(node)) {
+            return None;
+        }
+        // From the usual plan on, so that packets with different plans are spread over what lives.
+        let mut plans = self.plans(source, node);
+        let behind = plans.iter().position(|&plan| plan == usual);
+        plans.rotate_left(behind.unwrap_or(0));
+        plans.into_iter().find(lives)
+    }
 
     /// The links up by which a header may leave a switch so that a way without the dead links leads on; none if the routing
     /// leaves no choice there.

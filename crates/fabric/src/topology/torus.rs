@@ -135,7 +135,7 @@ impl Torus {
     }
 
     /// The way round the ring of each dimension: the longer way if the bit of `longer` for the dimension is set.
-    fn ways(&self, source: Place, destination: Place, longer: u8) -> impl Iterator<Item = Way> {
+    fn ways(&self, source: Place, destination: Place, longer: u32) -> impl Iterator<Item = Way> {
         let positions = self.positions();
         let (mut from, mut to) = (source.get() % positions, destination.get() % positions);
         self.sizes
@@ -149,7 +149,7 @@ impl Torus {
     }
 
     /// The links of a path: to the network, round each ring, to the node.
-    fn links_of(&self, source: Place, node: Place, longer: u8) -> Vec<LinkId> {
+    fn links_of(&self, source: Place, node: Place, longer: u32) -> Vec<LinkId> {
         let mut links = vec![self.injection(source)];
         let mut switch = source.get();
         for (dimension, way) in self.ways(source, node, longer).enumerate() {
@@ -329,7 +329,7 @@ impl Wiring for Torus {
 impl Routing for Torus {
     type Path = [ChannelId; MAX_PATH];
 
-    const CLASSES: u32 = 2;
+    const CLASSED: bool = true;
 
     fn wiring(&self) -> &dyn Wiring {
         self
@@ -356,26 +356,32 @@ impl Routing for Torus {
     }
 
     /// The dimensions in which the packet goes the longer way round, as bits.
-    fn plan(&self, _source: Place, _destination: Destination) -> u8 {
+    fn plan(&self, _source: Place, _destination: Destination, _draw: u64) -> u32 {
         0
     }
 
-    fn detours(&self) -> RangeInclusive<u8> {
-        1..=u8::MAX >> (MAX_DIMENSIONS - self.sizes.len())
+    fn detours(&self) -> RangeInclusive<u32> {
+        1..=(1 << self.sizes.len()) - 1
     }
 
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
         // Each dimension has two ways, whatever the others.
-        [0, u8::MAX]
+        [0, u32::MAX]
             .iter()
             .any(|&longer| self.links_of(source, node, longer).contains(&link))
     }
 
     /// The first plan that is alive, in the order of their numbers: dimensions are independent, so that each goes the shorter way
     /// if it can.
-    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {
+    fn plan_around(
+        &self,
+        source: Place,
+        node: Place,
+        _usual: u32,
+        dead: &dyn Fn(LinkId) -> bool,
+    ) -> Option<u32> {
         let plans = 0..1_u32 << self.sizes.len();
-        let mut plans = plans.map(|plan| (plan as u8, self.links_of(source, node, plan as u8)));
+        let mut plans = plans.map(|plan| (plan, self.links_of(source, node, plan)));
         let lives =
             |links: &[LinkId]| links.len() <= MAX_PATH && !links.iter().any(|&link| dead(link));
         plans.find_map(|(plan, links)| lives(&links).then_some(plan))

@@ -2,9 +2,11 @@
 
 use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use fabric::topology::Arities;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Engine, FatTree, Faults, LinkId,
-    Multiplexing, PacketSpec, Place, Priority, Topology, Torus, Wiring,
+    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Dragonfly, Engine, FatTree, Faults,
+    HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology, Torus,
+    Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -138,10 +140,75 @@ fn torus() -> impl Strategy<Value = Torus> {
     })
 }
 
-/// A torus under traffic of fewer than `packets` packets, none of which is a broadcast.
-fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
-    case_of(torus(), packets).prop_map(|mut case| {
-        case.config.channels = case.config.channels.max(2);
+/// Rows of 2 to 5 switches in 1 to 3 dimensions, some positions empty.
+fn mesh() -> impl Strategy<Value = Mesh> {
+    let sizes = prop::collection::vec(2_u32..=5, 1..=3)
+        .prop_filter("too many", |sizes| sizes.iter().product::<u32>() <= 64);
+    (sizes, 0.3_f64..=1.0).prop_map(|(sizes, populated)| {
+        let positions: u32 = sizes.iter().product();
+        let nodes = (f64::from(positions) * populated).ceil() as u32;
+        Mesh::new(&sizes, nodes).expect("within all bounds")
+    })
+}
+
+fn rule() -> impl Strategy<Value = Misrouting> {
+    select(&[
+        Misrouting::Minimal,
+        Misrouting::Valiant,
+        Misrouting::UgalLocal,
+        Misrouting::UgalLocal,
+    ])
+}
+
+/// Groups of 1 to 4 switches, 2 to 9 groups, one link or more between two groups, some positions empty.
+fn dragonfly() -> impl Strategy<Value = Dragonfly> {
+    let arities = (1_u32..=3, 1_u32..=4, 1_u32..=4, 2_u32..=9)
+        .prop_map(|(terminals, group, global, most)| {
+            // The links must be shared out evenly.
+            let even = |groups: &u32| (group * global).is_multiple_of(groups - 1);
+            let groups = (2..=most).rev().find(even);
+            Arities {
+                terminals,
+                group,
+                global,
+                groups: groups.expect("two groups always serve"),
+            }
+        })
+        .prop_filter("too many", |a| a.terminals * a.group * a.groups <= 64);
+    (arities, 0.3_f64..=1.0, rule()).prop_map(|(arities, populated, rule)| {
+        let positions = arities.terminals * arities.group * arities.groups;
+        let nodes = (f64::from(positions) * populated).ceil() as u32;
+        Dragonfly::new(arities, nodes, rule).expect("within all bounds")
+    })
+}
+
+/// Rows of 2 to 5 switches in 1 to 3 dimensions, 1 to 4 nodes at each switch, some positions empty.
+fn hyperx() -> impl Strategy<Value = HyperX> {
+    let positions = |sizes: &[u32], terminals: u32| terminals * sizes.iter().product::<u32>();
+    let shape = (prop::collection::vec(2_u32..=5, 1..=3), 1_u32..=4)
+        .prop_filter("too many", move |(sizes, terminals)| {
+            positions(sizes, *terminals) <= 64
+        });
+    (shape, 0.3_f64..=1.0, rule()).prop_map(move |((sizes, terminals), populated, rule)| {
+        let nodes = (f64::from(positions(&sizes, terminals)) * populated).ceil() as u32;
+        HyperX::new(&sizes, terminals, nodes, rule).expect("within all bounds")
+    })
+}
+
+/// A network that is no tree.
+fn treeless() -> impl Strategy<Value = Topology> {
+    prop_oneof![
+        3 => torus().prop_map(Topology::from),
+        1 => mesh().prop_map(Topology::from),
+        3 => dragonfly().prop_map(Topology::from),
+        2 => hyperx().prop_map(Topology::from),
+    ]
+}
+
+/// A network that is no tree under traffic of fewer than `packets` packets, none of which is a broadcast.
+fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
+    case_of(treeless(), packets).prop_map(|mut case| {
+        case.config.channels = case.config.channels.max(case.config.topology.classes());
         for (_, spec) in &mut case.traffic {
             spec.destination = spec.destination.first().into();
         }
@@ -151,7 +218,7 @@ fn torus_case(packets: usize) -> impl Strategy<Value = Case> {
 
 /// A small machine of any kind.
 pub fn any_case() -> impl Strategy<Value = Case> {
-    prop_oneof![2 => case(), 1 => torus_case(60)]
+    prop_oneof![2 => case(), 1 => treeless_case(60)]
 }
 
 /// Small buffers and long wires are the difficult ones; large buffers must change nothing.
@@ -391,7 +458,7 @@ const AROUND: Cycle = 1 << 32;
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),
-        5 => torus_case(120),
+        5 => treeless_case(120),
         1 => case_of(large_tree(), 600),
     ];
     let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];

@@ -6,12 +6,14 @@
 //! deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the
 //! same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
+mod ways;
+
 use super::random::Case;
 use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -40,6 +42,10 @@ struct Flight {
     /// When the last of the known answers will be back, and the worst of these answers.
     back: Cycle,
     answer: Ack,
+    /// In a dragonfly or HyperX network: the group or switch by way of which the packet still goes or went, if it does not go
+    /// minimally, and which of the links between two groups it takes.
+    via: Option<u32>,
+    link: usize,
 }
 
 /// A channel of a packet under way.
@@ -310,7 +316,7 @@ impl<'a> Referee<'a> {
             claims: false,
         };
         if topology.as_tree().is_none() {
-            let (port, lanes) = self.torus_step(&spec, switch);
+            let (port, lanes) = self.step(now, &header, switch);
             header.lanes = lanes;
             self.wait(switch, port..port + 1, header);
             return;
@@ -349,34 +355,6 @@ impl<'a> Referee<'a> {
             }
         };
         self.wait(switch, ports, header);
-    }
-
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
-    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
-    fn torus_step(&self, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        let Topology::Torus(torus) = &self.case.config.topology else {
-            panic!("there are two kinds");
-        };
-        let half = self.lanes.count.div_ceil(2);
-        let mut stride = 1;
-        for (dimension, &size) in (0..).zip(torus.sizes()) {
-            let place = |number: u32| number / stride % size;
-            let (from, at) = (place(spec.source.get()), place(switch.get()));
-            let to = place(spec.destination.first().get());
-            if at != to {
-                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
-                let upwards = up < down || up == down && from % 2 == 0;
-                let crossed = if upwards { at < from } else { at > from };
-                let lanes = if crossed {
-                    half..self.lanes.count
-                } else {
-                    0..half
-                };
-                return (1 + 2 * dimension + u32::from(!upwards), lanes);
-            }
-            stride *= size;
-        }
-        (0, 0..self.lanes.count)
     }
 
     fn wait(&mut self, switch: SwitchId, ports: Range<u32>, header: Header) {
@@ -607,6 +585,8 @@ impl<'a> Referee<'a> {
                     undelivered: spec.destination.count(),
                     back: 0,
                     answer: Ack::Accepted,
+                    via: None,
+                    link: 0,
                 };
                 self.flights.insert(spec.token, flight);
                 self.sequences[node] += 1;

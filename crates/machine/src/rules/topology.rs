@@ -11,18 +11,22 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let name = format!("a {}", machine.topology.noun());
     let before = check.count();
     for (key, given, of, needed) in machine.topology.keys() {
-        if given && of != kind {
+        if given && !of.contains(&kind) {
             let found = check.at(
                 &format!("topology.{key}"),
                 format!("{name} has no key `{key}`"),
             );
             found.hint("remove it, or change topology.kind");
-        } else if needed && !given && of == kind {
+        } else if needed && !given && of.contains(&kind) {
             check.problem(
                 "topology",
                 format!("the key `{key}` is missing: {name} needs it"),
             );
         }
+    }
+    if machine.topology.is_mesh() && machine.topology.datelines.is_some() {
+        let found = check.at("topology.datelines", "a mesh has no key `datelines`");
+        found.hint("remove it, or set topology.wraparound to true");
     }
     if check.count() > before {
         return;

@@ -77,7 +77,8 @@ impl<R: Routing> Control<R> {
             return Ok(());
         };
         let dead = |link| faults.is_known(link);
-        if self.routing.plan_around(from, to, &dead).is_some() {
+        let usual = self.routing.plan(from, to.into(), 0);
+        if self.routing.plan_around(from, to, usual, &dead).is_some() {
             return Ok(());
         }
         let wiring = self.wiring();
@@ -109,9 +110,10 @@ impl<R: Routing> Control<R> {
 
     /// The plan of a packet by the tables; none if they know no way.
     #[cold]
-    pub(in crate::control) fn known_plan(&self, spec: &PacketSpec) -> Option<u8> {
+    pub(in crate::control) fn known_plan(&self, spec: &PacketSpec, sequence: u32) -> Option<u32> {
         let faults = self.faults.as_ref().expect("something may fail");
-        let usual = self.routing.plan(spec.source, spec.destination);
+        let draw = Self::draw(spec.source, sequence);
+        let usual = self.routing.plan(spec.source, spec.destination, draw);
         if faults.known.is_empty() {
             return Some(usual);
         }
@@ -119,7 +121,7 @@ impl<R: Routing> Control<R> {
         match spec.destination {
             Destination::Node(node) => {
                 if self.is_affected(spec.source, node) {
-                    self.routing.plan_around(spec.source, node, &dead)
+                    self.routing.plan_around(spec.source, node, usual, &dead)
                 } else {
                     Some(usual)
                 }
@@ -134,7 +136,7 @@ impl<R: Routing> Control<R> {
                     }
                     hops += 1;
                     if let End::Switch { switch, .. } = self.wiring().ends(link).1 {
-                        if hops < u32::from(usual) {
+                        if hops < usual {
                             links.push_back(self.routing.broadcast_ascent(switch, spec.source));
                         } else {
                             links.extend(self.routing.broadcast_descent(switch, spec.destination));
@@ -144,6 +146,16 @@ impl<R: Routing> Control<R> {
                 Some(usual)
             }
         }
+    }
+
+    /// Whether a packet may get another plan at its first switch: whether no cable of that way is known to be dead.
+    pub(in crate::control) fn may_settle(&self, header: &Header, plan: u32) -> bool {
+        let Some(faults) = self.faults.as_ref().filter(|faults| faults.cuts()) else {
+            return true;
+        };
+        let dead = |link| faults.is_known(link);
+        let (from, to) = (header.source, header.destination);
+        self.routing.plan_around(from, to, plan, &dead) == Some(plan)
     }
 
     /// Whether a known dead cable is on any way between two nodes.
@@ -164,14 +176,14 @@ impl<R: Routing> Control<R> {
             return false;
         };
         let own = self.wiring().injection(node);
-        if !self.is_cut(own) && self.known_plan(&spec).is_some() {
+        let sequence = self.ports[node].sequence;
+        if !self.is_cut(own) && self.known_plan(&spec, sequence).is_some() {
             return false;
         }
         let port = &mut self.ports[node];
         let class = port.waiting.iter_mut().find(|class| !class.is_empty());
         class.expect("just seen").pop_front();
         port.outstanding += 1;
-        let sequence = port.sequence;
         port.sequence = sequence.wrapping_add(1);
         let mut flight = Flight::new(spec, 0, sequence, offered, self.now);
         flight.fate = Fate::Refused(Ack::Unreachable);
@@ -188,22 +200,14 @@ impl<R: Routing> Control<R> {
     pub(super) fn takes_no_detour(&mut self, channel: ChannelId, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);
         let (spec, sequence) = (flight.spec, flight.sequence);
-        let header = |destination| Header {
-            source: spec.source,
-            destination,
-            plan: flight.plan,
-            hops: flight.path().len() - 1,
-        };
         let Destination::Node(node) = spec.destination else {
             return true;
         };
-        let header = header(node);
         if !self.is_affected(spec.source, node) {
             return true;
         }
-        let End::Switch { switch, .. } = self.wiring().ends(self.lanes.link(channel)).1 else {
-            unreachable!("a header comes to a switch");
-        };
+        let switch = self.links[self.lanes.link(channel)].hop.switch;
+        let header = flight.header(node, switch);
         let faults = self.faults.as_mut().expect("something may fail");
         let dead = |link| faults.is_known(link);
         let Some(ways) = self.routing.living_ascents(switch, &header, &dead) else {

@@ -139,8 +139,8 @@ impl Routing for Climb {
     }
 
     #[inline]
-    fn plan(&self, source: Place, destination: Destination) -> u8 {
-        self.tree.turn_level(source, destination) as u8
+    fn plan(&self, source: Place, destination: Destination, _draw: u64) -> u32 {
+        self.tree.turn_level(source, destination) as u32
     }
 
     #[inline]
@@ -148,7 +148,7 @@ impl Routing for Climb {
         let ends = (header.source, header.destination);
         let group = match self
             .tree
-            .tag(header.plan.into(), header.hops, ends, self.ascent)
+            .tag(header.plan as usize, header.hops, ends, self.ascent)
         {
             Tag::Down(child) => child.into(),
             Tag::Adaptive => self.tree.children(header.hops + 1),
@@ -171,7 +171,13 @@ impl Routing for Climb {
         self.tree.lowest(dead)
     }
 
-    fn plan_around(&self, source: Place, node: Place, dead: &dyn Fn(LinkId) -> bool) -> Option<u8> {
+    fn plan_around(
+        &self,
+        source: Place,
+        node: Place,
+        _usual: u32,
+        dead: &dyn Fn(LinkId) -> bool,
+    ) -> Option<u32> {
         let turn = self.tree.common_level(source, node);
         if dead(self.tree.ejection(node)) {
             // Most often this alone is dead; to try all ways up would take long.
@@ -180,7 +186,7 @@ impl Routing for Climb {
         let lives = self
             .tree
             .leads(self.tree.injection(source), turn, node, dead);
-        lives.then_some(turn as u8)
+        lives.then_some(turn as u32)
     }
 
     fn living_ascents(
@@ -189,7 +195,7 @@ impl Routing for Climb {
         header: &Header,
         dead: &dyn Fn(LinkId) -> bool,
     ) -> Option<Vec<LinkId>> {
-        let (turn, level) = (usize::from(header.plan), header.hops + 1);
+        let (turn, level) = (header.plan as usize, header.hops + 1);
         let lives = |&link: &LinkId| self.tree.leads(link, turn, header.destination, dead);
         (level < turn).then(|| self.tree.ascents(switch).filter(lives).collect())
     }

@@ -1,0 +1,163 @@
+//! # Meshes: tori without wrap-around links
+//!
+//! A mesh of dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a [torus](super::torus). In each
+//! dimension a switch is joined to the next higher coordinate and to the next lower one, if there are such switches: switches at
+//! the border have fewer ports. Port 0 of a switch is its node's; then come, dimension by dimension, the link to the higher
+//! coordinate and that to the lower one.
+//!
+//! Packets go in dimension order, as in a torus. There is no cycle of channels in a mesh (Dally and Seitz, 1987), so that all
+//! channels are equal. A packet has one way; where a cable of it is dead the packet is refused.
+
+use super::cabling::{Cabling, Names, Parts, Peer};
+use super::destination::Destination;
+use super::error::TopologyError;
+use super::routing::{Header, Routing, Step};
+use super::torus::{MAX_DIMENSIONS, MAX_PATH};
+use super::wiring::Wiring;
+use crate::id::{ChannelId, Place, SwitchId};
+use std::sync::Arc;
+
+/// A mesh; see the essay of the module. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mesh {
+    sizes: Vec<u32>,
+    cabling: Arc<Cabling>,
+}
+
+impl Mesh {
+    /// A mesh with `sizes[d]` switches in a row of dimension `d`, with nodes `0..nodes` attached.
+    ///
+    /// # Errors
+    /// What is out of bounds.
+    pub fn new(sizes: &[u32], nodes: u32) -> Result<Self, TopologyError> {
+        let wrong = |message, allowed| Err(TopologyError::new("dimensions", message, allowed));
+        let dimensions = sizes.len();
+        if !(1..=MAX_DIMENSIONS).contains(&dimensions) {
+            let message = format!("a mesh has 1 to {MAX_DIMENSIONS} dimensions, not {dimensions}");
+            return wrong(message, format!("a list of 1 to {MAX_DIMENSIONS} numbers"));
+        }
+        if let Some(size) = sizes.iter().find(|&&size| size < 2) {
+            let message = format!("a row of {size} switches is none");
+            return wrong(message, "numbers of at least 2".into());
+        }
+        let positions = sizes
+            .iter()
+            .fold(1_u64, |product, &size| product.saturating_mul(size.into()));
+        let ports = positions.saturating_mul(2 * dimensions as u64);
+        Cabling::check_size("mesh", "dimensions", positions, ports)?;
+        let path = 2 + sizes.iter().map(|size| size - 1).sum::<u32>();
+        if path as usize > MAX_PATH {
+            let message = format!("the longest path has {path} links; the most is {MAX_PATH}");
+            let most = MAX_PATH - 2 + dimensions;
+            return wrong(message, format!("numbers that add up to at most {most}"));
+        }
+        let peers = (0..positions as u32).map(|switch| {
+            let mut stride = 1;
+            let mut peers = Vec::new();
+            for (level, &size) in (1..).zip(sizes) {
+                let at = switch / stride % size;
+                let peer = |switch| Peer { switch, level };
+                peers.extend((at + 1 < size).then(|| peer(switch + stride)));
+                peers.extend((at > 0).then(|| peer(switch - stride)));
+                stride *= size;
+            }
+            peers
+        });
+        let way = |dimension| {
+            ["forwards", "backwards"].map(|way| format!("{way} along dimension {dimension}"))
+        };
+        let cabling = Cabling::new(Parts {
+            noun: "mesh",
+            seats: (0..positions as u32).collect(),
+            peers: peers.collect(),
+            nodes,
+            ways: (1..=dimensions).map(way).collect(),
+            classes: 1,
+            names: Names::Coordinates(sizes.to_vec()),
+        })?;
+        Ok(Mesh {
+            sizes: sizes.to_vec(),
+            cabling: Arc::new(cabling),
+        })
+    }
+
+    /// This mesh on several rails: equal meshes side by side.
+    ///
+    /// # Errors
+    /// If there are no rails, or too many, or too many links in all.
+    pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
+        Ok(Mesh {
+            cabling: Arc::new(self.cabling.with_rails(rails)?),
+            ..self.clone()
+        })
+    }
+
+    /// The wiring.
+    pub fn cabling(&self) -> &Cabling {
+        &self.cabling
+    }
+
+    /// Switches of a row of each dimension.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Links of the path between two places of a rail, the links of both nodes included.
+    pub fn distance(&self, a: Place, b: Place) -> u32 {
+        let (mut a, mut b) = (a.get(), b.get());
+        let mut distance = 2;
+        for &size in &self.sizes {
+            distance += (a % size).abs_diff(b % size);
+            (a, b) = (a / size, b / size);
+        }
+        distance
+    }
+
+    /// Links of a rail in one direction that must be cut to halve the mesh across its longest rows, which must be even: one of
+    /// each.
+    pub fn bisection(&self) -> u32 {
+        self.cabling.positions() / self.sizes.iter().max().expect("there is a dimension")
+    }
+}
+
+impl Routing for Mesh {
+    type Path = [ChannelId; MAX_PATH];
+
+    fn wiring(&self) -> &dyn Wiring {
+        &*self.cabling
+    }
+
+    /// Rows of three switches have all the dependencies that longer rows have, and three dimensions those of more.
+    fn model(&self) -> Self {
+        let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
+        let sizes: Vec<u32> = sizes.collect();
+        Mesh::new(&sizes, sizes.iter().product()).expect("a small mesh")
+    }
+
+    fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {
+        true
+    }
+
+    fn plan(&self, _source: Place, _destination: Destination, _draw: u64) -> u32 {
+        0
+    }
+
+    fn step(&self, header: &Header) -> Step {
+        let (mut at, mut to) = (header.at.get(), header.destination.get());
+        let mut group = 1;
+        for &size in &self.sizes {
+            let (here, there) = (at % size, to % size);
+            let higher = u32::from(here + 1 < size);
+            if here != there {
+                group += if there < here { higher } else { 0 };
+                return Step { group, class: None };
+            }
+            group += higher + u32::from(here > 0);
+            (at, to) = (at / size, to / size);
+        }
+        Step {
+            group: 0,
+            class: None,
+        }
+    }
+}

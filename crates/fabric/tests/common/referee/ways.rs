@@ -1,0 +1,279 @@
+//! Ways in networks that are no trees, found by looking at the wiring instead of by arithmetic.
+
+use super::{Header, Referee, hash};
+use fabric::topology::{Arities, End};
+use fabric::{
+    Cycle, Dragonfly, HyperX, LinkId, Misrouting, PacketSpec, SwitchId, Topology, Torus, Wiring,
+};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+impl Referee<'_> {
+    /// The port by which a packet leaves a switch that is in no tree, and the channels that the packet may take.
+    pub(super) fn step(
+        &mut self,
+        now: Cycle,
+        header: &Header,
+        switch: SwitchId,
+    ) -> (u32, Range<u32>) {
+        let spec = &self.flights[&header.packet].spec;
+        match &self.case.config.topology {
+            Topology::FatTree(_) => panic!("there is no tree"),
+            Topology::Torus(torus) => self.torus_step(torus, spec, switch),
+            Topology::Mesh(mesh) => {
+                let to = spec.destination.first().get();
+                let port = towards(mesh.cabling(), mesh.sizes(), to, switch, true);
+                (port.unwrap_or(0), 0..self.lanes.count)
+            }
+            Topology::Dragonfly(dragonfly) => self.dragonfly_step(now, dragonfly, header, switch),
+            Topology::HyperX(hyperx) => self.hyperx_step(now, hyperx, header, switch),
+        }
+    }
+
+    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
+    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
+    fn torus_step(&self, torus: &Torus, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
+        let half = self.lanes.count.div_ceil(2);
+        let mut stride = 1;
+        for (dimension, &size) in (0..).zip(torus.sizes()) {
+            let place = |number: u32| number / stride % size;
+            let (from, at) = (place(spec.source.get()), place(switch.get()));
+            let to = place(spec.destination.first().get());
+            if at != to {
+                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
+                let upwards = up < down || up == down && from % 2 == 0;
+                let crossed = if upwards { at < from } else { at > from };
+                let lanes = if crossed {
+                    half..self.lanes.count
+                } else {
+                    0..half
+                };
+                return (1 + 2 * dimension + u32::from(!upwards), lanes);
+            }
+            stride *= size;
+        }
+        (0, 0..self.lanes.count)
+    }
+
+    /// The channels of a class: as many as of any other, or one more if the class is low.
+    fn class(&self, class: u32, classes: u32) -> Range<u32> {
+        let bound = |class: u32| (class * self.lanes.count).div_ceil(classes);
+        bound(class)..bound(class + 1)
+    }
+
+    /// Packets that hold a channel of the link at a port, or have waited for one since before this cycle.
+    fn load(&self, now: Cycle, switch: SwitchId, port: u32) -> u32 {
+        let link: LinkId = self.case.config.topology.output(switch, port);
+        let waiting = self.groups.get(&link).map_or(0, |group| {
+            let early = group.waiting.iter().filter(|header| header.ready < now);
+            early.count()
+        });
+        self.lanes.count + waiting as u32 - self.spare(link) as u32
+    }
+
+    /// The load of the first link of a way, times the links of the way; `next` is the port that leads on, until the way ends.
+    fn cost(
+        &self,
+        now: Cycle,
+        from: SwitchId,
+        mut next: impl FnMut(SwitchId) -> Option<u32>,
+    ) -> u32 {
+        let wiring = &self.case.config.topology;
+        let (mut at, mut hops, mut first) = (from, 0, None);
+        while let Some(port) = next(at) {
+            first.get_or_insert(port);
+            hops += 1;
+            let End::Switch { switch, .. } = wiring.ends(wiring.output(at, port)).1 else {
+                panic!("a way between switches");
+            };
+            at = switch;
+        }
+        hops * self.load(now, from, first.expect("the way leads elsewhere"))
+    }
+
+    /// At its first switch a packet gets its way in a dragonfly: at random, or by UGAL-L.
+    fn dragonfly_step(
+        &mut self,
+        now: Cycle,
+        dragonfly: &Dragonfly,
+        header: &Header,
+        switch: SwitchId,
+    ) -> (u32, Range<u32>) {
+        let wiring = dragonfly.cabling();
+        let Arities {
+            terminals,
+            group,
+            groups,
+            ..
+        } = dragonfly.arities();
+        let flight = &self.flights[&header.packet];
+        let ends = [flight.spec.source, flight.spec.destination.first()];
+        let [source, node] = ends.map(|place| place.get());
+        let (from, to) = (source / terminals, node / terminals);
+        let (first, last) = (from / group, to / group);
+        if flight.taken.len() == 1 && first != last {
+            let draw = hash(source, flight.sequence, u32::MAX);
+            let link = (draw >> 32) as usize % dragonfly.links_between_groups() as usize;
+            let others = (0..groups).filter(|&other| other != first && other != last);
+            let others: Vec<u32> = others.collect();
+            let mut via = None;
+            if dragonfly.rule() != Misrouting::Minimal && !others.is_empty() {
+                via = Some(others[(draw % others.len() as u64) as usize]);
+            }
+            if dragonfly.rule() == Misrouting::UgalLocal && via.is_some() {
+                let cost = |via: Option<u32>| {
+                    let mut aims: VecDeque<u32> = via.into_iter().chain([last]).collect();
+                    self.cost(now, switch, |at| {
+                        if aims.front() == Some(&(at.get() / group)) {
+                            aims.pop_front();
+                        }
+                        let aim = aims.front().copied();
+                        (at.get() != to).then(|| dragonfly_port(wiring, group, aim, link, at, to))
+                    })
+                };
+                if cost(None) <= cost(via) {
+                    via = None;
+                }
+            }
+            let flight = self.flights.get_mut(&header.packet);
+            let flight = flight.expect("it is under way");
+            (flight.via, flight.link) = (via, link);
+        }
+        let flight = &self.flights[&header.packet];
+        if switch.get() == to {
+            return (node % terminals, 0..self.lanes.count);
+        }
+        // The links between groups that the packet has crossed are its class.
+        let taken = flight.taken.keys();
+        let levels = taken.map(|&channel| wiring.link_level(self.lanes.link(channel)));
+        let crossed = levels.filter(|&level| level == 2).count() as u32;
+        let aim = match (switch.get() / group, flight.via) {
+            (here, _) if here == last => None,
+            (here, Some(via)) if here != via && crossed == 0 => Some(via),
+            _ => Some(last),
+        };
+        let port = dragonfly_port(wiring, group, aim, flight.link, switch, to);
+        let classes = match dragonfly.rule() {
+            Misrouting::Minimal => 2,
+            _ => 3,
+        };
+        (port, self.class(crossed, classes))
+    }
+
+    /// The same in a HyperX network.
+    fn hyperx_step(
+        &mut self,
+        now: Cycle,
+        hyperx: &HyperX,
+        header: &Header,
+        switch: SwitchId,
+    ) -> (u32, Range<u32>) {
+        let wiring = hyperx.cabling();
+        let flight = &self.flights[&header.packet];
+        let node = flight.spec.destination.first().get();
+        let to = node / hyperx.terminals();
+        let port = |aim: u32, at: SwitchId| towards(wiring, hyperx.sizes(), aim, at, false);
+        if flight.taken.len() == 1 && switch.get() != to && hyperx.rule() != Misrouting::Minimal {
+            let draw = hash(flight.spec.source.get(), flight.sequence, u32::MAX);
+            let other = (draw % u64::from(wiring.switches())) as u32;
+            let mut via = Some(other).filter(|&via| via != switch.get());
+            if hyperx.rule() == Misrouting::UgalLocal && via.is_some() {
+                let cost = |ways: &[u32]| {
+                    let mut ways = ways.iter();
+                    let mut aim = *ways.next().expect("a way has an end");
+                    self.cost(now, switch, |at| {
+                        port(aim, at).or_else(|| {
+                            aim = *ways.next()?;
+                            port(aim, at)
+                        })
+                    })
+                };
+                if cost(&[to]) <= cost(&[other, to]) {
+                    via = None;
+                }
+            }
+            let flight = self.flights.get_mut(&header.packet);
+            flight.expect("it is under way").via = via;
+        }
+        let flight = self.flights.get_mut(&header.packet);
+        let flight = flight.expect("it is under way");
+        if flight.via == Some(switch.get()) {
+            flight.via = None;
+        }
+        let via = flight.via;
+        let Some(port) = port(via.unwrap_or(to), switch) else {
+            return (node % hyperx.terminals(), 0..self.lanes.count);
+        };
+        let lanes = match hyperx.rule() {
+            Misrouting::Minimal => 0..self.lanes.count,
+            _ => self.class(u32::from(via.is_none()), 2),
+        };
+        (port, lanes)
+    }
+}
+
+/// The switch at the end of the link that leaves a switch at a port, if it is no node.
+fn leads(wiring: &dyn Wiring, from: SwitchId, port: u32) -> Option<u32> {
+    match wiring.ends(wiring.output(from, port)).1 {
+        End::Switch { switch, .. } => Some(switch.get()),
+        End::Node(_) => None,
+    }
+}
+
+/// The port of a switch of a group that leads by the `link`-th link to group `aim`, or in its own group to switch `to`.
+fn dragonfly_port(
+    wiring: &dyn Wiring,
+    group: u32,
+    aim: Option<u32>,
+    link: usize,
+    at: SwitchId,
+    to: u32,
+) -> u32 {
+    let own = at.get() / group * group;
+    let gate = aim.map(|aim| {
+        let switches = (own..own + group).map(SwitchId::new);
+        let all = switches.flat_map(|from| (0..wiring.ports(from)).map(move |port| (from, port)));
+        let there = |&(from, port): &(SwitchId, u32)| {
+            leads(wiring, from, port).is_some_and(|to| to / group == aim)
+        };
+        let mut there = all.filter(there);
+        there.nth(link).expect("there are so many links")
+    });
+    match gate {
+        Some((switch, port)) if switch == at => port,
+        _ => {
+            let aim = gate.map_or(to, |(switch, _)| switch.get());
+            let mut ports = 0..wiring.ports(at);
+            let port = ports.find(|&port| leads(wiring, at, port) == Some(aim));
+            port.expect("it is joined")
+        }
+    }
+}
+
+/// The port of a switch that leads to a neighbour which is right, or one step nearer, in the first dimension that is not right yet;
+/// none at the switch itself.
+fn towards(
+    wiring: &dyn Wiring,
+    sizes: &[u32],
+    to: u32,
+    switch: SwitchId,
+    by_steps: bool,
+) -> Option<u32> {
+    let mut stride = 1;
+    for size in sizes {
+        let [at, to] = [switch.get(), to].map(|number| number / stride % size);
+        if at != to {
+            let there = match (by_steps, to > at) {
+                (false, _) => to,
+                (true, true) => at + 1,
+                (true, false) => at - 1,
+            };
+            let neighbour = switch.get() - at * stride + there * stride;
+            let mut ports = 0..wiring.ports(switch);
+            let port = ports.find(|&port| leads(wiring, switch, port) == Some(neighbour));
+            return Some(port.expect("it is joined"));
+        }
+        stride *= size;
+    }
+    None
+}
