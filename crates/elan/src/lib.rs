@@ -87,7 +87,9 @@ pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};
 pub use fabric::{NodeId, Place, Priority, Rail};
 pub use faults::{Loss, Obstacle};
-pub use memory::{Address, ContextId, ElanAddr, EventId, MainAddr, Placement, ProcessId, Region};
+pub use memory::{
+    Address, ContextId, ElanAddr, EventId, MainAddr, PAGE, Placement, ProcessId, Region,
+};
 pub use meter::Meter;
 pub use noise::HostCpu;
 pub use packet::PacketFormat;

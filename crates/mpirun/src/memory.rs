@@ -1,13 +1,14 @@
 //! Buffers of a simulated process, in main memory or in the adapter's, for messages on their way.
 //!
-//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Nobody clears
-//! buffers: whoever takes one writes all that will be read.
+//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Those that are
+//! shorter than a page share pages, since a program may have thousands of short messages under way. Nobody clears buffers:
+//! whoever takes one writes all that will be read.
 //!
 //! Buffers that puts write to are of another kind ([`Use::Sink`]). A put has ended for its sender when the other adapter has
 //! accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. Nobody reads a sink,
 //! and nothing else is ever kept in one, so bytes that come late harm nobody.
 
-use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
+use elan::{Address, ElanAddr, MemoryError, Node, PAGE, Permissions, Placement, Region};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use units::Bytes;
@@ -26,11 +27,23 @@ pub(crate) enum Use {
 
 /// A buffer.
 #[derive(Clone, Copy)]
-pub(crate) struct Buffer(Region, Use);
+pub(crate) struct Buffer {
+    place: Place,
+    length: u64,
+    what: Use,
+}
+
+/// Where a buffer begins: an offset in a mapped region.
+type Place = (Region, Bytes);
 
 impl Buffer {
+    fn start(self) -> Address {
+        let (region, offset) = self.place;
+        region.at(offset)
+    }
+
     pub fn at(self) -> ElanAddr {
-        self.0.start().elan
+        self.start().elan
     }
 }
 
@@ -38,7 +51,7 @@ impl Buffer {
 pub(crate) struct Buffers {
     node: Node,
     placement: Placement,
-    free: RefCell<BTreeMap<(Use, u64), Vec<Region>>>,
+    free: RefCell<BTreeMap<(Use, u64), Vec<Place>>>,
 }
 
 impl Buffers {
@@ -68,36 +81,55 @@ impl Buffers {
             .borrow_mut()
             .get_mut(&(what, length))
             .and_then(Vec::pop);
-        if let Some(region) = kept {
-            return Ok(Buffer(region, what));
+        let place = match kept {
+            Some(place) => place,
+            None => self.map(what, length)?,
+        };
+        Ok(Buffer {
+            place,
+            length,
+            what,
+        })
+    }
+
+    /// Maps a new buffer. The others of its page are kept, so that the next one lies behind it.
+    fn map(&self, what: Use, length: u64) -> Result<Place, MemoryError> {
+        let mapped = PAGE.max(Bytes::new(length));
+        let region = self
+            .node
+            .map(self.placement, mapped, Permissions::ALL, true)?;
+        let others = (1..mapped.as_u64() / length).rev();
+        let others = others.map(|index| (region, Bytes::new(index * length)));
+        if length < mapped.as_u64() {
+            let mut free = self.free.borrow_mut();
+            free.entry((what, length)).or_default().extend(others);
         }
-        let (length, all) = (Bytes::new(length), Permissions::ALL);
-        let region = self.node.map(self.placement, length, all, true)?;
-        Ok(Buffer(region, what))
+        Ok((region, Bytes::ZERO))
     }
 
     /// Fills the first bytes of a buffer.
     pub fn store(&self, buffer: Buffer, bytes: &[u8]) {
-        let stored = self.node.store(buffer.0.start(), bytes);
+        let stored = self.node.store(buffer.start(), bytes);
         stored.expect("the buffer is long enough");
     }
 
     /// The first bytes of a buffer.
     pub fn load(&self, buffer: Buffer, size: Bytes) -> Box<[u8]> {
-        let bytes = self.node.load(buffer.0.start(), size);
+        let bytes = self.node.load(buffer.start(), size);
         bytes.expect("the buffer is long enough")
     }
 
-    pub fn give_back(&self, Buffer(region, what): Buffer) {
-        let length = region.len().as_u64();
+    pub fn give_back(&self, buffer: Buffer) {
+        let Buffer {
+            place,
+            length,
+            what,
+        } = buffer;
         if length <= LARGE {
-            self.free
-                .borrow_mut()
-                .entry((what, length))
-                .or_default()
-                .push(region);
+            let mut free = self.free.borrow_mut();
+            free.entry((what, length)).or_default().push(place);
         } else {
-            self.node.free(region).expect("it was mapped here");
+            self.node.free(place.0).expect("it was mapped here");
         }
     }
 }
