@@ -51,7 +51,10 @@ class CostModel:
 
     @classmethod
     def learn(cls, store: Store) -> CostModel:
-        """The shipped estimates, refined by what the points of a store took."""
+        """The shipped estimates, refined by what the points of a store took.
+
+        A calibration asks again and again: the store remembers manifests, so that only those of new points are read.
+        """
         model = cls.shipped()
         samples: dict[str, list[float]] = defaultdict(list)
         for identity in store.identities()[:_SAMPLE]:
