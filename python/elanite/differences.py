@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite import _core
 from elanite.beside import beside
 from elanite.errors import UsageError
 from elanite.measures.numbers import averaged, difference, ratio
 from elanite.plan import ON
-from elanite.text import FEWEST
+from elanite.text import FEWEST, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -145,7 +146,7 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
     lines: list[Line] = []
     same = 0
-    for key, points in here.items():
+    for key, points in sorted(here.items(), key=lambda item: _place(item[0])):
         others = there.get(key)
         if others is None or key in twice:
             continue
@@ -155,6 +156,20 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
         lines += _lines(key, _rows(a, points), _rows(b, others))
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
     return Comparison(tuple(lines), same, only[0], only[1], len(twice))
+
+
+def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
+    """Where a point stands among the others: by experiment, series and parameters, quantities by their size."""
+    experiment, series, parameters = key
+    return experiment, series, [(name, _size(value), plain(value)) for name, value in json.loads(parameters).items()]
+
+
+def _size(value: object) -> float:
+    """A number, or the amount of a quantity; names come last."""
+    if isinstance(value, int | float):
+        return value
+    found = _core.quantity(value) if isinstance(value, str) else None
+    return found[0] if found else float("inf")
 
 
 def _twice(store: Store, points: Sequence[str]) -> bool:

@@ -29,6 +29,7 @@ def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
     from elanite.mpirun.cluster import tree_of
 
     about = json.loads(_core.load_machine(preset.text, preset.file, []))
+    title = f"{nodes} nodes, otherwise like {preset.name}" if nodes else f"like {preset.name}: {about['title']}"
     changed = dict(one.split("=", 1) for one in tree_of(preset, nodes)) if nodes else {}
     lines = [
         f"# {name}: a machine that starts from {preset.name}.",
@@ -43,7 +44,7 @@ def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
         *_comment("What the machine is called."),
         "[machine]",
         f"name = {json.dumps(name)}",
-        f"title = {json.dumps(f'like {preset.name}: ' + about['title'], ensure_ascii=False)}",
+        f"title = {json.dumps(title, ensure_ascii=False)}",
         *_sections(preset, changed),
     ]
     text = "\n".join(lines) + "\n"
