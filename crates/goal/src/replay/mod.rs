@@ -127,9 +127,8 @@ impl Record {
         }
     }
 
-    /// An operation has ended that was free at a moment; the way of the message says what was received.
-    fn ended(&mut self, rank: u32, number: u32, free: Time, end: Time) {
-        let operation = self.progress[rank as usize].operation(number);
+    /// An operation has ended that was free at a moment.
+    fn ended(&mut self, rank: u32, (number, operation): (u32, Operation), [free, end]: [Time; 2]) {
         let row = &mut self.ranks[rank as usize];
         row.operations += 1;
         row.end = row.end.max(end);
