@@ -3,7 +3,7 @@
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
 
 use super::{Failure, Record, Replayed};
-use crate::progress::Free;
+use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use kernel::Signal;
@@ -113,7 +113,7 @@ impl Ranks {
     fn begin(self: &Rc<Self>, rank: u32) {
         let free = {
             let record = &mut *self.record.borrow_mut();
-            record.progress[rank as usize].begin(&mut record.trace, rank)
+            Progress::begin(&mut record.trace, rank)
         };
         self.give_or_fail(rank, free);
         self.look(rank);

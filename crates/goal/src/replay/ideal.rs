@@ -5,7 +5,7 @@
 //! its message is there. Computation takes its time, without noise. The processor of stream 0 makes all calls.
 
 use super::{Failure, Record, Replayed};
-use crate::progress::Free;
+use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
 use kernel::{EventQueue, Limits};
@@ -233,7 +233,7 @@ pub fn on_ideal(
     };
     for rank in 0..ranks {
         let record = &mut ideal.record;
-        let free = record.progress[rank as usize].begin(&mut record.trace, rank)?;
+        let free = Progress::begin(&mut record.trace, rank)?;
         ideal.give(rank, &free)?;
     }
     while let Some((time, (rank, event))) = ideal.queue.pop() {

@@ -223,10 +223,14 @@ impl Record {
                 "the replay ends at {at}, and operations have no partner: see the lines before"
             );
             if more > 0 {
-                what += &format!(", and {more} more");
+                what.push_str(", and ");
+                what.push_str(&more.to_string());
+                what.push_str(" more");
             }
             if behind > 0 {
-                what += &format!("; {behind} operations behind these have not started");
+                what.push_str("; ");
+                what.push_str(&behind.to_string());
+                what.push_str(" operations behind these have not started");
             }
             let file = self.trace.file().to_owned();
             problems.push(Problem::new(&file, crate::Place::File, what));
