@@ -20,6 +20,18 @@ pub struct Free {
     node: Node,
 }
 
+impl Free {
+    fn of(trace: &mut Trace, rank: u32, number: u32) -> Result<Free, Problem> {
+        let node = trace.node(rank, number)?;
+        Ok(Free {
+            number,
+            operation: node.operation,
+            tells_start: node.later[Edge::Start as usize].0 > 0,
+            node,
+        })
+    }
+}
+
 /// Where a rank stands.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -35,31 +47,14 @@ pub struct Progress {
 
 impl Progress {
     /// The operations that may start first.
-    pub fn begin(&mut self, trace: &mut Trace, rank: u32) -> Result<Vec<Free>, Problem> {
+    pub fn begin(trace: &mut Trace, rank: u32) -> Result<Vec<Free>, Problem> {
         let mut free = Vec::new();
         for place in 0..trace.roots(rank) {
             let root = trace.root(rank, place)?;
-            self.free(trace, rank, root, &mut free)?;
+            free.push(Free::of(trace, rank, root)?);
         }
         sort(&mut free);
         Ok(free)
-    }
-
-    fn free(
-        &mut self,
-        trace: &mut Trace,
-        rank: u32,
-        number: u32,
-        to: &mut Vec<Free>,
-    ) -> Result<(), Problem> {
-        let node = trace.node(rank, number)?;
-        to.push(Free {
-            number,
-            operation: node.operation,
-            tells_start: node.later[Edge::Start as usize].0 > 0,
-            node,
-        });
-        Ok(())
     }
 
     /// An operation that was free is under way: it will start, and end.
@@ -126,7 +121,7 @@ impl Progress {
             match waits - 1 {
                 0 => {
                     self.partly.remove(&number);
-                    self.free(trace, rank, number, free)?;
+                    free.push(Free::of(trace, rank, number)?);
                 }
                 left => {
                     self.partly.insert(number, left);

@@ -67,7 +67,7 @@ impl<R: Read> Scanner<R> {
     }
 
     /// The line on which the last word began.
-    pub fn line(&self) -> u64 {
+    pub fn begun(&self) -> u64 {
         self.begun
     }
 

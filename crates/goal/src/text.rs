@@ -84,7 +84,7 @@ impl<R: Read> Reader<R> {
                 ranks - 1
             ));
         }
-        let line = self.words.line();
+        let line = self.words.begun();
         match skip_ends(&mut self.words)? {
             Word::Sign(b'{') => {}
             word => {
@@ -136,7 +136,7 @@ impl<R: Read> Reader<R> {
     /// Reads a statement; returns whether the block goes on.
     fn statement(&mut self, block: &mut Block) -> Result<bool, Wrong> {
         let word = skip_ends(&mut self.words)?;
-        let line = self.words.line();
+        let line = self.words.begun();
         let label = match word {
             Word::Sign(b'}') => return Ok(false),
             Word::Eof => {
@@ -285,7 +285,7 @@ impl<R: Read> Reader<R> {
                     "rank {} has no label `{label}` so far; labels are known only in the block of their rank, behind their line",
                     block.rank
                 );
-                (Place::Line(self.words.line()), what)
+                (Place::Line(self.words.begun()), what)
             })
         });
         let dependencies = &mut block.schedule.dependencies;

@@ -3,8 +3,8 @@
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
 
 use super::{Failure, Record, Replayed};
-use crate::progress::Free;
-use crate::{ANY, Kind, Problem, Trace};
+use crate::progress::{Free, Progress};
+use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
@@ -113,7 +113,7 @@ impl Ranks {
     fn begin(self: &Rc<Self>, rank: u32) {
         let free = {
             let record = &mut *self.record.borrow_mut();
-            record.progress[rank as usize].begin(&mut record.trace, rank)
+            Progress::begin(&mut record.trace, rank)
         };
         self.give_or_fail(rank, free);
         self.look(rank);
@@ -168,14 +168,14 @@ impl Ranks {
     }
 
     /// An operation that was free at a moment has ended now.
-    fn ended(self: &Rc<Self>, rank: u32, number: u32, free: Time) {
+    fn ended(self: &Rc<Self>, rank: u32, which: (u32, Operation), free: Time) {
         let now = self.processes[rank as usize].pe.now();
         let mut next = Vec::new();
         let result = {
             let record = &mut *self.record.borrow_mut();
-            record.ended(rank, number, free, now);
+            record.ended(rank, which, [free, now]);
             let progress = &mut record.progress[rank as usize];
-            progress.ended(&mut record.trace, rank, number, &mut next)
+            progress.ended(&mut record.trace, rank, which.0, &mut next)
         };
         self.give_or_fail(rank, result.map(|()| next));
         self.look(rank);
@@ -204,7 +204,7 @@ impl Ranks {
         let (ranks, free) = (Rc::clone(self), process.pe.now());
         process.pe.node().serve("send", async move {
             match tport.tx_wait(tx).await {
-                Ok(()) => ranks.ended(rank, number, free),
+                Ok(()) => ranks.ended(rank, (number, operation), free),
                 Err(error) => ranks.failed(rank, number, &error),
             }
         });
@@ -230,7 +230,7 @@ impl Ranks {
                     let mut record = ranks.record.borrow_mut();
                     record.received(message.sender, rank, tag, message.size);
                     drop(record);
-                    ranks.ended(rank, number, free);
+                    ranks.ended(rank, (number, operation), free);
                 }
                 Err(error) => ranks.failed(rank, number, &error),
             }
@@ -242,13 +242,14 @@ impl Ranks {
         let process = &self.processes[rank as usize];
         let (number, tells, free) = (one.number, one.tells_start, process.pe.now());
         let (ranks, pe) = (Rc::clone(self), process.pe.clone());
-        let time = Time::from_ns(one.operation.size);
+        let operation = one.operation;
+        let time = Time::from_ns(operation.size);
         let starts = move |ranks: &Rc<Self>| {
             let mut next = Vec::new();
             let started = ranks.started(rank, number, &mut next);
             ranks.give_or_fail(rank, started.map(|()| next));
         };
-        if one.operation.cpu == 0 {
+        if operation.cpu == 0 {
             // Both turns of the processor are taken now, so that nothing comes between them.
             let begin = tells.then(|| pe.compute(Time::ZERO));
             let work = pe.compute(time);
@@ -258,12 +259,12 @@ impl Ranks {
                     starts(&ranks);
                 }
                 work.await;
-                ranks.ended(rank, number, free);
+                ranks.ended(rank, (number, operation), free);
             });
             return;
         }
         let mut streams = process.streams.borrow_mut();
-        let stream = streams.entry(one.operation.cpu).or_default();
+        let stream = streams.entry(operation.cpu).or_default();
         let begin = free.max(*stream);
         let end = begin.saturating_add(time);
         *stream = end;
@@ -275,7 +276,7 @@ impl Ranks {
                 starts(&ranks);
             }
             node.sleep_until(end).await;
-            ranks.ended(rank, number, free);
+            ranks.ended(rank, (number, operation), free);
         });
     }
 }

@@ -5,8 +5,8 @@
 //! its message is there. Computation takes its time, without noise. The processor of stream 0 makes all calls.
 
 use super::{Failure, Record, Replayed};
-use crate::progress::Free;
-use crate::{ANY, Kind, Trace};
+use crate::progress::{Free, Progress};
+use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
 use kernel::{EventQueue, Limits};
 use std::collections::{HashMap, VecDeque};
@@ -27,7 +27,7 @@ enum Event {
     /// The operation starts, and others wait for that.
     Starts(u32),
     /// The operation ends, if it is no receive; else its call is over.
-    Over(u32, Time),
+    Over(u32, Operation, Time),
     /// A message is there.
     Arrives(Message),
 }
@@ -43,8 +43,8 @@ struct Message {
 #[derive(Clone, Copy)]
 struct Posted {
     number: u32,
+    operation: Operation,
     free: Time,
-    room: u64,
 }
 
 /// What has come to a rank, and what the rank waits for. Each entry has its place in the order of all entries.
@@ -156,14 +156,14 @@ impl Ideal {
                 self.queue.schedule(arrival, to.into(), event);
             }
             self.queue
-                .schedule(end, key, (rank, Event::Over(one.number, now)));
+                .schedule(end, key, (rank, Event::Over(one.number, operation, now)));
         }
         Ok(())
     }
 
     /// A receive and its message have found each other.
     fn matched(&mut self, rank: u32, posted: Posted, message: Message) -> Result<(), Failure> {
-        if message.size > posted.room {
+        if message.size > posted.operation.size {
             let what = format!(
                 "a message of {} bytes from rank {} with tag {} does not fit; make the receive longer",
                 message.size, message.from, message.tag
@@ -172,14 +172,14 @@ impl Ideal {
         }
         let size = Bytes::new(message.size);
         self.record.received(message.from, rank, message.tag, size);
-        self.end(rank, posted.number, posted.free)
+        self.end(rank, (posted.number, posted.operation), posted.free)
     }
 
-    fn end(&mut self, rank: u32, number: u32, free: Time) -> Result<(), Failure> {
+    fn end(&mut self, rank: u32, which: (u32, Operation), free: Time) -> Result<(), Failure> {
         let record = &mut self.record;
-        record.ended(rank, number, free, self.queue.now());
+        record.ended(rank, which, [free, self.queue.now()]);
         let mut next = Vec::new();
-        record.progress[rank as usize].ended(&mut record.trace, rank, number, &mut next)?;
+        record.progress[rank as usize].ended(&mut record.trace, rank, which.0, &mut next)?;
         self.give(rank, &next)
     }
 
@@ -191,15 +191,14 @@ impl Ideal {
                 progress.started(&mut record.trace, rank, number, &mut next)?;
                 self.give(rank, &next)
             }
-            Event::Over(number, free) => {
-                let operation = self.record.progress[rank as usize].operation(number);
+            Event::Over(number, operation, free) => {
                 if operation.kind != Kind::Recv {
-                    return self.end(rank, number, free);
+                    return self.end(rank, (number, operation), free);
                 }
                 let posted = Posted {
                     number,
+                    operation,
                     free,
-                    room: operation.size,
                 };
                 let inbox = &mut self.inboxes[rank as usize];
                 match inbox.post(operation.peer, operation.tag, posted) {
@@ -234,7 +233,7 @@ pub fn on_ideal(
     };
     for rank in 0..ranks {
         let record = &mut ideal.record;
-        let free = record.progress[rank as usize].begin(&mut record.trace, rank)?;
+        let free = Progress::begin(&mut record.trace, rank)?;
         ideal.give(rank, &free)?;
     }
     while let Some((time, (rank, event))) = ideal.queue.pop() {

@@ -127,9 +127,8 @@ impl Record {
         }
     }
 
-    /// An operation has ended that was free at a moment; the way of the message says what was received.
-    fn ended(&mut self, rank: u32, number: u32, free: Time, end: Time) {
-        let operation = self.progress[rank as usize].operation(number);
+    /// An operation has ended that was free at a moment.
+    fn ended(&mut self, rank: u32, (number, operation): (u32, Operation), [free, end]: [Time; 2]) {
         let row = &mut self.ranks[rank as usize];
         row.operations += 1;
         row.end = row.end.max(end);
@@ -224,10 +223,14 @@ impl Record {
                 "the replay ends at {at}, and operations have no partner: see the lines before"
             );
             if more > 0 {
-                what += &format!(", and {more} more");
+                what.push_str(", and ");
+                what.push_str(&more.to_string());
+                what.push_str(" more");
             }
             if behind > 0 {
-                what += &format!("; {behind} operations behind these have not started");
+                what.push_str("; ");
+                what.push_str(&behind.to_string());
+                what.push_str(" operations behind these have not started");
             }
             let file = self.trace.file().to_owned();
             problems.push(Problem::new(&file, crate::Place::File, what));
