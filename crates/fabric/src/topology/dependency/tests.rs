@@ -1,7 +1,7 @@
 //! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
-use super::{Header, Place, Routing, Step, SwitchId, cycle_of};
-use crate::topology::{Arities, Destination, Dragonfly, HyperX, Wiring};
+use super::{Header, Place, Routing, SwitchId, cycle_of};
+use crate::topology::{Arities, Destination, Dragonfly, HyperX, Step, Wiring};
 use crate::{Config, LinkId, Misrouting};
 
 /// A routing whose packets take any channel.
