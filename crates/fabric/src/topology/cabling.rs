@@ -265,21 +265,15 @@ impl Wiring for Cabling {
             switch: SwitchId::new(rail * self.switches_of_a_rail() + switch),
             port,
         };
-        let (from, to, up) = match self.locate(link) {
-            Some((rail, cable, up)) => {
-                let [low, high] = cable.ends.map(|place| end(rail, place));
-                (low, high, up)
-            }
-            None => {
-                let place = link.get() % self.places();
-                let (rail, position) = (place / self.positions(), place % self.positions());
-                let switch = end(rail, self.seats[position as usize]);
-                (
-                    End::Node(Place::new(place)),
-                    switch,
-                    link.get() < self.places(),
-                )
-            }
+        let (from, to, up) = if let Some((rail, cable, up)) = self.locate(link) {
+            let [low, high] = cable.ends.map(|place| end(rail, place));
+            (low, high, up)
+        } else {
+            let place = link.get() % self.places();
+            let (rail, position) = (place / self.positions(), place % self.positions());
+            let switch = end(rail, self.seats[position as usize]);
+            let up = link.get() < self.places();
+            (End::Node(Place::new(place)), switch, up)
         };
         if up { (from, to) } else { (to, from) }
     }

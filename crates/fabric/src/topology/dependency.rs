@@ -157,3 +157,6 @@ fn follow<R: Routing>(
         (held, links) = (channels, next);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
+
+use super::{Header, Place, Routing, SwitchId, cycle_of};
+use crate::topology::{Arities, Destination, Dragonfly, HyperX, Step, Wiring};
+use crate::{Config, LinkId, Misrouting};
+
+/// A routing whose packets take any channel.
+#[derive(Clone)]
+struct Classless<R>(R);
+
+impl<R: Routing> Routing for Classless<R> {
+    type Path = R::Path;
+
+    fn wiring(&self) -> &dyn Wiring {
+        self.0.wiring()
+    }
+
+    fn model(&self) -> Self {
+        Classless(self.0.model())
+    }
+
+    fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
+        self.0.begins_group(switch, port)
+    }
+
+    fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32 {
+        self.0.plan(source, destination, draw)
+    }
+
+    fn plans(&self, source: Place, node: Place) -> Vec<u32> {
+        self.0.plans(source, node)
+    }
+
+    fn step(&self, header: &Header) -> Step {
+        Step {
+            class: None,
+            ..self.0.step(header)
+        }
+    }
+
+    fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
+        self.0.may_cross(source, node, link)
+    }
+}
+
+/// With classes there is no cycle; without them there is one if and only if `needed`.
+fn check<R: Routing + Clone>(routing: &R, config: &Config, needed: bool) {
+    assert_eq!(cycle_of(routing, config), None);
+    let cycle = cycle_of(&Classless(routing.clone()), config);
+    assert_eq!(cycle.is_some(), needed);
+    // The small machine that stands for large ones deadlocks as they do.
+    let model = routing.model();
+    assert_eq!(cycle_of(&model, config), None);
+    assert_eq!(cycle_of(&Classless(model), config).is_some(), needed);
+}
+
+#[test]
+fn classes_break_the_cycles() {
+    let arities = Arities {
+        terminals: 1,
+        group: 2,
+        global: 2,
+        groups: 5,
+    };
+    for rule in [
+        Misrouting::Minimal,
+        Misrouting::Valiant,
+        Misrouting::UgalLocal,
+    ] {
+        let dragonfly = Dragonfly::new(arities, 10, rule).expect("10 nodes");
+        check(&dragonfly, &Config::new(dragonfly.clone()), true);
+        let hyperx = HyperX::new(&[3, 4], 1, 12, rule).expect("12 nodes");
+        let config = Config::new(hyperx.clone());
+        check(&hyperx, &config, rule != Misrouting::Minimal);
+    }
+}
