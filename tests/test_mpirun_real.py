@@ -100,7 +100,7 @@ def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, co
     text = ended.err.replace(ends, "ENDS").replace(MPICC, "MPICC")
     text = re.sub(r"pid \d+", "pid PID", text)
     text = re.sub(r"buf=0x[0-9a-f]+", "buf=WHERE", text)
-    assert re.sub(r"[\d.,]+ us", "SOME us", text) == snapshot
+    assert re.sub(r"[\d.,]+ µs", "SOME µs", text) == snapshot
 
 
 @pytest.mark.parametrize(("how", "code"), [("abort", 7), ("error", 6)])
