@@ -56,6 +56,7 @@ fn usage(error: &impl ToString) -> Failure {
 #[pymethods]
 impl GoalTrace {
     #[new]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
     fn new(py: Python<'_>, file: PathBuf) -> PyResult<GoalTrace> {
         let trace = guarded(py, || Trace::open(&file).map_err(|problem| usage(&problem)))?;
         Ok(GoalTrace {
@@ -66,7 +67,7 @@ impl GoalTrace {
     }
 
     /// Replays the trace on a machine, once; returns tables by columns. Setting `cancel` ends the replay soon.
-    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // what Python hands over is ours
+    #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,
         py: Python<'py>,
