@@ -108,7 +108,7 @@ impl Referee<'_> {
         } = dragonfly.arities();
         let flight = &self.flights[&header.packet];
         let ends = [flight.spec.source, flight.spec.destination.first()];
-        let [source, node] = ends.map(|place| place.get());
+        let [source, node] = ends.map(fabric::Place::get);
         let (from, to) = (source / terminals, node / terminals);
         let (first, last) = (from / group, to / group);
         if flight.taken.len() == 1 && first != last {
