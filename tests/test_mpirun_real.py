@@ -246,7 +246,7 @@ def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) ->
     words = ("-q", "--disable-auto-cleanup", *fault, "-n", "4", str(mpi_programs / "leaver"), "stays")
     ended = elanite("mpirun", *words)
     assert (ended.code, ended.out) == (1, "3 ranks went on\n"), ended
-    assert re.search(r"rank 3 \(pid \d+\) on node 3 failed when its host stopped at 1,000 us", ended.err), ended
+    assert re.search(r"rank 3 \(pid \d+\) on node 3 failed when its host stopped at 1,000 µs", ended.err), ended
 
 
 def test_a_message_that_is_lost_is_an_error_of_mpi(elanite: Run, mpi_programs: Path) -> None:

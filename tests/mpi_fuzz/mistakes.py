@@ -103,8 +103,8 @@ MISTAKES = [
     Mistake(
         "a stale buffer: the bytes of the message before",
         "crates/mpirun/src/memory.rs",
-        "        let stored = self.node.store(buffer.0.start(), bytes);\n",
-        "        let stored = self.node.store(buffer.0.start(), &bytes[..bytes.len() - bytes.len() / 400]);\n",
+        "        let stored = self.node.store(buffer.start(), bytes);\n",
+        "        let stored = self.node.store(buffer.start(), &bytes[..bytes.len() - bytes.len() / 400]);\n",
     ),
     Mistake(
         "a put and a get share their buffers",

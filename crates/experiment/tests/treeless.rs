@@ -54,7 +54,8 @@ fn traffic_is_the_same_by_both_movers() {
     for keys in [TORUS, MESH, DRAGONFLY, HYPERX] {
         let [worm, flit] = ["worm", "flit"].map(|engine| {
             let records = simulate(&last_of_load(keys, engine), None).expect("it ends");
-            assert!(records.packets > 1000, "{} packets", records.packets);
+            // The 16 hosts fill two groups of the dragonfly, and one cable between these groups limits them.
+            assert!(records.packets > 500, "{} packets", records.packets);
             records
         });
         assert_eq!(worm.digest, flit.digest, "{keys:?}");
