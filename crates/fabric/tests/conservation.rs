@@ -213,7 +213,10 @@ fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
         *sent = (*sent).max(record.sequence + 1);
     }
     for (node, &sent) in numbered.iter().enumerate() {
-        fresh.offer(&vec![(0, packet(node as u32, node as u32, 1)); sent as usize]);
+        fresh.offer(&vec![
+            (0, packet(node as u32, node as u32, 1));
+            sent as usize
+        ]);
     }
     fresh.finish();
     let before = fresh.done().count();
