@@ -102,7 +102,7 @@ section! {
         /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
         rate: Param<Rate>, in SLOWEST..;
         /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
-        /// A whole number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
+        /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
         hop_delay: Param<PerLevel> => [fabric.hop_delay];
         /// Virtual channels of each direction, 1 to 8.
         channels: Param<u32>, in 1..=8 => [fabric.channels];

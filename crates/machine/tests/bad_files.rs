@@ -107,7 +107,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("buffer_0", "128 flits", "0 flits"),
     ("hop_delay_between_cycles", "55 ns", "57 ns"),
     ("hop_delay_0", "55 ns", "0 ns"),
-    ("hop_delay_too_long", "55 ns", "1 us"),
+    ("hop_delay_too_long", "55 ns", "10 us"),
     ("hop_delay_list_too_short", r#""55 ns""#, r#"["55 ns", "60 ns"]"#),
     ("hop_delay_list_element", r#""55 ns""#, r#"["55 ns", "60 ns", "61 ns"]"#),
     ("cycle_not_whole", "400 MB/s", "300 MB/s"),

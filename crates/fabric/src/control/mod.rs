@@ -433,7 +433,7 @@ impl<R: Routing> Witness for Control<R> {
                 }
                 let hop = &self.links[self.lanes.link(channel)].hop;
                 // With circuits, only the tail on the last link has a consequence.
-                if hop.ejects || self.config.circuit == Circuit::Wormhole {
+                if hop.ejects() || self.config.circuit == Circuit::Wormhole {
                     self.tail_sent(channel, cycle);
                 }
             }
