@@ -32,7 +32,8 @@ pub struct Config {
     pub hop_delay: Vec<u32>,
     /// Virtual channels of each direction of a link, `1..=8`.
     pub channels: u32,
-    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too.
+    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
+    /// may be longer.
     pub buffer: u32,
     /// Number of unacknowledged packets that an adapter may have, at least 1.
     pub packets_in_flight: u32,

@@ -121,7 +121,7 @@ impl<R: Routing> Control<R> {
         if last {
             self.schedule(arrival, Event::Delivered(packet));
         }
-        if self.config.circuit == Circuit::Wormhole {
+        if self.config.circuit.ends_with_the_tail() {
             let flight = self.flights.get(packet);
             let path = flight.path();
             let place = path
