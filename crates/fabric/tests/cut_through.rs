@@ -5,9 +5,39 @@ mod common;
 
 use common::{Bench, machine, named, one_switch, packet, records};
 use fabric::control::Hold;
-use fabric::{Circuit, Config, Cycle, Engine, FatTree};
+use fabric::{Circuit, Config, Cycle, Engine, FatTree, config::MAX_HOP_DELAY};
 
 const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
+
+/// One switch, over which a stream of packets goes from one node to another.
+fn stream(delay: u32, flits: u32, channels: u32, window: u32, engine: Engine) -> Config {
+    Config {
+        circuit: Circuit::CutThrough,
+        buffer: flits,
+        channels,
+        packets_in_flight: window,
+        engine,
+        ..one_switch(delay)
+    }
+}
+
+/// When each of some packets of a stream is delivered, where `group` packets follow each other without a gap, and the next
+/// `group` of them start `turn` cycles later, at the earliest.
+fn expected(group: u32, turn: u32, flits: u32, delay: u32, packets: u32) -> Vec<Cycle> {
+    let turn = turn.max(group * flits);
+    let start = |number: u32| number / group * turn + number % group * flits;
+    let travels = 2 * delay + flits - 1;
+    (0..packets)
+        .map(|number| Cycle::from(start(number) + travels))
+        .collect()
+}
+
+/// When each of the packets is delivered, with acknowledgements that leave 100 cycles later.
+fn delivered(config: &Config, flits: u32, packets: u32) -> Vec<Cycle> {
+    let traffic: Vec<_> = (0..packets).map(|_| (0, packet(0, 1, flits))).collect();
+    let done = records(config, 100, &traffic);
+    done.iter().map(|record| record.delivered).collect()
+}
 
 /// A stream of packets of `L` flits over hops of `D` cycles. A channel whose packet starts in cycle `t` is free again in cycle
 /// `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`, and two cycles later the place is seen free. Until then the
@@ -15,26 +45,33 @@ const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
 /// `c L >= D + L + 1`.
 #[test]
 fn the_channels_of_a_link_are_its_credits() {
-    let (delay, flits, packets) = (20_u32, 10_u32, 20_u64);
     for engine in ENGINES {
-        for channels in 1..=5 {
-            let config = Config {
-                circuit: Circuit::CutThrough,
-                buffer: flits,
-                channels,
-                packets_in_flight: 64,
-                engine,
-                ..one_switch(delay)
-            };
-            let stream: Vec<_> = (0..packets).map(|_| (0, packet(0, 1, flits))).collect();
-            let done = records(&config, 5, &stream);
-            let turn = (channels * flits).max(delay + flits + 1);
-            for (number, record) in (0_u64..).zip(&done) {
-                let (turns, place) = (number / u64::from(channels), number % u64::from(channels));
-                let starts = turns * u64::from(turn) + place * u64::from(flits);
-                let travels = u64::from(2 * delay + flits - 1);
-                assert_eq!(record.delivered, starts + travels, "{channels} {number}");
+        for (delay, flits) in [(20, 10), (MAX_HOP_DELAY, 66)] {
+            for channels in 1..=5 {
+                let config = stream(delay, flits, channels, 64, engine);
+                let expected = expected(channels, delay + flits + 1, flits, delay, 20);
+                assert_eq!(
+                    delivered(&config, flits, 20),
+                    expected,
+                    "{channels} {delay}"
+                );
             }
+        }
+    }
+}
+
+/// Acknowledgements from end to end hold no channel and take their time all the same. A packet that starts in cycle `t` is
+/// delivered at `t + 2 D + L - 1` and acknowledged `100 + 2 D` later, when the adapter may send another: as many packets as may
+/// be in flight, and no more, share this time.
+#[test]
+fn a_window_of_packets_is_in_flight() {
+    let (delay, flits) = (20, 10);
+    let round_trip = 2 * delay + flits - 1 + 100 + 2 * delay;
+    for engine in ENGINES {
+        for window in [1, 2, 7, 18, 19, 64, 1024] {
+            let config = stream(delay, flits, 5, window, engine);
+            let expected = expected(window, round_trip, flits, delay, 200);
+            assert_eq!(delivered(&config, flits, 200), expected, "{window}");
         }
     }
 }
