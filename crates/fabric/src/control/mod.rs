@@ -169,9 +169,10 @@ impl<R: Routing> Control<R> {
             unsettled: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
-            longest: match config.circuit {
-                Circuit::CutThrough => config.buffer.min(MAX_FLITS),
-                _ => MAX_FLITS,
+            longest: if config.circuit == Circuit::CutThrough {
+                config.buffer.min(MAX_FLITS)
+            } else {
+                MAX_FLITS
             },
             recording: None,
             reversed: false,
