@@ -1,6 +1,8 @@
 //! Packets as the Elan forms them: a header with the routing tags, then *transactions* of up to 64 bytes of payload,
 //! each with its own header, address and CRC (petrini2003 s2.2.1, figure 3).
 
+use crate::transaction::{INSERTED, MOST_TRANSACTIONS, WORD};
+use std::iter::repeat_n;
 use units::Bytes;
 
 /// The sizes of which packets are made.
@@ -51,6 +53,12 @@ impl PacketFormat {
     pub fn flits_of(&self, transactions: impl Iterator<Item = Bytes>) -> u32 {
         let transactions = transactions.map(|data| self.transaction_overhead + data);
         self.in_flits(self.header + transactions.sum::<Bytes>())
+    }
+
+    /// Length in flits of the longest packet that an adapter sends: one that carries a message into a queue, or one of a thread.
+    pub fn longest(&self) -> u32 {
+        let inserts = repeat_n(WORD * INSERTED as u64, MOST_TRANSACTIONS);
+        self.queue_flits(self.payload).max(self.flits_of(inserts))
     }
 
     fn in_flits(&self, wire: Bytes) -> u32 {

@@ -3,6 +3,7 @@
 //! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates them. The values that arrive
 //! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
 
+use crate::motion::HORIZON;
 use crate::topology::Topology;
 use crate::{Cycle, LinkId};
 
@@ -10,8 +11,8 @@ pub use crate::mechanism::{
     Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing,
 };
 
-/// Longest header delay of one link, in cycles. It bounds the flit mover's record of flits on the wire.
-pub const MAX_HOP_DELAY: u32 = 127;
+/// Longest header delay of one link, in cycles: what a mover foresees when a link starts or stops is so far ahead.
+pub const MAX_HOP_DELAY: u32 = HORIZON as u32;
 
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 8;
@@ -27,11 +28,12 @@ pub const MAX_FLITS: u32 = 1 << 30;
 pub struct Config {
     /// The wiring and the number of attached nodes.
     pub topology: Topology,
-    /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=127`.
+    /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
     pub hop_delay: Vec<u32>,
     /// Virtual channels of each direction of a link, `1..=8`.
     pub channels: u32,
-    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too.
+    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
+    /// may be longer.
     pub buffer: u32,
     /// Number of unacknowledged packets that an adapter may have, at least 1.
     pub packets_in_flight: u32,

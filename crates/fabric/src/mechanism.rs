@@ -24,6 +24,10 @@ mechanisms! {
         UntilDelivered,
         /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
         Wormhole,
+        /// As `Wormhole`, where the buffer of each channel holds the longest packet: virtual cut-through (Kermani and Kleinrock,
+        /// 1979). A packet that has got a channel never stands on its link, and the channels of a link are its credits of whole
+        /// packets.
+        CutThrough,
     }
 
     /// How the ascending phase picks among the up-links of a switch.
@@ -80,6 +84,14 @@ mechanisms! {
         Flit,
         /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
         Worm,
+    }
+}
+
+impl Circuit {
+    /// Whether each channel is given back behind the tail: there is no circuit.
+    #[inline]
+    pub fn ends_with_the_tail(self) -> bool {
+        matches!(self, Circuit::Wormhole | Circuit::CutThrough)
     }
 }
 

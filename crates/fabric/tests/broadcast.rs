@@ -130,7 +130,7 @@ fn every_branch_is_free_in_its_cycle() {
             let free = match circuit {
                 Circuit::UntilAcknowledged => acknowledged + 1 + before,
                 Circuit::UntilDelivered => delivered + 1,
-                Circuit::Wormhole => next + last + 2,
+                Circuit::Wormhole | Circuit::CutThrough => next + last + 2,
             };
             let bench = run(&config, 7, &[(0, spec), (at, packet(source, 4, 1))]);
             assert_eq!(bench.record(0).acknowledged, acknowledged);

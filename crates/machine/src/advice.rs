@@ -51,10 +51,36 @@ pub(crate) fn add(problems: Problems) -> Problems {
     Problems(advised.collect())
 }
 
+/// What people ask of networks of today and is not modelled: words of keys, and what holds instead.
+const NOT_MODELLED: [(&[&str], &str); 4] = [
+    (
+        &["congestion", "ecn", "dcqcn", "rate_limit"],
+        "congestion control is not modelled: an adapter sends while it has fewer than adapter.packets_in_flight packets \
+         unacknowledged, and full buffers hold up the packets behind",
+    ),
+    (
+        &["pfc", "pause", "watermark"],
+        "pause frames are not modelled: links are lossless by credits, and each channel has a buffer of its own, link.buffer",
+    ),
+    (
+        &["drop", "retransmi", "lossy", "loss"],
+        "switches never drop packets for want of buffers; packets are lost by faults only, which [[fault]] and [faults] describe",
+    ),
+    (
+        &["class", "service_level", "virtual_lane"],
+        "traffic classes with channels of their own are not modelled: packets have two priorities, which share link.channels",
+    ),
+];
+
 fn hint(problem: &Problem) -> Option<String> {
     let (section, key) = problem.key.split_once('.').unwrap_or((&problem.key, ""));
     if section == "noise" && problem.message == "this key is unknown" {
         return Some("give each cause a section with a name, such as [noise.tick]".into());
+    }
+    if problem.message == "this key is unknown" {
+        let asks = |words: &[&str]| words.iter().any(|word| problem.key.contains(word));
+        let found = NOT_MODELLED.iter().find(|(words, _)| asks(words));
+        return found.map(|(_, instead)| (*instead).into());
     }
     if key.ends_with(".source") {
         return Some("say where the value comes from, such as source = \"petrini2003 s2.2\" or source = \"measured on our cluster\"".into());

@@ -102,11 +102,11 @@ section! {
         /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
         rate: Param<Rate>, in SLOWEST..;
         /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
-        /// A whole number of cycles, 1 to 127; one value, or one for each level of links from the nodes upwards.
+        /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
         hop_delay: Param<PerLevel> => [fabric.hop_delay];
         /// Virtual channels of each direction, 1 to 8.
         channels: Param<u32>, in 1..=8 => [fabric.channels];
-        /// Flit buffer of each channel.
+        /// Flit buffer of each channel. With the circuit "cut-through" a buffer holds the longest packet.
         buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.buffer];
     }
 }
@@ -155,8 +155,8 @@ section! {
 section! {
     /// The adapters.
     Adapter = "adapter" => AdapterConfig {
-        /// Packets that may be unacknowledged at a time.
-        packets_in_flight: Param<u32>, in 1..=64 => [fabric.packets_in_flight];
+        /// Packets that may be unacknowledged at a time, 1 to 1024.
+        packets_in_flight: Param<u32>, in 1..=1024 => [fabric.packets_in_flight];
         /// The time from the last flit of a packet until its acknowledgement leaves.
         turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
         /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the

@@ -11,6 +11,7 @@ use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
 use elan::rails::allocation;
+use fabric::Circuit;
 use fabric::config::MAX_HOP_DELAY;
 use units::{Flits, Time};
 
@@ -22,6 +23,7 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check_link(machine, &mut check);
     check_share(machine, &mut check);
     check_packet(machine, &mut check);
+    check_circuit(machine, &mut check);
     check_engine(machine, &mut check);
     if let Some(rails) = &machine.rails {
         check_rails(rails, machine, &mut check);
@@ -129,6 +131,27 @@ fn check_packet(machine: &Machine, check: &mut Check<'_>) {
             "a packet without payload would have no bytes at all",
         );
         found.allowed("at least 1 B, here or in transaction_overhead");
+    }
+}
+
+/// Reports buffers that cannot hold a packet where packets cut through.
+fn check_circuit(machine: &Machine, check: &mut Check<'_>) {
+    let told = ["packet", "link.flit", "link.buffer"];
+    if machine.switch.circuit.value != Circuit::CutThrough || told.iter().any(|key| check.told(key))
+    {
+        return;
+    }
+    let buffer = machine.link.buffer.value;
+    let longest = Flits::new(machine.packet.config(machine.link.flit.value).longest());
+    if buffer < longest {
+        let message = format!(
+            "packets cut through, but the buffer of {buffer} is shorter than the longest packet, {longest}"
+        );
+        let found = check.at("link.buffer", message);
+        let found = found.allowed(format!("at least {longest}"));
+        found.hint(
+            "enlarge link.buffer, shorten packet.payload, or set switch.circuit to \"wormhole\"",
+        );
     }
 }
 

@@ -7,7 +7,7 @@ use changes::CHANGES;
 use config::Override;
 use elan::Distribution::{Exponential, Fixed};
 use elan::noise::{Source, Spread};
-use fabric::Broadcast;
+use fabric::{Broadcast, Circuit};
 use machine::{Machine, Parameter};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -181,6 +181,30 @@ fn overrides_of_lists_mechanisms_and_values() {
     let [one, other] = ["link.buffer.value=64 flits", "link.buffer=64 flits"];
     assert_eq!(machine(&[one]), machine(&[other]));
     assert_eq!(machine(&["machine.name=mine"]).machine.name, "mine");
+}
+
+/// Flits of 64 bytes at 400 Gb/s, hops of 640 ns, packets of 4 KB that cut through. Such a packet has 8 + 10 + 4096 bytes, and 10
+/// more if it goes into a queue: 65 flits.
+#[test]
+fn a_link_of_today() {
+    let machine = machine(&[
+        "link.flit=64 B",
+        "link.rate=400 Gb/s",
+        "link.hop_delay=640 ns",
+        "link.buffer=65 flits",
+        "link.channels=8",
+        "switch.circuit=cut-through",
+        "packet.payload=4 KB",
+        "packet.transaction=4 KB",
+        "adapter.packets_in_flight=1024",
+    ]);
+    assert_eq!(machine.link.rate.value.to_string(), "50 GB/s");
+    let config = machine.cluster_config();
+    assert_eq!(config.cycle, Time::from_ps(1280));
+    assert_eq!(config.fabric.hop_delay, [500; 3]);
+    assert_eq!(config.fabric.circuit, Circuit::CutThrough);
+    assert_eq!((config.packet.longest(), config.fabric.buffer), (65, 65));
+    assert_eq!(config.fabric.packets_in_flight, 1024);
 }
 
 #[test]

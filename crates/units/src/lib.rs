@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | [`Time`] | ps, ns, us (or µs), ms, s | `35 ns`, `2.2 us` |
 //! | [`Bytes`] | B, KB, MB, GB (or KiB, MiB, GiB) | `320 B`, `256 KB` |
-//! | [`Rate`] | B/s, KB/s, MB/s, GB/s | `400 MB/s`, `1.32 GB/s` |
+//! | [`Rate`] | B/s, KB/s, MB/s, GB/s; read, too: Mb/s, Gb/s | `400 MB/s`, `1.32 GB/s`, `400 Gb/s` |
 //! | [`Flits`] | flits (or flit) | `128 flits` |
 //!
 //! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message

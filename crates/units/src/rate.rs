@@ -4,7 +4,7 @@ use crate::form::text_form;
 use crate::{Bytes, Time};
 
 /// A rate of transfer in whole bytes per second. In text, MB/s is 10^6 bytes per second, as for
-/// bandwidths in the papers.
+/// bandwidths in the papers. Gb/s, 10^9 bits per second, is read and never printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rate(u64);
 

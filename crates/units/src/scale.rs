@@ -17,6 +17,8 @@ pub(crate) struct Scale {
     pub quantity: Quantity,
     /// The units in ascending order; the first has size 1.
     pub units: &'static [Unit],
+    /// Units that are read and never printed.
+    pub read: &'static [Unit],
     /// The smallest unit, spelled out in the plural.
     pub smallest: &'static str,
     /// The largest value.
@@ -54,6 +56,7 @@ pub(crate) const TIME: Scale = Scale {
         unit("ms", 1_000_000_000, &[], &["millisecond", "msec"]),
         unit("s", 1_000_000_000_000, &[], &["second", "sec"]),
     ],
+    read: &[],
     smallest: "picoseconds",
     max: u64::MAX,
     limit: "18446744 s",
@@ -67,6 +70,7 @@ pub(crate) const SIZE: Scale = Scale {
         unit("MB", 1 << 20, &["MiB"], &["M", "megabyte"]),
         unit("GB", 1 << 30, &["GiB"], &["G", "gigabyte"]),
     ],
+    read: &[],
     smallest: "bytes",
     max: u64::MAX,
     limit: "17179869183 GB",
@@ -80,6 +84,11 @@ pub(crate) const RATE: Scale = Scale {
         unit("MB/s", 1_000_000, &[], &["MBps", "MiB/s"]),
         unit("GB/s", 1_000_000_000, &[], &["GBps", "GiB/s"]),
     ],
+    // Links of today are named by their bits per second.
+    read: &[
+        unit("Mb/s", 1_000_000 / 8, &[], &["Mbps", "Mbit/s"]),
+        unit("Gb/s", 1_000_000_000 / 8, &[], &["Gbps", "Gbit/s"]),
+    ],
     smallest: "bytes per second",
     max: u64::MAX,
     limit: "18446744073 GB/s",
@@ -88,6 +97,7 @@ pub(crate) const RATE: Scale = Scale {
 pub(crate) const FLITS: Scale = Scale {
     quantity: Quantity::Flits,
     units: &[unit("flits", 1, &["flit"], &[])],
+    read: &[],
     smallest: "flits",
     max: u32::MAX as u64,
     limit: "4294967295 flits",
@@ -96,9 +106,13 @@ pub(crate) const FLITS: Scale = Scale {
 pub(crate) const SCALES: [&Scale; 4] = [&TIME, &SIZE, &RATE, &FLITS];
 
 impl Scale {
+    /// All units: those that are printed first.
+    fn all(&self) -> impl Iterator<Item = &'static Unit> {
+        self.units.iter().chain(self.read)
+    }
+
     pub fn find(&self, symbol: &str) -> Option<&'static Unit> {
-        self.units
-            .iter()
+        self.all()
             .find(|unit| unit.symbol == symbol || unit.also.contains(&symbol))
     }
 
@@ -117,14 +131,17 @@ impl Scale {
         let slip = |unit: &&Unit| {
             unit.symbol.len() > 1 && strsim::damerau_levenshtein(unit.symbol, word) == 1
         };
-        let units = || self.units.iter();
-        let unit = units().find(known).or_else(|| units().find(slip))?;
+        // "Gbps" differs from "GBps".
+        let exact = |unit: &&Unit| unit.hints.contains(&word);
+        let unit = self.all().find(exact);
+        let unit = unit.or_else(|| self.all().find(known));
+        let unit = unit.or_else(|| self.all().find(slip))?;
         Some(unit.symbol)
     }
 
     /// The symbols, for messages: "ps, ns, us, ms or s".
     pub fn symbols(&self) -> String {
-        let symbols: Vec<_> = self.units.iter().map(|unit| unit.symbol).collect();
+        let symbols: Vec<_> = self.all().map(|unit| unit.symbol).collect();
         match symbols.split_last() {
             Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
             _ => symbols.concat(),
@@ -134,8 +151,7 @@ impl Scale {
     /// A regular expression of all valid texts, for the JSON schema.
     pub fn pattern(&self) -> String {
         let symbols: Vec<_> = self
-            .units
-            .iter()
+            .all()
             .flat_map(|unit| [unit.symbol].into_iter().chain(unit.also.iter().copied()))
             .collect();
         format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", symbols.join("|"))

@@ -38,6 +38,8 @@ fn accepts_every_unit() {
     assert_eq!(rate("1 KB/s"), 1000);
     assert_eq!(rate("400 MB/s"), 400_000_000);
     assert_eq!(rate("1.32 GB/s"), 1_320_000_000);
+    assert_eq!(rate("400 Gb/s"), 50_000_000_000);
+    assert_eq!(rate("0.4 Gb/s"), rate("400 Mb/s"));
 
     assert_eq!("1 flit".parse(), Ok(Flits::new(1)));
     assert_eq!("128 flits".parse(), Ok(Flits::new(128)));
@@ -95,6 +97,7 @@ fn prints_in_the_largest_unit_with_three_decimals() {
         assert_eq!(Bytes::new(bytes).to_string(), text);
     }
     assert_eq!(Rate::from_mb_per_second(1320).to_string(), "1.32 GB/s");
+    assert_eq!(Rate::from_mb_per_second(50_000).to_string(), "50 GB/s");
     assert_eq!(Rate::from_mb_per_second(400).to_string(), "400 MB/s");
     assert_eq!(Flits::new(0).to_string(), "0 flits");
     assert_eq!(Flits::new(1).to_string(), "1 flit");
@@ -210,6 +213,9 @@ fn names_the_unit_that_was_meant() {
         ("1 mb/s", "MB/s"),
         ("1 MiB/s", "MB/s"),
         ("1 MB/", "MB/s"),
+        ("1 Gbit/s", "Gb/s"),
+        ("1 Gbps", "Gb/s"),
+        ("1 GBps", "GB/s"),
     ] {
         assert_eq!(
             nearest(refusal::<Rate>(text)).as_deref(),

@@ -22,6 +22,7 @@ NAMES = {
     "switch.circuit=until-delivered": "circuits closed when the packet is delivered, all at once: nothing waits for the"
     " acknowledgement",
     "switch.circuit=wormhole": "wormhole switching: a link is free when the tail of the packet has left it",
+    "switch.circuit=cut-through": "virtual cut-through: as wormhole switching, with buffers for whole packets",
     "switch.ascent=deterministic": "the link up is fixed by the destination, the same digit at every level",
     "switch.ascent=source-fixed": "the link up is fixed by the source",
     "switch.arbitration=round-robin": "arbitration in turn: ages are ignored",

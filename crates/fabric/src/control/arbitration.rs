@@ -65,21 +65,27 @@ pub(super) struct Hop {
     /// The adapter or group that competes for the link's channels.
     pub sender: Sender,
     /// Header delay, in cycles.
-    delay: u8,
-    /// Whether the link ends in a node; the fields that follow are then zero.
-    pub ejects: bool,
-    /// The switch where the link ends.
+    delay: u16,
+    /// The switch where the link ends; 0 if it ends in a node.
     pub switch: SwitchId,
     /// First group of that switch.
     first_group: GroupId,
-    /// Number of the link's first channel among the inputs of that switch.
+    /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
     first_input: u16,
 }
+
+/// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
+const EJECTS: u16 = u16::MAX;
 
 impl Hop {
     /// Header delay, in cycles.
     pub fn delay(&self) -> Cycle {
         self.delay.into()
+    }
+
+    /// Whether the link ends in a node.
+    pub fn ejects(&self) -> bool {
+        self.first_input == EJECTS
     }
 
     /// Number of a channel of the link among the inputs of the switch where it ends.
@@ -122,12 +128,11 @@ impl Crossbar {
     pub fn new(config: &Config, routing: &impl Routing) -> (Self, TiVec<LinkId, Hop>) {
         let wiring = routing.wiring();
         let hop = |link| Hop {
-            delay: config.hop_delay[wiring.link_level(link)] as u8,
+            delay: config.hop_delay[wiring.link_level(link)] as u16,
             reverse: wiring.reverse(link),
             // Links into the network are numbered as the places; links that leave switches follow below.
             sender: Sender::Adapter(Place::new(link.get())),
-            ejects: true,
-            first_input: 0,
+            first_input: EJECTS,
             switch: SwitchId::new(0),
             first_group: GroupId::new(0),
         };
@@ -143,7 +148,6 @@ impl Crossbar {
         }
         for (link, hop) in hops.iter_mut_enumerated() {
             if let End::Switch { switch, port } = wiring.ends(link).1 {
-                hop.ejects = false;
                 hop.first_input = (port * config.channels) as u16;
                 hop.first_group = first_group[switch];
                 hop.switch = switch;
@@ -209,7 +213,7 @@ impl Crossbar {
 }
 
 const _: () = assert!(
-    2 * MAX_ARITY * MAX_CHANNELS <= u16::MAX as u32 && MAX_HOP_DELAY <= u8::MAX as u32,
+    2 * MAX_ARITY * MAX_CHANNELS <= EJECTS as u32 && MAX_HOP_DELAY <= u16::MAX as u32,
     "numbers of inputs, and delays, are kept short"
 );
 

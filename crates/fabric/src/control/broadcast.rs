@@ -340,7 +340,7 @@ impl<R: Routing> Control<R> {
             if self.faults.is_some() {
                 self.branch_opened(branch, channel);
             }
-            if !self.links[link].hop.ejects {
+            if !self.links[link].hop.ejects() {
                 self.broadcasts
                     .order
                     .entry(link)

@@ -116,12 +116,12 @@ impl<R: Routing> Control<R> {
     /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before.
     pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
         let hop = &self.links[self.lanes.link(channel)].hop;
-        let (last, arrival) = (hop.ejects, sent + hop.delay());
+        let (last, arrival) = (hop.ejects(), sent + hop.delay());
         let packet = self.holders[channel];
         if last {
             self.schedule(arrival, Event::Delivered(packet));
         }
-        if self.config.circuit == Circuit::Wormhole {
+        if self.config.circuit.ends_with_the_tail() {
             let flight = self.flights.get(packet);
             let path = flight.path();
             let place = path

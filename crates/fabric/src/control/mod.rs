@@ -21,8 +21,8 @@
 //! of nodes (`control::broadcast`).
 //!
 //! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with
-//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) each channel two cycles after the next link (or the node) has taken the tail.
-//! The acknowledgement takes the same time in all cases.
+//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) and [`Circuit::CutThrough`](crate::Circuit::CutThrough) each channel two cycles
+//! after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
 
 mod ahead;
 mod arbitration;
@@ -122,6 +122,8 @@ pub(crate) struct Control<R: Routing> {
     unsettled: Vec<ChannelId>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
+    /// Length of the longest packet that the fabric takes.
+    longest: u32,
     /// Who holds which channel when, or the moments that the mover reports, if they are to be kept.
     recording: Option<Box<Recording>>,
     /// Whether the events of a cycle are worked off in the opposite order.
@@ -167,6 +169,11 @@ impl<R: Routing> Control<R> {
             unsettled: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
+            longest: if config.circuit == Circuit::CutThrough {
+                config.buffer.min(MAX_FLITS)
+            } else {
+                MAX_FLITS
+            },
             recording: None,
             reversed: false,
             lanes,
@@ -210,7 +217,7 @@ impl<R: Routing> Control<R> {
         assert!(
             first <= last
                 && wiring.are_attached(low, high)
-                && (1..=MAX_FLITS).contains(&spec.flits),
+                && (1..=self.longest).contains(&spec.flits),
             "not a packet of this fabric: {spec:?}"
         );
         assert!(
@@ -433,7 +440,7 @@ impl<R: Routing> Witness for Control<R> {
                 }
                 let hop = &self.links[self.lanes.link(channel)].hop;
                 // With circuits, only the tail on the last link has a consequence.
-                if hop.ejects || self.config.circuit == Circuit::Wormhole {
+                if hop.ejects() || self.config.circuit.ends_with_the_tail() {
                     self.tail_sent(channel, cycle);
                 }
             }

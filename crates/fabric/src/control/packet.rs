@@ -45,7 +45,7 @@ pub struct PacketSpec {
     pub source: Place,
     /// The adapter that receives the packet, or the adapters that do; the sender may be among them.
     pub destination: Destination,
-    /// Length in flits, header and all overhead included; `1..=MAX_FLITS`.
+    /// Length in flits, header and all overhead included; `1..=MAX_FLITS`, and no more than a buffer where packets cut through.
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,

@@ -31,7 +31,7 @@ pub mod worm;
 
 pub use event::{Event, HORIZON};
 
-use crate::{ChannelId, Circuit, Config, Cycle, LinkId, Multiplexing, Place};
+use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Place};
 use typed_index_collections::TiVec;
 
 /// The numbering of virtual channels: lane `c` of link `l` has number `l 2^k + c`, with the least `k` that suffices, so that
@@ -288,7 +288,7 @@ impl Wiring {
             lanes: Lanes::new(config.channels),
             buffer: config.buffer,
             multiplexing: config.multiplexing,
-            reports_tails: config.circuit == Circuit::Wormhole,
+            reports_tails: config.circuit.ends_with_the_tail(),
             share_period: config.share_period,
             share_burst: config.share_burst,
         }

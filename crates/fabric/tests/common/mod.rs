@@ -24,7 +24,8 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     value
 }
 
-/// All circuits.
+/// All circuits. [`Circuit::CutThrough`] is wormhole routing with buffers for whole packets: see `cut_through.rs`, and the random
+/// machines.
 pub const CIRCUITS: [Circuit; 3] = [
     Circuit::UntilAcknowledged,
     Circuit::UntilDelivered,

@@ -120,8 +120,10 @@ impl Passage {
                 self.acknowledged(turnaround) + 1 + passed
             }
             Circuit::UntilDelivered => self.delivered() + 1,
-            Circuit::Wormhole if link + 1 == self.links.len() => self.delivered() + 2,
-            Circuit::Wormhole => self.tail(link + 1) + 2,
+            Circuit::Wormhole | Circuit::CutThrough if link + 1 == self.links.len() => {
+                self.delivered() + 2
+            }
+            Circuit::Wormhole | Circuit::CutThrough => self.tail(link + 1) + 2,
         }
     }
 

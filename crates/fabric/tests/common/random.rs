@@ -4,9 +4,9 @@ use super::{CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::topology::Arities;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Config, Destination, Dragonfly, Engine, FatTree, Faults,
-    HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology, Torus,
-    Wiring,
+    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Dragonfly, Engine, FatTree,
+    Faults, HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology,
+    Torus, Wiring,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -261,7 +261,7 @@ fn config<T: Into<Topology> + Debug>(
         0_u64..20,
     );
     let modes = (
-        select(&CIRCUITS),
+        prop_oneof![4 => select(&CIRCUITS), 1 => Just(Circuit::CutThrough)],
         select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
         select(&[Arbitration::Age, Arbitration::RoundRobin]),
         service(),
@@ -349,11 +349,17 @@ fn case_of<T: Into<Topology> + Debug>(
             let nodes = config.topology.nodes();
             (Just(config), Just(turnaround), traffic(nodes, packets))
         })
-        .prop_map(|(config, turnaround, traffic)| Case {
-            config,
-            turnaround,
-            traffic,
-            acts: Vec::new(),
+        .prop_map(|(mut config, turnaround, traffic)| {
+            if config.circuit == Circuit::CutThrough {
+                let longest = traffic.iter().map(|(_, spec)| spec.flits).max();
+                config.buffer = config.buffer.max(longest.unwrap_or(1));
+            }
+            Case {
+                config,
+                turnaround,
+                traffic,
+                acts: Vec::new(),
+            }
         })
 }
 

@@ -635,7 +635,8 @@ impl<'a> Referee<'a> {
         let link = self.lanes.link(channel);
         self.left.insert(link, now);
         let packet = self.holders[&channel];
-        let wormhole = self.case.config.circuit == Circuit::Wormhole;
+        let circuit = self.case.config.circuit;
+        let wormhole = circuit == Circuit::Wormhole || circuit == Circuit::CutThrough;
         if let End::Node(node) = self.case.config.topology.ends(link).1 {
             let arrives = now + self.delay(channel);
             let deliveries = self.deliveries.entry(arrives).or_default();

@@ -278,7 +278,7 @@ fn every_step_names_its_outputs(tree: &FatTree) {
     let [(adaptive, hops), (fixed, fixed_hops)] = crossbars(tree);
     for link in LinkId::all(tree.links()) {
         let End::Switch { switch, port } = tree.ends(link).1 else {
-            assert!(hops[link].ejects);
+            assert!(hops[link].ejects());
             continue;
         };
         let level = tree.switch_level(switch);

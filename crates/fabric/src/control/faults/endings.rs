@@ -52,7 +52,7 @@ impl<R: Routing> Control<R> {
         let mut damaged = false;
         for channel in self.channels_to(packet) {
             let link = self.lanes.link(channel);
-            let ejects = self.links[link].hop.ejects;
+            let ejects = self.links[link].hop.ejects();
             let faults = self.failing();
             let checked = if ejects { 0 } else { faults.config.header_bits };
             let bits = u64::from(spec.flits) * u64::from(faults.config.flit_bits);

@@ -6,7 +6,7 @@ use crate::control::{Ack, Event, PacketId};
 use crate::id::GroupId;
 use crate::motion::Motion;
 use crate::topology::Routing;
-use crate::{ChannelId, Circuit, Cycle};
+use crate::{ChannelId, Cycle};
 
 impl<R: Routing> Control<R> {
     /// A header comes to the end of a link. Returns whether it is to be routed in the usual way.
@@ -122,7 +122,7 @@ impl<R: Routing> Control<R> {
         let packet = self.holders[channel];
         let drained = (sent + self.delay(&[channel])).max(self.failing().seen[channel].sunk + 1);
         self.schedule(drained, Event::Sunk(packet));
-        if self.config.circuit == Circuit::Wormhole {
+        if self.config.circuit.ends_with_the_tail() {
             self.schedule(drained + 2, Event::Free(channel));
         }
     }

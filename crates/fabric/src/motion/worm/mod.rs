@@ -171,7 +171,7 @@ impl WormMover {
         };
         for (number, wire) in wiring.wires.iter_enumerated() {
             let injects = wire.shared.is_some() && !wire.ejects;
-            let mut link = Link::new(wire.delay as u8, injects, wire.ejects);
+            let mut link = Link::new(wire.delay as u16, injects, wire.ejects);
             if let Some(Shared {
                 adapter,
                 partner,

@@ -131,7 +131,7 @@ pub(super) struct Link {
     /// Whether the link is to be looked at in this cycle.
     pub marked: bool,
     /// Cycles from one end to the other. This field and those that follow never change.
-    pub delay: u8,
+    pub delay: u16,
     /// Whether the link starts in a node, and whether it ends in one.
     pub injects: bool,
     pub ejects: bool,
@@ -148,7 +148,7 @@ const _: () = assert!(
 
 impl Link {
     /// A link at rest; `injects` and `ejects` say whether it starts, and whether it ends, at an adapter.
-    pub fn new(delay: u8, injects: bool, ejects: bool) -> Self {
+    pub fn new(delay: u16, injects: bool, ejects: bool) -> Self {
         Link {
             mover: NONE,
             owed: 0,

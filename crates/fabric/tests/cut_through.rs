@@ -1,0 +1,133 @@
+//! Virtual cut-through: a channel is the credit of a whole packet. What the credits of a link allow, on paper; and that a packet
+//! which has got a channel never stands on the link.
+
+mod common;
+
+use common::{Bench, machine, named, one_switch, packet, records};
+use fabric::control::Hold;
+use fabric::{Circuit, Config, Cycle, Engine, FatTree, config::MAX_HOP_DELAY};
+
+const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
+
+/// One switch, over which a stream of packets goes from one node to another.
+fn stream(delay: u32, flits: u32, channels: u32, window: u32, engine: Engine) -> Config {
+    Config {
+        circuit: Circuit::CutThrough,
+        buffer: flits,
+        channels,
+        packets_in_flight: window,
+        engine,
+        ..one_switch(delay)
+    }
+}
+
+/// When each of some packets of a stream is delivered, where `group` packets follow each other without a gap, and the next
+/// `group` of them start `turn` cycles later, at the earliest.
+fn expected(group: u32, turn: u32, flits: u32, delay: u32, packets: u32) -> Vec<Cycle> {
+    let turn = turn.max(group * flits);
+    let start = |number: u32| number / group * turn + number % group * flits;
+    let travels = 2 * delay + flits - 1;
+    (0..packets)
+        .map(|number| Cycle::from(start(number) + travels))
+        .collect()
+}
+
+/// When each of the packets is delivered, with acknowledgements that leave 100 cycles later.
+fn delivered(config: &Config, flits: u32, packets: u32) -> Vec<Cycle> {
+    let traffic: Vec<_> = (0..packets).map(|_| (0, packet(0, 1, flits))).collect();
+    let done = records(config, 100, &traffic);
+    done.iter().map(|record| record.delivered).collect()
+}
+
+/// A stream of packets of `L` flits over hops of `D` cycles. A channel whose packet starts in cycle `t` is free again in cycle
+/// `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`, and two cycles later the place is seen free. Until then the
+/// link can send one packet by each of its `c` channels, `c L` flits. So the stream has the whole rate of the link if
+/// `c L >= D + L + 1`.
+#[test]
+fn the_channels_of_a_link_are_its_credits() {
+    for engine in ENGINES {
+        for (delay, flits) in [(20, 10), (MAX_HOP_DELAY, 66)] {
+            for channels in 1..=5 {
+                let config = stream(delay, flits, channels, 64, engine);
+                let expected = expected(channels, delay + flits + 1, flits, delay, 20);
+                assert_eq!(
+                    delivered(&config, flits, 20),
+                    expected,
+                    "{channels} {delay}"
+                );
+            }
+        }
+    }
+}
+
+/// Acknowledgements from end to end hold no channel and take their time all the same. A packet that starts in cycle `t` is
+/// delivered at `t + 2 D + L - 1` and acknowledged `100 + 2 D` later, when the adapter may send another: as many packets as may
+/// be in flight, and no more, share this time.
+#[test]
+fn a_window_of_packets_is_in_flight() {
+    let (delay, flits) = (20, 10);
+    let round_trip = 2 * delay + flits - 1 + 100 + 2 * delay;
+    for engine in ENGINES {
+        for window in [1, 2, 7, 18, 19, 64, 1024] {
+            let config = stream(delay, flits, 5, window, engine);
+            let expected = expected(window, round_trip, flits, delay, 200);
+            assert_eq!(delivered(&config, flits, 200), expected, "{window}");
+        }
+    }
+}
+
+/// Packets of 1 to 30 flits from 16 nodes to 4 of them, over links of one channel, where headers wait in every switch.
+fn crowd(circuit: Circuit, buffer: u32, engine: Engine) -> Vec<Hold> {
+    let tree = FatTree::quaternary(2).expect("16 nodes");
+    let config = Config {
+        circuit,
+        buffer,
+        channels: 1,
+        packets_in_flight: 64,
+        engine,
+        ..machine(tree, 5)
+    };
+    let traffic = (0..400_u32).map(|number| {
+        let flits = 1 + number * 11 % 30;
+        let at = Cycle::from(number * 3);
+        (at, packet(number % 16, number * 7 % 4, flits))
+    });
+    let mut bench = Bench::new(config, 5);
+    bench.fabric.record(0);
+    let mut bench = bench.through(&named(&traffic.collect::<Vec<_>>()));
+    bench.fabric.recorded()
+}
+
+/// Cycles that a packet stood on a link, between its first flit and its last.
+fn stood(hold: &Hold) -> Cycle {
+    let (head, tail) = (hold.head.expect("sent"), hold.tail.expect("sent"));
+    tail - head - u64::from(hold.flits - 1)
+}
+
+/// A head is sent only if the whole packet has room behind the link: the packet then crosses the link without a pause, however
+/// long its header waits in the next switch.
+#[test]
+fn a_packet_with_a_channel_never_stands() {
+    for engine in ENGINES {
+        let holds = crowd(Circuit::CutThrough, 30, engine);
+        assert!(holds.len() > 800, "{} holds", holds.len());
+        assert!(holds.iter().all(|hold| stood(hold) == 0));
+        let waited = |hold: &&Hold| hold.hop > 0 && hold.head > Some(hold.waits);
+        assert!(holds.iter().filter(waited).count() > 100, "headers wait");
+        // Wormhole routing with small buffers leaves the waiting packets on the links.
+        let worms = crowd(Circuit::Wormhole, 4, engine);
+        assert!(worms.iter().filter(|hold| stood(hold) > 0).count() > 100);
+    }
+}
+
+/// Such a packet would have to stand.
+#[test]
+#[should_panic(expected = "not a packet of this fabric")]
+fn a_packet_longer_than_the_buffer_is_refused() {
+    let config = Config {
+        circuit: Circuit::CutThrough,
+        buffer: 10,
+        ..one_switch(1)
+    };
+    records(&config, 5, &[(0, packet(0, 1, 11))]);
+}
