@@ -254,3 +254,6 @@ impl Tape {
         number
     }
 }
+
+#[cfg(test)]
+mod tests;
