@@ -13,7 +13,7 @@ pub fn write_text(to: &mut dyn Write, head: &str, ranks: &[Schedule]) -> io::Res
     }
     writeln!(to, "num_ranks {}", ranks.len())?;
     for (rank, schedule) in ranks.iter().enumerate() {
-        write!(to, "rank {rank} {{\n{schedule}}}\n")?;
+        writeln!(to, "rank {rank} {{\n{schedule}}}")?;
     }
     to.flush()
 }
