@@ -75,6 +75,7 @@ fn options(ranks: u32) -> Options {
         seed: 1,
         limit_time: None,
         timeline: false,
+        record: false,
         calls: false,
         checksums: true,
         keep_going: false,

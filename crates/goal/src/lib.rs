@@ -22,6 +22,7 @@
 //! | `operation` | an operation |
 //! | `schedule` | the graph of one rank in memory, and its text |
 //! | `scan`, `text` | the text form: words, statements |
+//! | `write` | a whole trace as text |
 //! | `binary` | the binary form, as `txt2bin` makes it |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | which operations of a rank may start |
@@ -58,8 +59,10 @@ mod scan;
 mod schedule;
 mod text;
 mod trace;
+mod write;
 
 pub use operation::{ANY, Kind, Operation};
 pub use problem::{Place, Problem};
 pub use schedule::Schedule;
 pub use trace::Trace;
+pub use write::write_text;

@@ -1,22 +1,20 @@
 //! A trace on the disk: any operation, from anywhere, in little memory.
 //!
 //! A text is translated first, into a file without a name that vanishes with the trace; a binary file is copied into such a file,
-//! so that nobody can change the trace once it has been checked. All of it is checked before anybody gets it.
+//! so that nobody can change the trace once it has been checked. All of it is checked before anybody gets it (`check`).
 
-use crate::binary::{BASE, HEAD, MAGIC, NODE, Node, USED, Writer, long, word};
+mod check;
+
+use crate::binary::{MAGIC, NODE, Node, USED, Writer, long};
 use crate::pages::Pages;
 use crate::scan::Wrong;
-use crate::schedule::circle;
-use crate::text::{Block, Reader};
-use crate::{ANY, Kind, Operation, Place, Problem, Schedule};
+use crate::text::Reader;
+use crate::{Operation, Place, Problem, Schedule};
+use check::check_text;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use units::Time;
-
-/// The longest computation: half of what a moment of simulated time can be, so that sums of two have room.
-const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
 
 /// What a trace says of a rank.
 #[derive(Clone, Copy, Debug, Default)]
@@ -326,205 +324,13 @@ impl Trace {
             Problem::new(&self.file, Place::Offset(at), what)
         })
     }
-
-    /// Reads the head and checks everything.
-    fn checked(mut self) -> Result<Trace, Problem> {
-        let mut head = [0; HEAD as usize];
-        self.read(0, &mut head)?;
-        let ranks = word(&head, 8);
-        let length = self.pages.length();
-        if ranks == 0 || (length - HEAD) / 16 < ranks.into() {
-            let what = format!(
-                "{ranks} ranks in {length} bytes: the file is truncated, or its head is damaged"
-            );
-            return Err(Problem::new(&self.file, Place::Offset(8), what));
-        }
-        for rank in 0..ranks {
-            let part = self.part(rank)?;
-            self.parts.push(part);
-        }
-        for rank in 0..ranks {
-            self.check(rank)?;
-        }
-        Ok(self)
-    }
-
-    /// Where the block of a rank lies.
-    fn part(&mut self, rank: u32) -> Result<Part, Problem> {
-        let at = HEAD + 16 * u64::from(rank);
-        let mut place = [0; 16];
-        self.read(at, &mut place)?;
-        let [begin, end] = [0, 8].map(|place_at| long(&place, place_at).checked_add(BASE));
-        let wrong = |what: String| Problem::new(&self.file, Place::Offset(at), what);
-        let length = self.pages.length();
-        let (begin, end) = match (begin, end) {
-            (Some(begin), Some(end)) if begin >= HEAD && begin + 8 <= end && end <= length => {
-                (begin, end)
-            }
-            _ => {
-                return Err(wrong(format!(
-                    "the block of rank {rank} does not lie within the {length} bytes of the file: it is truncated or damaged"
-                )));
-            }
-        };
-        let mut counts = [0; 8];
-        self.read(begin, &mut counts)?;
-        let (count, roots) = (word(&counts, 0), word(&counts, 4));
-        let needed = 8 + 4 * u64::from(roots) + NODE * u64::from(count);
-        if roots > count || needed > end - begin || count == u32::MAX {
-            let what = format!(
-                "rank {rank} has {count} operations, {roots} of them roots, in {} bytes: the block is truncated or damaged",
-                end - begin
-            );
-            return Err(Problem::new(&self.file, Place::Offset(begin), what));
-        }
-        let listed = (end - begin - needed) / 4;
-        Ok(Part {
-            begin,
-            count,
-            roots,
-            listed: u32::try_from(listed).unwrap_or(u32::MAX),
-            ..Part::default()
-        })
-    }
-
-    /// Checks the operations of a rank and their dependencies.
-    fn check(&mut self, rank: u32) -> Result<(), Problem> {
-        let part = self.parts[rank as usize];
-        let (ranks, count) = (self.ranks(), part.count);
-        let mut degrees = vec![0_u32; count as usize];
-        let mut waits = Vec::with_capacity(count as usize);
-        let (mut longest, mut nic, mut later) = (0, 0, Vec::new());
-        for number in 0..count {
-            let node = self.node(rank, number)?;
-            let operation = node.operation;
-            let any = operation.kind == Kind::Recv;
-            let what = match operation.kind {
-                Kind::Calc if operation.size > LONGEST.as_ps() / 1000 => {
-                    Some("a computation takes at most 100 days; the size is in nanoseconds".into())
-                }
-                Kind::Calc => None,
-                _ if operation.peer >= ranks && !(any && operation.peer == ANY) => Some(format!(
-                    "there is no such peer: ranks are 0 to {}",
-                    ranks - 1
-                )),
-                Kind::Send if operation.tag == ANY => Some("a send has a tag, and not any".into()),
-                _ => None,
-            };
-            if let Some(what) = what {
-                // The lines of a text are not known here yet, and a text has no such peers and tags.
-                return Err(self.problem(rank, number, &what));
-            }
-            if operation.kind != Kind::Calc {
-                longest = longest.max(operation.size);
-                nic = nic.max(operation.nic);
-            }
-            waits.push(node.waits);
-            later.clear();
-            self.later(rank, &node, Edge::End, &mut later)?;
-            self.later(rank, &node, Edge::Start, &mut later)?;
-            for &operation in &later {
-                degrees[operation as usize] = degrees[operation as usize].saturating_add(1);
-            }
-        }
-        self.parts[rank as usize].longest = longest;
-        self.parts[rank as usize].nic = nic;
-        if let Some(number) =
-            (0..count).find(|&number| degrees[number as usize] != waits[number as usize])
-        {
-            let what = format!(
-                "it waits for {} others, and {} say that it waits for them: the file is damaged",
-                waits[number as usize], degrees[number as usize]
-            );
-            return Err(self.problem(rank, number, &what));
-        }
-        let mut last = None;
-        for place in 0..part.roots {
-            let root = self.root(rank, place)?;
-            if degrees[root as usize] != 0 || last.is_some_and(|last| last >= root) {
-                let what = "it stands among the roots of its rank, and is no root or out of order: the file is damaged";
-                return Err(self.problem(rank, root, what));
-            }
-            last = Some(root);
-        }
-        if degrees.iter().filter(|&&degree| degree == 0).count() != part.roots as usize {
-            let what = format!("rank {rank} does not list all of its roots: the file is damaged");
-            return Err(Problem::new(&self.file, Place::Offset(part.begin), what));
-        }
-        self.check_circle(rank, degrees)
-    }
-
-    fn check_circle(&mut self, rank: u32, degrees: Vec<u32>) -> Result<(), Problem> {
-        let mut failed = None;
-        let mut later = Vec::new();
-        let found = circle(degrees, |number, each| {
-            later.clear();
-            let read = self.node(rank, number).and_then(|node| {
-                self.later(rank, &node, Edge::End, &mut later)?;
-                self.later(rank, &node, Edge::Start, &mut later)
-            });
-            match read {
-                Ok(()) => later.iter().copied().for_each(&mut *each),
-                Err(problem) => failed = Some(problem),
-            }
-        });
-        match (failed, found) {
-            (Some(problem), _) => Err(problem),
-            (None, Some(number)) => Err(self.problem(rank, number, CIRCLE)),
-            (None, None) => Ok(()),
-        }
-    }
 }
-
-/// What is wrong with an operation on a circle.
-const CIRCLE: &str =
-    "it never starts, because its dependencies form a circle; take one of them out";
 
 impl Part {
     /// Where an operation lies in the file.
     fn node(&self, operation: u32) -> u64 {
         self.begin + 8 + 4 * u64::from(self.roots) + NODE * u64::from(operation)
     }
-}
-
-/// Checks what the check of the binary form could not name by its line.
-fn check_text(block: &Block) -> Result<(), Wrong> {
-    let schedule = &block.schedule;
-    let wrong = |number: usize, what: &str| {
-        let operation = schedule.operations[number];
-        let what = format!("rank {} (`{operation}`): {what}", block.rank);
-        Err((Place::Line(block.lines[number]), what))
-    };
-    let too_long = |operation: &Operation| {
-        operation.kind == Kind::Calc && operation.size > LONGEST.as_ps() / 1000
-    };
-    if let Some(number) = schedule.operations.iter().position(too_long) {
-        return wrong(
-            number,
-            "a computation takes at most 100 days; the size is in nanoseconds",
-        );
-    }
-    let mut degrees = vec![0; schedule.operations.len()];
-    for &(later, _, _) in &schedule.dependencies {
-        degrees[later as usize] += 1;
-    }
-    if forwards(schedule) {
-        return Ok(());
-    }
-    let mut lists = vec![Vec::new(); schedule.operations.len()];
-    for &(later, earlier, _) in &schedule.dependencies {
-        lists[earlier as usize].push(later);
-    }
-    let found = circle(degrees, |number, each| {
-        lists[number as usize].iter().copied().for_each(each);
-    });
-    found.map_or(Ok(()), |number| wrong(number as usize, CIRCLE))
-}
-
-/// Whether all dependencies are on operations before, so that there is no circle.
-fn forwards(schedule: &Schedule) -> bool {
-    let mut dependencies = schedule.dependencies.iter();
-    dependencies.all(|&(later, earlier, _)| later > earlier)
 }
 
 /// A new file that has no name, and vanishes when it is closed.

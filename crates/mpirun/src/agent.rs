@@ -14,6 +14,7 @@ mod writes;
 
 use crate::endpoint::{Endpoint, NetworkOp, Number, Wanted};
 use crate::groups::Groups;
+use crate::record::Recorder;
 use crate::sent::InFlight;
 use crate::trace::Trace;
 use about::About;
@@ -38,6 +39,8 @@ pub(crate) struct Shared {
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
+    /// The recording of the run, if it is recorded.
+    pub recorder: RefCell<Option<Recorder>>,
     pub in_flight: InFlight,
     pub groups: Groups,
     /// What a rank does that a node has no room for; it ends the run.
@@ -47,6 +50,13 @@ pub(crate) struct Shared {
     /// Whether a rank has let time go on because it seemed to wait.
     pub guessed: Cell<bool>,
     pub read: Rc<dyn Reader>,
+}
+
+impl Shared {
+    /// Tells the recording of something, if the run is recorded.
+    pub fn record<R>(&self, tell: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
+        self.recorder.borrow_mut().as_mut().map(tell)
+    }
 }
 
 /// Asks ranks for bytes of their memory, and hears of what they do wrong.

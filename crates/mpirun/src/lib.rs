@@ -14,6 +14,7 @@
 //! | [`tports`] | the machine's network: Tports, put and get of the simulated libraries |
 //! | [`ideal`] | a network without adapters and without contention, to compare with |
 //! | [`trace`] | the trace of all messages and calls |
+//! | `record` | the recording of a run as schedules in GOAL |
 //! | [`groups`] | groups of ranks: which calls of their members belong together |
 //! | `combine` | the functions of reductions |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
@@ -63,6 +64,7 @@ pub mod groups;
 pub mod ideal;
 mod memory;
 pub mod options;
+mod record;
 pub mod run;
 mod sent;
 pub mod series;

@@ -86,6 +86,9 @@ pub struct Options {
     pub limit_time: Option<String>,
     /// Whether [`crate::series`] is kept.
     pub timeline: bool,
+    /// Whether the run is recorded in GOAL.
+    #[serde(default)]
+    pub record: bool,
     /// Whether every call of MPI is kept.
     pub calls: bool,
     /// Whether what ranks store is compared with the checksum of what was sent.

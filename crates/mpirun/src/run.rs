@@ -3,13 +3,14 @@
 use crate::endpoint::Endpoint;
 use crate::groups::Ways;
 use crate::ideal;
-use crate::options::{Memory, Network, Options, Problem};
+use crate::options::{Collectives, Memory, Network, Options, Problem};
 use crate::series::SeriesRow;
 use crate::server::Server;
 use crate::tports;
 use crate::trace::{CallRow, MessageRow, RankRow};
 use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
+use goal::Schedule;
 use kernel::Limits;
 use libelan::Job;
 use link::{Compute, Leaving, Settings, Simulator};
@@ -137,6 +138,8 @@ pub struct Results {
     pub resent: u64,
     /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
+    /// The recording of the run in GOAL, or what of the run cannot be recorded; only if the run was to be recorded.
+    pub schedules: Option<Result<Vec<Schedule>, String>>,
     /// Simulated time.
     pub time: Time,
     /// Packets of the fabric.
@@ -178,6 +181,14 @@ impl Run {
         }
         if options.network == Network::Ideal && !machine.fault.is_empty() {
             let message = "the ideal network has no parts that fail: run on the machine's network, or without faults";
+            return Err(Problem::Option(message.into()));
+        }
+        if options.record && options.collectives != Collectives::Mpi {
+            let message = "a recording holds messages, and none of Elanlib's collective operations: record with `--collectives mpi`";
+            return Err(Problem::Option(message.into()));
+        }
+        if options.record && !machine.fault.is_empty() {
+            let message = "a recording is of the program, and a part that fails changes what the program does: record without faults";
             return Err(Problem::Option(message.into()));
         }
         let job = options.job(&machine)?;
@@ -319,6 +330,13 @@ impl Run {
         let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
         server.keep(self.options.calls, self.options.timeline);
         server.memory = self.room();
+        if self.options.record {
+            let request = match self.options.network {
+                Network::Machine => nodes[0].config().host.request,
+                Network::Ideal => Time::ZERO,
+            };
+            server.record(request);
+        }
         server.attach(nodes, endpoints);
         let outcome = server.run();
         if outcome.end == End::Finished {

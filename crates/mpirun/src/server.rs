@@ -6,6 +6,7 @@ mod turns;
 use crate::agent::{Agent, Reader, Shared};
 use crate::endpoint::Endpoint;
 use crate::groups::Groups;
+use crate::record::Recorder;
 use crate::run::{Dead, End, Link, Outcome, Results, Waiting};
 use crate::sent::InFlight;
 use crate::series::Series;
@@ -99,6 +100,7 @@ impl Server {
                 ready: RefCell::default(),
                 meetings: RefCell::default(),
                 trace: RefCell::new(Trace::new(ranks)),
+                recorder: RefCell::default(),
                 orders_done: Cell::default(),
                 in_flight: InFlight::default(),
                 groups: Groups::default(),
@@ -120,6 +122,12 @@ impl Server {
     pub fn keep(&mut self, calls: bool, timeline: bool) {
         self.shared.trace.borrow_mut().keep_calls = calls;
         self.series = timeline.then(|| Series::new(&self.cluster));
+    }
+
+    /// Records the run in GOAL; a call that makes a request takes this much of the processor besides.
+    pub fn record(&mut self, request: Time) {
+        let ranks = self.turns.link.lock().ranks();
+        *self.shared.recorder.borrow_mut() = Some(Recorder::new(ranks, request));
     }
 
     /// The ranks, each on a node, with its end of the network.
@@ -475,6 +483,7 @@ impl Server {
             faults: workload::faults::rows(&self.cluster),
             resent: workload::faults::recoveries(&self.cluster).resent,
             series: series.unwrap_or_default(),
+            schedules: self.shared.record(|recorder| recorder.schedules()),
             time,
             packets: self.cluster.packets(),
             events: self.cluster.events(),

@@ -1,5 +1,8 @@
 //! `MpiRun`: a real MPI program on the simulated cluster, as Python sees it. See the crate `mpirun`.
 
+use std::fs::File;
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use config::Override;
@@ -104,6 +107,28 @@ impl MpiRun {
     /// Lets all ranks that wait leave at once.
     fn end(&self, py: Python<'_>) {
         py.detach(|| self.run.end());
+    }
+
+    /// Writes the recording of the run that has been served, in GOAL; lines of the head become comments.
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    fn write_recording(&self, py: Python<'_>, file: PathBuf, head: &str) -> PyResult<()> {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let recording = results.as_ref().and_then(|run| run.schedules.as_ref());
+        let recording =
+            recording.ok_or_else(|| PyRuntimeError::new_err("the run was not recorded"))?;
+        guarded(py, || {
+            let schedules = recording.as_ref().map_err(|what| {
+                let about = format!("the run cannot be recorded in GOAL: {what}");
+                Failure::Run(about, USAGE)
+            })?;
+            let write = || {
+                let mut to = BufWriter::new(File::create(&file)?);
+                goal::write_text(&mut to, head, schedules)
+            };
+            let failed =
+                |error: io::Error| Failure::Run(format!("{}: {error}", file.display()), USAGE);
+            write().map_err(failed)
+        })
     }
 
     /// The tables of the run that has been served.

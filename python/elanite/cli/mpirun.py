@@ -133,6 +133,10 @@ def mpirun(
     timeline: Annotated[
         Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
     ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option("--record", metavar="FILE", help="Write what the ranks send and receive in GOAL, for replays."),
+    ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept.")
     ] = OUT,
@@ -165,6 +169,7 @@ def mpirun(
       elanite mpirun -n 8 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
       elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
+      elanite mpirun -n 64 --record my.goal ./my_program && elanite replay my.goal --machine opteron-qsnet2
       elanite mpirun -n 64 --fault "links = 'all', bit_error_rate = 1e-7" --fault "node = 3, at = '2 ms'" ./my_program
 
     Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
@@ -194,12 +199,15 @@ def mpirun(
         limit_time=limit_time,
         faults=tuple(fault or ()),
         timeline=timeline is not None,
+        record=record is not None,
         checksums=checksums,
         cleanup=not disable_auto_cleanup,
     )
     if timeline is not None:
         trace.require()
         prepared(timeline.parent)
+    if record is not None:
+        prepared(record.parent)
     prepared(out)
     started = datetime.now(UTC)
     source = sources.read("machine", machine)
@@ -209,10 +217,17 @@ def mpirun(
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
-    _finish(found, timeline, out, times, None if quiet else format_)
+    _finish(found, timeline, record, out, times, None if quiet else format_)
 
 
-def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str], format_: SummaryFormat | None) -> None:
+def _finish(
+    found: Run,
+    timeline: Path | None,
+    record: Path | None,
+    out: Path,
+    times: dict[str, str],
+    format_: SummaryFormat | None,
+) -> None:
     """Keep the tables of the run, print the summary, and leave with the exit code of the run."""
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
@@ -229,6 +244,10 @@ def _finish(found: Run, timeline: Path | None, out: Path, times: dict[str, str],
         if timeline is not None and found.tables:
             others = f", without {hidden} links that were less busy" if hidden else ""
             say(f"timeline: {timeline}{others}; open it in https://ui.perfetto.dev")
+    if record is not None and found.ended.finished and not found.ended.exit_code:
+        found.record(record)
+        if format_ is SummaryFormat.TABLE:
+            say(f"recorded in {record}; elanite replay {record} carries it out")
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:

@@ -31,7 +31,8 @@ def mpirun(
     ``program`` is a program, or a list of it and its arguments. ``options`` are the fields of
     ``elanite.mpirun.Options`` with the meaning of the options of ``elanite mpirun``: ``ranks_per_node``,
     ``placement``, ``compute``, ``network``, ``memory``, ``collectives``, ``seed``, ``limit_time``, ``faults``,
-    ``timeline``. Nothing is kept on the disk. Call the function in the main thread.
+    ``timeline``, ``record`` (then ``Run.record(file)`` writes the trace). Nothing is kept on the disk. Call the
+    function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the report of
     the run and its exit code if the run fails; without ``check``, ``ended`` of the run says so.

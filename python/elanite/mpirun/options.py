@@ -43,6 +43,8 @@ class Options:
     faults: tuple[str, ...] = ()
     """What fails: inline tables of TOML without their braces, such as ``link = 'node 3', at = '1 ms'``."""
     timeline: bool = False
+    record: bool = False
+    """Whether the run is recorded as a trace in GOAL."""
     checksums: bool = True
     """Whether the bytes that ranks store are compared with the checksum of the bytes that were sent."""
     cleanup: bool = True
@@ -54,6 +56,14 @@ class Options:
             raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
         if self.network == "ideal" and self.faults:
             raise UsageError("--fault: the ideal network has no parts that fail; leave out --network or --fault")
+        if self.record and self.collectives != "mpi":
+            raise UsageError(
+                "--record: a trace in GOAL has no collective operations of Elanlib; record with --collectives mpi"
+            )
+        if self.record and self.faults:
+            raise UsageError(
+                "--record: a trace is of the program, and not of what a fault does to it; leave out --fault"
+            )
         if self.limit_time is not None:
             _time("--limit-time", self.limit_time)
 
@@ -95,6 +105,7 @@ class Options:
                 "keep_going": not self.cleanup,
                 # Runs that say nothing of collectives keep the identity that they had before there was a choice.
                 **({} if self.collectives == "mpi" else {"collectives": self.collectives}),
+                **({"record": True} if self.record else {}),
             }
         )
 

@@ -58,6 +58,8 @@ class Run:
     """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
     native: bool = False
     """Whether the program was started as one for the simulated libraries."""
+    core: MpiRun | None = field(default=None, repr=False)
+    """The simulator's side of the run, which has the recording."""
 
     def __repr__(self) -> str:
         return f"Run({self._title}: {self.ended.end})"
@@ -67,6 +69,25 @@ class Run:
 
         ended = html.line(self.ended.message) if self.ended.message else ""
         return html.block(self._title, ended, *(in_cell(self) if self.tables else ()))
+
+    def record(self, file: Path) -> None:
+        """Write the recording of the finished run as a trace in GOAL; another file of this name is replaced at the end.
+
+        Raises ``UsageError`` if the run was not recorded, and ``RunError`` if GOAL has no words for what it did.
+        """
+        if not self.options.record or self.core is None or not self.ended.finished:
+            raise UsageError(f"{file}: the run was not recorded, or did not finish")
+        # The words of a program may hold the end of a line.
+        words = shlex.join(self.words).encode("unicode_escape").decode("ascii")
+        head = f"recorded by elanite mpirun -n {self.options.ranks} on {self.cluster.name}: {words}"
+        part = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+        try:
+            self.core.write_recording(part, head)
+            part.replace(file)
+        except OSError as error:
+            raise UsageError(f"{file}: {error.strerror}") from error
+        finally:
+            part.unlink(missing_ok=True)
 
     @property
     def _title(self) -> str:
@@ -152,7 +173,8 @@ def run(
     tables = _tables(core.records()) if outcome["attached"] else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
     evidence = Evidence(outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native)
-    return Run(tuple(words), options, cluster, tuple(placement), chosen, judge(evidence), host_seconds, tables, native)
+    ended = judge(evidence)
+    return Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
 
 
 def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:

@@ -27,6 +27,14 @@ pub(super) enum About {
 }
 
 impl About {
+    /// Whether a recording of the run in GOAL has words for it.
+    pub fn is_recorded(&self) -> bool {
+        matches!(
+            self,
+            About::Sends(..) | About::Receives(_) | About::LooksFor(_)
+        )
+    }
+
     /// The other rank, if it is known.
     pub fn peer(&self) -> Option<u32> {
         match *self {

@@ -16,8 +16,13 @@ impl Agent {
             Some(OrderKind::Send) => self.send(order, bytes),
             Some(OrderKind::Receive) => {
                 let wanted = wanted(order);
+                let recorded = self
+                    .shared
+                    .record(|recorder| recorder.receives(self.rank, at, wanted.request));
                 let operation = self.endpoint.receive(at, wanted, Manner::Takes);
-                self.start(order.id, Role::Receive, operation, About::Receives(wanted));
+                let about = About::Receives(wanted);
+                let key = self.start(order.id, Role::Receive, operation, about);
+                self.recorded(key, recorded);
             }
             Some(OrderKind::Peek) => {
                 let wanted = wanted(order);
@@ -70,6 +75,8 @@ impl Agent {
             Some(OrderKind::Finish) => {
                 self.state.borrow_mut().finished = true;
                 self.take_back(at);
+                self.shared
+                    .record(|recorder| recorder.finishes(self.rank, at));
                 let mut trace = self.shared.trace.borrow_mut();
                 trace.ranks[self.rank as usize].end = at;
             }
@@ -135,9 +142,26 @@ impl Agent {
             request: order.has(Flags::REQUEST),
             bytes,
         };
-        let operation = self.endpoint.send(Time::from_ps(order.time), outgoing);
+        let at = Time::from_ps(order.time);
         let about = About::Sends(size, order.peer, order.tag);
-        self.start(order.id, Role::Send(record), operation, about);
+        let recorded = self.shared.record(|recorder| {
+            if outgoing.synchronous {
+                recorder.refuse(self.rank, &format!("{about} synchronously"));
+            }
+            let message = (order.peer, size);
+            recorder.sends(self.rank, at, message, record, outgoing.request)
+        });
+        let operation = self.endpoint.send(at, outgoing);
+        let key = self.start(order.id, Role::Send(record), operation, about);
+        self.recorded(key, recorded);
+    }
+
+    /// Tells the recording its operation's name.
+    fn recorded(&self, key: u64, operation: Option<u32>) {
+        if let Some(operation) = operation {
+            self.shared
+                .record(|recorder| recorder.started(self.rank, key, operation));
+        }
     }
 
     fn message(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {

@@ -20,6 +20,10 @@ impl Agent {
         operation: Rc<dyn NetworkOp>,
         about: About,
     ) -> u64 {
+        if !about.is_recorded() {
+            self.shared
+                .record(|recorder| recorder.refuse(self.rank, &about));
+        }
         let ended = operation.ended();
         let mut state = self.state.borrow_mut();
         let key = state.started;
@@ -98,6 +102,8 @@ impl Agent {
         let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
         let moment = if order.has(Flags::SLEEP) {
             let time = until.saturating_sub(begin);
+            self.shared
+                .record(|recorder| recorder.sleeps(self.rank, begin, time));
             self.endpoint.compute(begin, time).await
         } else {
             // A claimed message or a refused operation has ended before its order; its end shows now.
@@ -262,6 +268,18 @@ impl Agent {
             }
             _ => {}
         }
+        let whole = matches!(incoming.status, Status::Done | Status::Truncated);
+        self.shared.record(|recorder| match (entry.role, sent) {
+            (Role::Send(_), _) => recorder.sees_sent(self.rank, key),
+            (Role::Receive | Role::Claim(_), Some((record, ..))) if whole => {
+                let size = trace.messages[record].bytes;
+                recorder.sees_received(self.rank, key, record, size);
+            }
+            (Role::Peek(_) | Role::Probe, Some((record, ..))) if whole => {
+                recorder.sees_found(self.rank, record, trace.messages[record].bytes);
+            }
+            _ => {}
+        });
         if incoming.status == Status::Refused {
             let about = format!("rank {} {}", self.rank, entry.about);
             self.shared.no_room.borrow_mut().get_or_insert(about);

@@ -23,6 +23,8 @@ impl Agent {
 
     /// The rank goes on from a moment, and has been told what was written by then.
     pub fn goes_on(&self, moment: Time) {
+        self.shared
+            .record(|recorder| recorder.goes_on(self.rank, moment));
         let written = &mut self.state.borrow_mut().written;
         while written.front().is_some_and(|&at| at <= moment) {
             written.pop_front();

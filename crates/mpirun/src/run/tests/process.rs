@@ -336,6 +336,7 @@ pub fn options(ranks: u32) -> Options {
         seed: 1,
         limit_time: None,
         timeline: false,
+        record: false,
         calls: true,
         checksums: true,
         keep_going: false,

@@ -1,0 +1,19 @@
+//! A whole trace as text, from the schedules of its ranks.
+
+use crate::Schedule;
+use std::io::{self, Write};
+
+/// Writes the trace whose ranks have these schedules; each line of the head becomes a comment.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_text(to: &mut dyn Write, head: &str, ranks: &[Schedule]) -> io::Result<()> {
+    for line in head.lines() {
+        writeln!(to, "// {line}")?;
+    }
+    writeln!(to, "num_ranks {}", ranks.len())?;
+    for (rank, schedule) in ranks.iter().enumerate() {
+        writeln!(to, "rank {rank} {{\n{schedule}}}")?;
+    }
+    to.flush()
+}

@@ -1,0 +1,259 @@
+//! The recording of a run as schedules in GOAL, which a replay carries out on any machine ([`goal`]).
+//!
+//! What is recorded is what the ranks order of the network, after matching:
+//!
+//! | of the run | in the schedule of the rank |
+//! |---|---|
+//! | a send | a send. Its tag counts the messages from its rank to the receiver, so that no two messages of two ranks have one tag |
+//! | a receive | a receive of the one message that it took, whatever wild cards it had |
+//! | a look for a message that found one | the receive of this message, in the place of the look |
+//! | the cost of a request (a call that does not block) | a computation of the processor, before the call |
+//! | a sleep, or a look at a clock | a computation of the processor |
+//! | local time that goes on: the program's computation, polls | a computation in stream 1, beside the calls, as in the run |
+//! | a receive that took nothing | a computation of 0 ns |
+//!
+//! An operation starts when the call before it has started (`irequires`) and when all operations have ended whose ends the rank
+//! had seen in a wait before (`requires`). So the costs of the library's calls are not in the trace: the replay pays those of its
+//! own machine, and nothing is paid twice. Times are rounded to nanoseconds, and the rest counts for the next one.
+//!
+//! Limits: a replay matches as the recorded run did. A rank that waits for one of several operations waits, in the replay, for
+//! those that ended first in the recorded run. In the run, the processor works for a message when the rank waits; in the replay,
+//! when the message comes. A schedule is in memory until the run is over.
+//!
+//! What GOAL has no word for is refused, with the first operation of the kind: puts, gets, atomics, queues, messages without a
+//! tag, collective operations of Elanlib, synchronous sends, and messages that nobody receives.
+
+use goal::{Operation, Schedule};
+use std::collections::HashMap;
+use std::fmt::Display;
+use units::{Bytes, Time};
+
+/// The stream of the computation of programs, which goes on beside the calls.
+const PROGRAM: u8 = 1;
+
+/// A dependency of the next operation: on an operation's start, if set, or on its end.
+type After = (u32, bool);
+
+/// The recording of all ranks.
+pub(crate) struct Recorder {
+    tapes: Vec<Tape>,
+    /// What a call that makes a request takes of the processor besides.
+    request: Time,
+    /// How many messages each rank has sent to each rank.
+    counts: HashMap<(u32, u32), u32>,
+    /// Messages that nobody has received: sender, receiver and tag, by their numbers in the trace of the run.
+    sent: HashMap<usize, (u32, u32, u32)>,
+    /// Receives of messages that a look has found, by the messages' numbers.
+    found: HashMap<usize, u32>,
+    /// The first thing that cannot be recorded.
+    refused: Option<String>,
+}
+
+/// The recording of a rank.
+#[derive(Default)]
+struct Tape {
+    schedule: Schedule,
+    /// The rank's local time, at which `base` is met.
+    time: Time,
+    base: Vec<After>,
+    /// The last call since then.
+    last: Option<u32>,
+    /// Operations that have not ended, by their names in the agent.
+    under_way: HashMap<u64, u32>,
+    /// Operations whose ends the rank has seen in its present wait.
+    seen: Vec<u32>,
+    /// The sleep of the present wait.
+    sleep: Option<u32>,
+    /// What roundings have left over.
+    rest: Time,
+}
+
+impl Recorder {
+    pub fn new(ranks: u32, request: Time) -> Self {
+        Recorder {
+            tapes: (0..ranks).map(|_| Tape::default()).collect(),
+            request,
+            counts: HashMap::new(),
+            sent: HashMap::new(),
+            found: HashMap::new(),
+            refused: None,
+        }
+    }
+
+    /// A rank does what cannot be recorded.
+    pub fn refuse(&mut self, rank: u32, what: &dyn Display) {
+        self.refused
+            .get_or_insert_with(|| format!("rank {rank} {what}"));
+    }
+
+    /// A rank sends a message with this number in the trace; returns the operation.
+    pub fn sends(
+        &mut self,
+        rank: u32,
+        at: Time,
+        (to, size): (u32, Bytes),
+        number: usize,
+        request: bool,
+    ) -> u32 {
+        let count = self.counts.entry((rank, to)).or_default();
+        let tag = *count;
+        *count += 1;
+        self.sent.insert(number, (rank, to, tag));
+        let request = request.then_some(self.request);
+        let operation = Operation::send(size.as_u64(), to, tag);
+        self.tapes[rank as usize].call(at, request, operation)
+    }
+
+    /// A rank starts to receive; returns the operation, which computes nothing until its message is known.
+    pub fn receives(&mut self, rank: u32, at: Time, request: bool) -> u32 {
+        let request = request.then_some(self.request);
+        self.tapes[rank as usize].call(at, request, Operation::calc(0))
+    }
+
+    /// The agent's name for an operation.
+    pub fn started(&mut self, rank: u32, key: u64, operation: u32) {
+        let tape = &mut self.tapes[rank as usize];
+        tape.under_way.insert(key, operation);
+    }
+
+    /// A rank sees the end of a send.
+    pub fn sees_sent(&mut self, rank: u32, key: u64) {
+        let tape = &mut self.tapes[rank as usize];
+        tape.seen.extend(tape.under_way.remove(&key));
+    }
+
+    /// A rank sees the end of a receive, which has taken the message with this number.
+    pub fn sees_received(&mut self, rank: u32, key: u64, number: usize, size: Bytes) {
+        let tape = &mut self.tapes[rank as usize];
+        let posted = tape.under_way.remove(&key);
+        if let Some(operation) = self.found.remove(&number) {
+            tape.seen.push(operation);
+        } else if let (Some(operation), Some((from, _, tag))) = (posted, self.sent.remove(&number))
+        {
+            tape.schedule.operations[operation as usize] =
+                Operation::recv(size.as_u64(), from, tag);
+            tape.seen.push(operation);
+        }
+    }
+
+    /// A rank has found the message with this number, and leaves it where it is.
+    pub fn sees_found(&mut self, rank: u32, number: usize, size: Bytes) {
+        let tape = &mut self.tapes[rank as usize];
+        if let Some((from, _, tag)) = self.sent.remove(&number) {
+            let recv = Operation::recv(size.as_u64(), from, tag);
+            let operation = tape.call(tape.time, None, recv);
+            self.found.insert(number, operation);
+            tape.seen.push(operation);
+        } else if let Some(&operation) = self.found.get(&number) {
+            tape.seen.push(operation);
+        }
+    }
+
+    /// A rank sleeps, or waits until its processor is done with the calls before.
+    pub fn sleeps(&mut self, rank: u32, at: Time, time: Time) {
+        let tape = &mut self.tapes[rank as usize];
+        tape.advance(at);
+        let ns = tape.round(time);
+        let after = tape.after();
+        tape.sleep = Some(tape.add(Operation::calc(ns), &after));
+    }
+
+    /// A rank goes on after a wait. Time that no end of an operation explains passes like a computation.
+    pub fn goes_on(&mut self, rank: u32, moment: Time) {
+        let tape = &mut self.tapes[rank as usize];
+        if let Some(sleep) = tape.sleep.take() {
+            tape.base = vec![(sleep, false)];
+            tape.last = None;
+        } else if tape.seen.is_empty() {
+            return;
+        } else {
+            let mut base = match tape.last.take() {
+                Some(last) => vec![(last, true)],
+                None => std::mem::take(&mut tape.base),
+            };
+            base.retain(|(operation, _)| !tape.seen.contains(operation));
+            tape.seen.sort_unstable();
+            tape.seen.dedup();
+            base.extend(tape.seen.drain(..).map(|operation| (operation, false)));
+            tape.base = base;
+        }
+        tape.time = moment;
+    }
+
+    /// A rank leaves MPI.
+    pub fn finishes(&mut self, rank: u32, at: Time) {
+        self.tapes[rank as usize].advance(at);
+    }
+
+    /// The schedules of all ranks, or what cannot be recorded.
+    pub fn schedules(&self) -> Result<Vec<Schedule>, String> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
+        if let Some(&(from, to, _)) = self.sent.values().min() {
+            return Err(format!(
+                "rank {from} sends a message to rank {to} that nobody receives"
+            ));
+        }
+        let tapes = self.tapes.iter();
+        Ok(tapes.map(|tape| tape.schedule.clone()).collect())
+    }
+}
+
+impl Tape {
+    /// Whole nanoseconds; the rest is kept for the next time.
+    fn round(&mut self, time: Time) -> u64 {
+        let ps = (time + self.rest).as_ps();
+        self.rest = Time::from_ps(ps % 1000);
+        ps / 1000
+    }
+
+    fn add(&mut self, operation: Operation, after: &[After]) -> u32 {
+        let number = self.schedule.add(operation);
+        for &(earlier, start) in after {
+            if start {
+                self.schedule.irequires(number, earlier);
+            } else {
+                self.schedule.requires(number, earlier);
+            }
+        }
+        number
+    }
+
+    /// What the next call comes after.
+    fn after(&self) -> Vec<After> {
+        let last = self.last.map(|last| (last, true));
+        self.base.iter().copied().chain(last).collect()
+    }
+
+    /// Local time goes on to a moment, without the processor.
+    fn advance(&mut self, at: Time) {
+        let ns = self.round(at.saturating_sub(self.time));
+        if ns > 0 {
+            let program = Operation {
+                cpu: PROGRAM,
+                ..Operation::calc(ns)
+            };
+            let base = std::mem::take(&mut self.base);
+            let computation = self.add(program, &base);
+            self.base = vec![(computation, false)];
+        }
+        self.time = self.time.max(at);
+    }
+
+    fn call(&mut self, at: Time, request: Option<Time>, operation: Operation) -> u32 {
+        self.advance(at);
+        let mut after = self.after();
+        let request = request.map_or(0, |request| self.round(request));
+        if request > 0 {
+            let makes = self.add(Operation::calc(request), &after);
+            after = vec![(makes, false)];
+        }
+        let number = self.add(operation, &after);
+        self.last = Some(number);
+        number
+    }
+}
+
+#[cfg(test)]
+mod tests;

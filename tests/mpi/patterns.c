@@ -1,0 +1,173 @@
+/* What parallel programs do, each in a few messages, for tests that compare the time of a whole run.
+ *
+ *     mpiexec -n 8 ./patterns PATTERN      PATTERN: ping, halo, collectives, gradient, farm, probe, window
+ */
+#include "check.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 1 << 18, CELLS = 256, ROUNDS = 10 };
+
+static char *out, *in;
+
+/* Pairs of ranks exchange messages, short and long ones. */
+static void ping(void)
+{
+    int other = rank ^ 1;
+    if (other >= ranks)
+        return;
+    for (int size = 1; size <= LONGEST; size *= 8)
+        for (int round = 0; round < 3; round++)
+            for (int turn = 0; turn < 2; turn++)
+                if ((rank & 1) == turn)
+                    MPI_Send(out, size, MPI_BYTE, other, size, MPI_COMM_WORLD);
+                else
+                    MPI_Recv(in, size, MPI_BYTE, other, size, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* Both neighbours at once, by requests. */
+static void exchange(int size)
+{
+    MPI_Request requests[4];
+    int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    MPI_Irecv(in, size, MPI_BYTE, left, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in + size, size, MPI_BYTE, right, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, size, MPI_BYTE, right, 1, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(out + size, size, MPI_BYTE, left, 2, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
+static void halo(void)
+{
+    for (int round = 0; round < ROUNDS; round++)
+        for (int size = 64; size <= LONGEST / 2; size *= 32)
+            exchange(size);
+}
+
+static void collectives(void)
+{
+    for (int size = 8; size <= LONGEST / 16; size *= 16) {
+        MPI_Allreduce(out, in, size / 8, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(out, size, MPI_BYTE, 1 % ranks, MPI_COMM_WORLD);
+        MPI_Alltoall(out, size / ranks, MPI_BYTE, in, size / ranks, MPI_BYTE, MPI_COMM_WORLD);
+        MPI_Allgather(out, size / ranks, MPI_BYTE, in, size / ranks, MPI_BYTE, MPI_COMM_WORLD);
+        MPI_Reduce(out, in, size / 8, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Conjugate gradients for the second difference on a ring, whose cells lie on all ranks in turn. */
+static void gradient(void)
+{
+    double x[CELLS] = {0}, r[CELLS], p[CELLS + 2], q[CELLS];
+    int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    double own = 0, rho, sum;
+    for (int i = 0; i < CELLS; i++) {
+        r[i] = p[i + 1] = (rank * CELLS + i) % 7 - 3;
+        own += r[i] * r[i];
+    }
+    MPI_Allreduce(&own, &rho, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    double first = rho;
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Sendrecv(&p[CELLS], 1, MPI_DOUBLE, right, 0, &p[0], 1, MPI_DOUBLE, left, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&p[1], 1, MPI_DOUBLE, left, 0, &p[CELLS + 1], 1, MPI_DOUBLE, right, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        own = 0;
+        for (int i = 0; i < CELLS; i++) {
+            q[i] = 3 * p[i + 1] - p[i] - p[i + 2];
+            own += p[i + 1] * q[i];
+        }
+        MPI_Allreduce(&own, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        double alpha = rho / sum, before = rho;
+        own = 0;
+        for (int i = 0; i < CELLS; i++) {
+            x[i] += alpha * p[i + 1];
+            r[i] -= alpha * q[i];
+            own += r[i] * r[i];
+        }
+        MPI_Allreduce(&own, &rho, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        for (int i = 0; i < CELLS; i++)
+            p[i + 1] = r[i] + rho / before * p[i + 1];
+    }
+    require(rho < first / 1000, "the residual is %g, and was %g", rho, first);
+}
+
+/* Rank 0 gives work to whoever asks, by wild cards. */
+static void farm(void)
+{
+    enum { WORK = 40, SIZE = 3000 };
+    MPI_Status status;
+    if (rank > 0) {
+        for (;;) {
+            MPI_Send(out, 8 * rank, MPI_BYTE, 0, rank, MPI_COMM_WORLD);
+            MPI_Recv(in, SIZE, MPI_BYTE, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+            if (status.MPI_TAG == 0)
+                return;
+        }
+    }
+    for (int work = 0, working = ranks - 1; working > 0; work++) {
+        MPI_Recv(in, SIZE, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+        MPI_Send(out, SIZE, MPI_BYTE, status.MPI_SOURCE, work < WORK, MPI_COMM_WORLD);
+        working -= work >= WORK;
+    }
+}
+
+/* Messages whose length only the sender knows. */
+static void probe(void)
+{
+    MPI_Status status;
+    MPI_Request request;
+    MPI_Message message;
+    for (int round = 0; round < ROUNDS; round++) {
+        int size = 100 * (round + 1), found;
+        MPI_Isend(out, size, MPI_BYTE, (rank + 1) % ranks, round, MPI_COMM_WORLD, &request);
+        if (round % 2) {
+            MPI_Probe(MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &status);
+            MPI_Get_count(&status, MPI_BYTE, &found);
+            MPI_Recv(in, found, MPI_BYTE, status.MPI_SOURCE, round, MPI_COMM_WORLD, &status);
+        } else {
+            MPI_Mprobe(MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &message, &status);
+            MPI_Get_count(&status, MPI_BYTE, &found);
+            MPI_Mrecv(in, found, MPI_BYTE, &message, &status);
+        }
+        require(found == size, "%d bytes, and not %d", found, size);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* What a trace in GOAL has no words for. */
+static void window(void)
+{
+    MPI_Win win;
+    MPI_Win_create(in, LONGEST, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_fence(0, win);
+    MPI_Put(out, 64, MPI_BYTE, (rank + 1) % ranks, 0, 64, MPI_BYTE, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } patterns[] = {{"ping", ping}, {"halo", halo}, {"collectives", collectives}, {"gradient", gradient},
+                    {"farm", farm}, {"probe", probe}, {"window", window}};
+    check_begin(&argc, &argv, 2);
+    require(argc == 2, "name a pattern");
+    out = calloc(LONGEST, 1), in = calloc(LONGEST, 1);
+    require(out && in, "there is no memory");
+    int known = 0;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (!strcmp(argv[1], patterns[i].name)) {
+            patterns[i].run();
+            known = 1;
+        }
+    require(known, "%s is no pattern", argv[1]);
+    free(out);
+    free(in);
+    return check_end();
+}

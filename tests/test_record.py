@@ -1,0 +1,103 @@
+"""``elanite mpirun --record``: the replay of a recorded run takes the time of the run, and has its messages."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from conftest import Ended, command, execute, needs_mpi
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = needs_mpi
+
+TOLERANCE = 0.01
+"""By how much the replay of a recorded run may differ from the run, on the machine of the run."""
+
+
+def recorded(folder: Path, *words: str) -> tuple[Ended, Path]:
+    trace = folder / "run.goal"
+    return execute(command("mpirun", "--format", "json", "--record", str(trace), *words), cwd=folder), trace
+
+
+def replayed(trace: Path, *words: str) -> dict[str, Any]:
+    ended = execute(command("replay", str(trace), "--format", "json", *words), cwd=trace.parent)
+    assert ended.code == 0, ended
+    found: dict[str, Any] = json.loads(ended.out)
+    return found
+
+
+CASES = [
+    pytest.param("collectives", 4, (), id="collectives"),
+    pytest.param("farm", 4, (), id="farm"),
+    pytest.param("ping", 2, (), id="ping", marks=pytest.mark.slow),
+    pytest.param("halo", 8, (), id="halo", marks=pytest.mark.slow),
+    pytest.param("collectives", 7, (), id="collectives of seven", marks=pytest.mark.slow),
+    pytest.param("gradient", 8, (), id="gradient", marks=pytest.mark.slow),
+    pytest.param("probe", 4, (), id="probe", marks=pytest.mark.slow),
+    pytest.param("gradient", 8, ("--ranks-per-node", "2"), id="two ranks on a node", marks=pytest.mark.slow),
+    pytest.param("halo", 4, ("--machine", "opteron-qsnet2"), id="Elan4", marks=pytest.mark.slow),
+    pytest.param("gradient", 4, ("--network", "ideal"), id="ideal network", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("pattern", "ranks", "options"), CASES)
+def test_a_replay_takes_the_time_of_the_run(
+    mpi_programs: Path, tmp_path: Path, pattern: str, ranks: int, options: tuple[str, ...]
+) -> None:
+    program = str(mpi_programs / "patterns")
+    ended, trace = recorded(tmp_path, "-n", str(ranks), *options, program, pattern)
+    assert ended.code == 0, ended
+    run = json.loads(ended.err.splitlines()[-1])
+    again = replayed(trace, *options)
+    assert again["messages"] == run["messages"] > 0
+    assert again["bytes"] == run["bytes"]
+    assert again["simulated_us"] == pytest.approx(run["simulated_us"], rel=TOLERANCE)
+
+
+@pytest.mark.slow
+def test_a_recorded_program_computes(mpi_programs: Path, tmp_path: Path) -> None:
+    """The program's computation is in the trace, and the cost of the library's calls is not."""
+    words = ["-n", "4", "--compute", "20us per call", str(mpi_programs / "patterns"), "gradient"]
+    ended, trace = recorded(tmp_path, *words)
+    assert ended.code == 0, ended
+    run = json.loads(ended.err.splitlines()[-1])
+    assert replayed(trace)["simulated_us"] == pytest.approx(run["simulated_us"], rel=TOLERANCE)
+    ideal = replayed(trace, "--network", "ideal")["simulated_us"]
+    assert 20 * 30 < ideal < run["simulated_us"]
+
+
+def test_what_cannot_be_recorded_is_refused(mpi_programs: Path, tmp_path: Path) -> None:
+    """The error names the first operation, and a trace of before stays as it was."""
+    (tmp_path / "run.goal").write_text("num_ranks 1\nrank 0 {\n}\n")
+    ended, trace = recorded(tmp_path, "-n", "2", str(mpi_programs / "patterns"), "window")
+    assert ended.code == 2, ended
+    assert "cannot be recorded in GOAL: rank " in ended.err
+    assert trace.read_text() == "num_ranks 1\nrank 0 {\n}\n"
+    assert not list(tmp_path.glob(".*.goal*"))
+
+
+def test_a_run_that_fails_leaves_no_trace(mpi_programs: Path, tmp_path: Path) -> None:
+    ended, trace = recorded(tmp_path, "-n", "2", str(mpi_programs / "patterns"), "nothing")
+    assert ended.code != 0
+    assert not trace.exists()
+    assert not list(tmp_path.glob(".*.goal*"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--collectives", "hardware"), "--record: a trace in GOAL has no collective operations"),
+        (("--fault", "link = 'node 0', at = '1 ms'"), "--record: a trace is of the program"),
+    ],
+)
+def test_options_that_no_trace_can_have(
+    mpi_programs: Path, tmp_path: Path, options: tuple[str, ...], says: str
+) -> None:
+    ended, trace = recorded(tmp_path, "-n", "2", *options, str(mpi_programs / "patterns"), "ping")
+    assert ended.code == 2, ended
+    assert says in ended.err
+    assert not trace.exists()
