@@ -7,7 +7,8 @@ use common::random::{Act, Case, Input, any_case, case, failing, inputs, many};
 use common::{Bench, Heard, assert_all_done, farthest, packet, travel};
 use fabric::motion::FlitCensus;
 use fabric::{
-    Ack, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec, Place, Wiring,
+    Ack, Circuit, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec,
+    Place, Wiring,
 };
 use proptest::prelude::*;
 
@@ -223,16 +224,22 @@ fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let ended = used.done().chain(fresh.done());
     let last = ended.map(|(record, _)| record.acknowledged).max();
     // Far behind the last EOP; the windows of sharing fall as they did for the fresh machine.
-    let start = (last.expect("a packet").max(after) + 1000).div_ceil(period) * period;
-    let apart = 4000 * period;
+    let flits = match config.circuit {
+        Circuit::CutThrough => config.buffer.min(30),
+        _ => 30,
+    };
+    let longest = u64::from(*config.hop_delay.iter().max().expect("a level"));
+    let behind = 1000 + 40 * longest;
+    let start = (last.expect("a packet").max(after) + behind).div_ceil(period) * period;
+    let apart = (4000 + 40 * longest) * period;
     let at_once = match config.multiplexing {
         Multiplexing::OldestFirst => config.channels as usize,
         Multiplexing::RoundRobin => 1,
     };
     for node in 0..nodes {
         let at = 2 * u64::from(node) * apart;
-        let mut probes = vec![(at, packet(node, node, 30)); at_once];
-        probes.push((at + apart, packet(node, (node + nodes / 2) % nodes, 30)));
+        let mut probes = vec![(at, packet(node, node, flits)); at_once];
+        probes.push((at + apart, packet(node, (node + nodes / 2) % nodes, flits)));
         for (at, _) in &mut probes {
             *at += start;
         }
