@@ -22,7 +22,7 @@ pub(crate) use about::tagged;
 use atomics::Found;
 use elan::Node;
 use kernel::Signal;
-use link::{Foul, Order, OrderKind, Report};
+use link::{Foul, Order, OrderKind, Report, ReportKind};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
@@ -113,6 +113,22 @@ impl Role {
     /// Whether it only looks for a message, and leaves the message where it is.
     fn looks(self) -> bool {
         matches!(self, Role::Peek(_) | Role::Probe)
+    }
+
+    /// What its rank is told of.
+    fn report(self) -> ReportKind {
+        match self {
+            Role::Send(_) => ReportKind::Sent,
+            Role::Receive | Role::Claim(_) => ReportKind::Received,
+            Role::Peek(_) | Role::Probe => ReportKind::Found,
+            Role::Untagged(..) => ReportKind::Untagged,
+            Role::Put(..) => ReportKind::Stored,
+            Role::Get(..) => ReportKind::Got,
+            Role::Atomic(_) => ReportKind::Fetched,
+            Role::Enqueue(_) => ReportKind::Enqueued,
+            Role::Arrival(_) => ReportKind::Arrived,
+            Role::Collective => ReportKind::Collected,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::about::About;
 use super::{Agent, Entry, Role, State};
 use crate::endpoint::{Finish, Incoming, Manner, NetworkOp, Wanted};
 use kernel::Signal;
-use link::{Flags, NEVER, Order, Report, ReportKind, Status};
+use link::{Flags, NEVER, Order, Report, Status};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -216,18 +216,6 @@ impl Agent {
         let entry = state.entries.remove(&key).expect("it is under way");
         state.looks -= u32::from(entry.role.looks());
         let mut trace = self.shared.trace.borrow_mut();
-        let kind = match entry.role {
-            Role::Send(_) => ReportKind::Sent,
-            Role::Receive | Role::Claim(_) => ReportKind::Received,
-            Role::Peek(_) | Role::Probe => ReportKind::Found,
-            Role::Untagged(..) => ReportKind::Untagged,
-            Role::Put(..) => ReportKind::Stored,
-            Role::Get(..) => ReportKind::Got,
-            Role::Atomic(_) => ReportKind::Fetched,
-            Role::Enqueue(_) => ReportKind::Enqueued,
-            Role::Arrival(_) => ReportKind::Arrived,
-            Role::Collective => ReportKind::Collected,
-        };
         let number = match entry.role {
             Role::Get(_, number) | Role::Untagged(.., number) => Some(number),
             _ => incoming.number,
@@ -313,7 +301,7 @@ impl Agent {
             data,
             checksum,
             message: number.map_or(0, |number| number.0.into()),
-            ..Report::new(kind, incoming.status, at.as_ps(), entry.id)
+            ..Report::new(entry.role.report(), incoming.status, at.as_ps(), entry.id)
         };
         state.reports.push_back((report, incoming.bytes));
     }
