@@ -78,7 +78,7 @@ def test_a_damaged_point_is_simulated_again(campaign: Path, tmp_path: Path, harm
     store = Store(tmp_path / "store")
     assert store.get(point.id) is None
     outcome = campaigns.run([small()], store)
-    assert (outcome.simulated, outcome.discarded) == (1, 1)
+    assert (outcome.simulated, outcome.damaged) == (1, 1)
     assert contents(tmp_path) == contents(campaign)
 
 

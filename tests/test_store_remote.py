@@ -53,7 +53,7 @@ def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(address: st
     some = replace(planned, points=planned.points[:5])
     assert campaign.run([some], Store.open(address)).simulated == 5
     outcome = campaign.run([planned], Store.open(address))
-    assert (outcome.reused, outcome.simulated, outcome.discarded) == (5, 7, 0)
+    assert (outcome.reused, outcome.simulated, outcome.damaged) == (5, 7, 0)
     store = Store.open(address)
     assert store.identities() == sorted(point.id for point in planned.points)
     assert [name for name in store.place.names() if name.startswith(".")] == []
@@ -98,16 +98,31 @@ def test_damage_is_found_and_replaced(address: str) -> None:
         second.id: "links.parquet is missing",
     }
     outcome = campaign.run([planned], Store.open(address))
-    assert (outcome.simulated, outcome.discarded) == (2, 2)
+    assert (outcome.simulated, outcome.damaged) == (2, 2)
     assert verify(Store.open(address)) == (12, [])
 
 
 def test_writers_of_one_point_do_not_harm_each_other(address: str) -> None:
     point = few().points[0]
     records = _core.simulate(point.json, _core.Cancel())
-    stores = [Store.open(address) for _ in range(8)]
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda store: store.put(point, records, {"cpu_seconds": 1.0}), stores))
+    for round_ in range(10):
+        stores = [Store.open(f"{address}-{round_}") for _ in range(8)]
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda store: store.put(point, records, {"cpu_seconds": 1.0}), stores))
+        assert verify(Store.open(f"{address}-{round_}")) == (1, [])
+
+
+def test_who_looks_at_a_point_that_another_host_writes_removes_nothing(address: str) -> None:
+    planned = few()
+    point = planned.points[0]
+    campaign.run([replace(planned, points=(point,))], Store.open(address))
+    files, table = path(address, f"{point.id}/rows.parquet")
+    whole = files.cat_file(table)
+    files.pipe_file(table, whole[:100])  # as far as the other host has come
+    looks = Store.open(address)
+    assert looks.get(point.id) is None
+    assert looks.damaged(point.id)
+    files.pipe_file(table, whole)
     assert verify(Store.open(address)) == (1, [])
 
 

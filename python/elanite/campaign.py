@@ -64,7 +64,7 @@ def run(
     cost = {point.id: model.seconds(point) for point in missing}
     if max_cost is not None:
         _afford(missing, cost, max_cost)
-    outcome.discarded = sum(store.discard(point.id) for point in missing)
+    outcome.damaged = sum(store.damaged(point.id) for point in missing)
     if observer:
         observer.start(outcome.total, outcome.reused)
     try:

@@ -84,8 +84,8 @@ class Outcome:
     reused: int = 0
     """Points that the store had, also those that another campaign has simulated in the meantime."""
     simulated: int = 0
-    discarded: int = 0
-    """Number of damaged folders in the store that were removed and simulated again."""
+    damaged: int = 0
+    """Number of damaged folders in the store that were simulated again and replaced."""
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     spent: dict[str, Spent] = field(default_factory=dict)

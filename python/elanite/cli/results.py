@@ -409,7 +409,7 @@ def together(outcomes: Sequence[Outcome], total: int) -> Outcome:
         total=total,
         reused=sum(one.reused for one in outcomes),
         simulated=sum(one.simulated for one in outcomes),
-        discarded=sum(one.discarded for one in outcomes),
+        damaged=sum(one.damaged for one in outcomes),
         failures=[failure for one in outcomes for failure in one.failures],
         interrupted=any(one.interrupted for one in outcomes),
     )
@@ -427,9 +427,9 @@ def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> 
     """Say what failed and how to repeat the command, and leave if something failed."""
     from elanite.text import counted
 
-    if outcome.discarded:
-        what = counted(outcome.discarded, "damaged point")
-        say(f"{what} of the store {'was' if outcome.discarded == 1 else 'were'} simulated again")
+    if outcome.damaged:
+        what = counted(outcome.damaged, "damaged point")
+        say(f"{what} of the store {'was' if outcome.damaged == 1 else 'were'} simulated again")
     if outcome.failures:
         complain(f"{len(outcome.failures)} of {counted(outcome.total, 'point')} failed:")
         failed_points(outcome.failures, out)

@@ -72,6 +72,9 @@ class Place(Protocol):
     def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
         """Write a folder; returns when it is on the disk. False if there is one of that name already, which stays."""
 
+    def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
+        """Write a folder in the place of a damaged one; several writers may do so with the same tables at once."""
+
     def discard(self, folder: str) -> None:
         """Remove a folder."""
 
@@ -174,6 +177,10 @@ class Folder:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
         return first
+
+    def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
+        self.discard(folder)
+        self.keep(folder, files)
 
     def discard(self, folder: str) -> None:
         doomed = self._aside(folder)

@@ -98,15 +98,12 @@ class Store:
                 return None
         return self._known[identity]
 
-    def discard(self, identity: str) -> bool:
-        """Remove an incomplete folder of a point, so that the point is simulated again; True if there was one.
+    def damaged(self, identity: str) -> bool:
+        """Whether there is something of a point, and it is incomplete; ``put`` replaces it.
 
-        Raises ``StoreError`` if the folder cannot be removed.
+        Nothing else removes it: to who only looks, a point that another host is about to finish looks the same.
         """
-        if not self.place.exists(identity) or self.get(identity) is not None:
-            return False
-        self.place.discard(identity)
-        return True
+        return self.place.exists(identity) and self.get(identity) is None
 
     def table(self, identity: str, table: Table) -> pl.DataFrame:
         """One table of a finished point; empty if there was no such table when the point was simulated.
@@ -148,8 +145,8 @@ class Store:
 
     def add(self, identity: str, files: Mapping[str, bytes]) -> None:
         """Keep the files of a sealed point. A sound folder of the point stays, a damaged one is replaced."""
-        if not self.place.keep(identity, files) and self.discard(identity):
-            self.place.keep(identity, files)
+        if not self.place.keep(identity, files) and self.get(identity) is None:
+            self.place.replace(identity, files)
 
     def points(self, identities: Iterable[str]) -> list[Point]:
         """Those of some points that are finished, as the plan had them that led to them."""

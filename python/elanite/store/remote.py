@@ -88,6 +88,13 @@ class Remote:
                 self._write(f"{folder}/{name}", files[name])
             return self._create(f"{folder}/{last}", files[last])
 
+    def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
+        # Nothing is removed: what looks damaged may be a table that another writer of the point has opened and not yet
+        # filled, where an object is not written at once, and that writer would not miss what is removed behind it.
+        with self._writing():
+            for name, data in files.items():  # the manifest is the last
+                self._write(f"{folder}/{name}", data)
+
     def discard(self, folder: str) -> None:
         # The manifest goes first: a folder without it is no point.
         for name in sorted(self.files(folder), key=lambda name: name != _MANIFEST):
