@@ -158,7 +158,7 @@ class Rank:
 
     def on_mpi_mrecv(self, event: Any) -> None:
         """The receive of a matched message."""
-        self._take(*self._pop(self._probed, event.message_id), event.msg_length)
+        self._take(self._pop(self._probed, event.message_id), event.msg_length)
 
     def on_mpi_imrecv_request(self, event: Any) -> None:
         """The receive of a matched message, which does not block."""
@@ -166,9 +166,10 @@ class Rank:
 
     def on_mpi_imrecv(self, event: Any) -> None:
         """The end of such a receive."""
-        self._take(*self._pop(self._matched, event.request_id), event.msg_length)
+        self._take(self._pop(self._matched, event.request_id), event.msg_length)
 
-    def _take(self, place: Place, probe: Any, size: int) -> None:
+    def _take(self, probed: tuple[Place, Any], size: int) -> None:
+        place, probe = probed
         self._receive(place, probe.communicator, probe.sender, probe.tag, size)
 
     def on_mpi_request_cancelled(self, event: Any) -> None:
