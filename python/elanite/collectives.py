@@ -38,6 +38,11 @@ class Block:
         self._last: list[int] = []
         """The operations for which the next call waits."""
 
+    @property
+    def operations(self) -> int:
+        """How many operations there are."""
+        return self._count
+
     def _add(self, operation: str, after: Sequence[int]) -> int:
         number = self._count
         self._count += 1
@@ -56,9 +61,9 @@ class Block:
         """Receive bytes from a rank when these operations have ended."""
         return self._add(f"recv {size}b from {source}{self._tagged()}", after)
 
-    def calc(self, ns: int, after: Sequence[int]) -> int:
+    def calc(self, ns: int, after: Sequence[int], stream: int = 0) -> int:
         """Compute for nanoseconds when these operations have ended."""
-        return self._add(f"calc {ns}", after)
+        return self._add(f"calc {ns} cpu {stream}" if stream else f"calc {ns}", after)
 
     def begin(self, ns: int) -> list[int]:
         """Begin a call: a computation that waits for the call before."""

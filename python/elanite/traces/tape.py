@@ -39,11 +39,6 @@ class Tape(Block):
         self._seen: list[int] = []
         self._open: dict[int, Place] = {}
 
-    @property
-    def operations(self) -> int:
-        """How many operations there are."""
-        return self._count
-
     def reserve(self) -> Place:
         """The next place in the order of the calls."""
         place = Place(self._count, self._before, tuple(dict.fromkeys(self._seen)))
