@@ -142,10 +142,10 @@ class Job(Writing):
             calls = self._calls[group]
             if number == len(calls):
                 calls.append((node, what, size, root))
-            other, *said = calls[number]
-            if said != [what, size, root]:
-                mine, others = _in_words(what, size, root), _in_words(*said)
-                self._refuse(rank, node, f"it is {mine}, and {other} of another rank of its group is {others}")
+            other = calls[number]
+            if other[1:] != (what, size, root):
+                mine, others = _in_words(what, size, root), _in_words(*other[1:])
+                self._refuse(rank, node, f"it is {mine}, and {other[0]} of another rank of its group is {others}")
         for group, count in numbers.items():
             self._made[group, rank] = count
 
