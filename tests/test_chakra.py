@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -189,6 +190,7 @@ def _sum(number: int, *after: int, **attributes: Any) -> Any:
         ([[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]], "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1"),
         ([[node(1, "COMP", 5, us=1)]], "it depends on node 5, which does not exist"),
         ([[node(1, "COMP", num_ops=1000)]], "a number of operations or bytes and no duration"),
+        ([[node(1, "COMP", us=10**13)]], "it takes 1e.13 µs, and must take 0 to 100 days"),
         ([[node(1, "COMP", us=1), node(1, "COMP", us=1)]], "another node has the same number"),
         ([[message(1, "COMM_SEND", 0, 4)]], "`comm_dst` is 4, and must be a number from 0 to 0"),
         ([[message(1, "COMM_RECV", 0, 1)], []], "`comm_dst` is 1, and this is the trace of rank 0"),
@@ -232,10 +234,46 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
     mixed.write_text("{}")
     with pytest.raises(UsageError, match="all with the same"):
         translate([path, mixed], out)
-    for text in ("", "[]", '{"workload_graph": 3}', '{"workload_graph": [{"Id": 1}]}', '{"workload_graph": [7]}'):
+    for text in (
+        "",
+        "[]",
+        "[" * 100_000,
+        '{"workload_graph": 3}',
+        '{"workload_graph": [{"Id": 1}]}',
+        '{"workload_graph": [7]}',
+    ):
         (tmp_path / "one.json").write_text(text)
         with pytest.raises(RunError, match=r"one\.json"):
             translate([tmp_path / "one.json"], out)
     with pytest.raises(UsageError, match="there is no such file"):
         translate([tmp_path / "none.et"], out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("form", ["et", "json"])
+def test_spoilt_files_are_refused_or_translated(tmp_path: Path, form: str) -> None:
+    """Bytes that are changed, taken out or doubled give an error for people, or another trace; never a crash."""
+    graph = [node(1, "COMP", us=7), _sum(2, 1, ranks=[0]), message(3, "COMM_SEND", 0, 0, 2), node(4, "COMP", 3, us=1)]
+    path = tmp_path / f"job.0.{form}"
+    (binary if form == "et" else plain)(path, graph)
+    whole = path.read_bytes()
+    draw = random.Random(5)
+    refused: list[str] = []
+    for _ in range(300):
+        spoilt = bytearray(whole)
+        for _ in range(draw.randint(1, 3)):
+            place = draw.randrange(len(spoilt))
+            match draw.randrange(3):
+                case 0:
+                    spoilt[place] = draw.randrange(256)
+                case 1:
+                    del spoilt[place : place + draw.randint(1, 4)]
+                case _:
+                    spoilt[place:place] = spoilt[place : place + draw.randint(1, 4)]
+        path.write_bytes(spoilt)
+        try:
+            translate([path], tmp_path / "out.goal")
+        except RunError as error:
+            refused.append(str(error))
+    assert len(refused) > 100
+    assert all(str(path) in error for error in refused)

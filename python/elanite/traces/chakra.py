@@ -48,6 +48,8 @@ _ROOTS = {"BCAST": "comm_src", "SCATTER": "comm_src", "REDUCE": "comm_dst", "GAT
 _ACCELERATOR = 1
 """The stream of what an accelerator computes."""
 _LARGEST = 2**63
+_LONGEST = 100 * 24 * 3600 * 10**6
+"""The longest computation of GOAL, in µs."""
 
 
 def _in_words(what: str, size: int, root: int) -> str:
@@ -219,6 +221,8 @@ class Job(Writing):
             return [block.recv(size, source, after)]
         if not node.micros and (node.attributes.get("num_ops") or node.attributes.get("tensor_size")):
             self._refuse(rank, node, "it has a number of operations or bytes and no duration; measure or estimate it")
+        if not 0 <= node.micros <= _LONGEST:
+            self._refuse(rank, node, f"it takes {node.micros:g} µs, and must take 0 to 100 days")
         stream = 0 if node.attributes.get("is_cpu_op", True) else _ACCELERATOR
         return [block.calc(round(node.micros * 1000), after, stream)]
 

@@ -168,7 +168,7 @@ def _of_message(path: Path, one: Any, where: str) -> Node:
 def _json(path: Path) -> Iterator[Node]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunError(f"{path}: this is no JSON: {error}") from None
     graph = content.get("workload_graph") if isinstance(content, dict) else None
     if not isinstance(graph, list):
