@@ -286,6 +286,21 @@ def test_in_place(tmp_path: Path) -> None:
     assert el.replay(path, network="ideal").summary["bytes"] == 20 * 8
 
 
+def test_ranks_are_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five ranks in groups of two, whose lines leave memory after each event: the same messages."""
+    monkeypatch.setattr("elanite.traces.otf2._GROUP", 2)
+    monkeypatch.setattr("elanite.traces.otf2._LINES", 0)
+
+    def write(to: Recorder, rank: int) -> None:
+        to.compute(rank * US)
+        to.together("ALLREDUCE", N * S, N * S)
+        to.send((rank + 1) % N, 1, 10)
+        to.recv((rank - 1) % N, 1, 10)
+
+    summary = el.replay(translated(tmp_path, N, write), network="ideal").summary
+    assert (summary["messages"], summary["bytes"]) == (2 * N * (N - 1) + N, 2 * (N - 1) * S + 10 * N)
+
+
 def test_groups_have_their_own_ranks_and_tags(tmp_path: Path) -> None:
     """Rank 0 of the group is rank 2 of the world; messages with one tag in two communicators do not meet."""
 
@@ -391,7 +406,7 @@ def test_archives_that_are_none_or_lack_a_part(tmp_path: Path) -> None:
         translate([wrong], tmp_path / "run.goal")
     anchor = archive(tmp_path, 2, lambda to, rank: to.send(1 - rank, 0, 8))
     (tmp_path / "run" / "traces" / "1.evt").unlink()
-    with pytest.raises(RunError, match=r"rank 1, location 1, event 0: the archive cannot be read"):
+    with pytest.raises(RunError, match=r"ranks 0 to 1: the archive cannot be read"):
         translate([anchor], tmp_path / "run.goal")
     with pytest.raises(UsageError, match="an OTF2 archive has all ranks"):
         translate([anchor, anchor], tmp_path / "run.goal")

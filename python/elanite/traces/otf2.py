@@ -12,8 +12,8 @@
 | the creation of a communicator or a window | a barrier of its members |
 | a communicator and a tag | one tag; a communicator's collective operations have one of their own |
 
-The archive is read twice, rank by rank: first the collective operations, whose sizes one rank alone does not know; then
-everything. In memory are the definitions, one entry for each collective operation (two numbers for each rank, if its
+The archive is read twice, 64 ranks at once: first the collective operations, whose sizes one rank alone does not know;
+then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each collective operation (two numbers for each rank, if its
 sizes differ from rank to rank) and one for each receive that is open.
 
 Refused with the place: one-sided communication, intercommunicators, MPI calls whose start and end are not recorded,
@@ -24,6 +24,8 @@ of other threads than a rank's first one are not read; messages that lack a part
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from contextlib import ExitStack
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from elanite.errors import RunError, UsageError
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
 
 _BATCH = 4096
 """Events that are read at once."""
+_GROUP = 64
+"""Ranks that are read at once: each time, the package reads all definitions again."""
+_LINES = 256
+"""Lines of a rank that are kept in memory."""
 
 
 class Archive(Writing):
@@ -64,16 +70,32 @@ class Archive(Writing):
 
     def lines(self) -> Iterator[str]:
         """The lines of the trace."""
-        for rank in range(self.ranks):
-            self._survey(rank)
+        groups = [range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)]
+        for group in groups:
+            self._survey(group)
         self._whole()
         yield f"num_ranks {self.ranks}\n"
-        for rank in range(self.ranks):
-            yield f"rank {rank} {{\n"
-            tape = Tape()
-            yield from Rank(self, rank, tape).lines()
-            yield "}\n"
-            self.operations += tape.operations
+        for group in groups:
+            yield from self._blocks(group)
+
+    def _blocks(self, group: range) -> Iterator[str]:
+        """The blocks of a group of ranks, by way of a file without a name for each of them."""
+        with ExitStack() as stack:
+            tapes = {rank: Tape() for rank in group}
+            ranks = {rank: Rank(self, rank, tapes[rank]) for rank in group}
+            files = {rank: stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for rank in group}
+            for rank, offset, event in self.events(group):
+                ranks[rank].take(offset, event)
+                if len(tapes[rank].lines) > _LINES:
+                    files[rank].writelines(tapes[rank].taken())
+            for rank in group:
+                ranks[rank].end()
+                yield f"rank {rank} {{\n"
+                files[rank].seek(0)
+                yield from files[rank]
+                yield from tapes[rank].taken()
+                yield "}\n"
+                self.operations += tapes[rank].operations
 
     def _define(self) -> None:
         """Read the definitions: clock, ranks, communicators."""
@@ -106,23 +128,26 @@ class Archive(Writing):
     def _unread(self, error: Exception, place: str = "") -> RunError:
         return RunError(f"{self._anchor}: {place}the archive cannot be read: {str(error).strip()}")
 
-    def events(self, rank: int) -> Iterator[Any]:
-        """The events of a rank, in their order."""
-        count = 0
+    def events(self, group: range) -> Iterator[tuple[int, int, Any]]:
+        """The events of ranks: rank, number of the event in the rank, event; those of a rank in their order."""
+        counts = dict.fromkeys(group, 0)
         try:
             with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
-                location = trace.definitions.locations[self._world[rank]]
-                expected = location.number_of_events
-                for _, event in trace.events([location]):
-                    count += 1
-                    yield event
+                locations = [trace.definitions.locations[self._world[rank]] for rank in group]
+                ranks = {location._ref: rank for location, rank in zip(locations, group, strict=True)}
+                expected = {ranks[location._ref]: location.number_of_events for location in locations}
+                for location, event in trace.events(locations):
+                    rank = ranks[location._ref]
+                    counts[rank] += 1
+                    yield rank, counts[rank] - 1, event
         except self._error as error:
-            raise self._unread(error, f"rank {rank}, location {self._world[rank]}, event {count}: ") from None
-        if count != expected:
-            raise RunError(
-                f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of {expected} events can be read; "
-                "the archive is cut short or names what is not defined"
-            )
+            raise self._unread(error, f"ranks {group[0]} to {group[-1]}: ") from None
+        for rank, count in counts.items():
+            if count != expected[rank]:
+                raise RunError(
+                    f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of {expected[rank]} events can"
+                    " be read; the archive is cut short or names what is not defined"
+                )
 
     def members(self, comm: int, rank: int) -> list[int] | None:
         """The ranks of a communicator; None if it is no communicator of one group of ranks."""
@@ -143,29 +168,31 @@ class Archive(Writing):
         """Communicator and number of the rank's next collective operation that does not block."""
         return self._later[rank].popleft()
 
-    def _survey(self, rank: int) -> None:
-        """Read the collective operations of a rank."""
-        order: deque[list[Any]] = deque()
-        waiting: dict[int, list[Any]] = {}
-        numbers: dict[int, int] = defaultdict(int)
-        for offset, event in enumerate(self.events(rank)):
+    def _survey(self, group: range) -> None:
+        """Read the collective operations of ranks."""
+        orders: dict[int, deque[list[Any]]] = defaultdict(deque)
+        waiting: dict[tuple[int, int], list[Any]] = {}
+        numbers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        for rank, offset, event in self.events(group):
+            order = orders[rank]
             match type(event).__name__:
                 case "MpiCollectiveEnd":
                     order.append([event, offset, False])
                 case "NonBlockingCollectiveRequest":
-                    waiting[event.request_id] = [None, offset, True]
-                    order.append(waiting[event.request_id])
+                    waiting[rank, event.request_id] = [None, offset, True]
+                    order.append(waiting[rank, event.request_id])
                 case "NonBlockingCollectiveComplete":
-                    if event.request_id not in waiting:
+                    if (rank, event.request_id) not in waiting:
                         self.refuse(rank, offset, event, f"request {event.request_id} has not been made")
-                    waiting.pop(event.request_id)[0] = event
+                    waiting.pop((rank, event.request_id))[0] = event
                 case _:
                     continue
             while order and order[0][0] is not None:
-                self._note(rank, numbers, *order.popleft())
-        if order:
-            what = "a collective operation that does not block is never completed; let the program wait for it"
-            raise RunError(f"{self._anchor}: rank {rank}, event {order[0][1]}: {what}")
+                self._note(rank, numbers[rank], *order.popleft())
+        for rank, order in orders.items():
+            if order:
+                what = "a collective operation that does not block is never completed; let the program wait for it"
+                raise RunError(f"{self._anchor}: rank {rank}, event {order[0][1]}: {what}")
 
     def _note(self, rank: int, numbers: dict[int, int], event: Any, offset: int, later: bool) -> None:
         comm, what = event.communicator._ref, str(event.collective_op).rpartition(".")[2]

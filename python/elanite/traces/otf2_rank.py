@@ -12,13 +12,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from elanite.traces.calls import expand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from elanite.traces.otf2 import Archive
     from elanite.traces.tape import Place, Tape
 
-_LINES = 4096
-"""Lines that are kept in memory."""
 _UNDEFINED = 2**64 - 1
 """The message of a probe that takes no message from others."""
 
@@ -42,30 +38,29 @@ class Rank:
         self._collectives: dict[int, list[int]] = {}
         self._numbers: dict[int, int] = defaultdict(int)
         self._event: Any = None
+        self._known: dict[type, Any] = {}
         handlers = {name: getattr(self, name) for name in dir(self) if name.startswith("on_")}
         self._handlers = {name.removeprefix("on_").replace("_", "").lower(): one for name, one in handlers.items()}
 
-    def lines(self) -> Iterator[str]:
-        """The lines of the rank's block."""
-        names: dict[type, Any] = {}
-        for offset, event in enumerate(self._archive.events(self._rank)):
-            self._offset, self._event = offset, event
-            if event.time < self._time:
-                self._refuse("the clock goes back; record the trace with a monotonic clock")
-            self._time = event.time
-            kind = type(event)
-            if kind not in names:
-                name = kind.__name__.lower()
-                names[kind] = self.one_sided if name.startswith("rma") else self._handlers.get(name)
-            if names[kind] is not None:
-                if _in_call(kind.__name__) and not self._depth:
-                    self._refuse("it is in no MPI call: Enter and Leave of MPI calls must be recorded, too")
-                names[kind](event)
-            if len(self._tape.lines) > _LINES:
-                yield from self._tape.taken()
+    def take(self, offset: int, event: Any) -> None:
+        """Take the next event of the rank."""
+        self._offset, self._event = offset, event
+        if event.time < self._time:
+            self._refuse("the clock goes back; record the trace with a monotonic clock")
+        self._time = event.time
+        kind = type(event)
+        if kind not in self._known:
+            name = kind.__name__.lower()
+            self._known[kind] = self.one_sided if name.startswith("rma") else self._handlers.get(name)
+        if self._known[kind] is not None:
+            if _in_call(kind.__name__) and not self._depth:
+                self._refuse("it is in no MPI call: Enter and Leave of MPI calls must be recorded, too")
+            self._known[kind](event)
+
+    def end(self) -> None:
+        """Check what is left after the last event."""
         if unfinished := len(self._receives) + len(self._probed) + len(self._matched):
             self._refuse(f"this is the last event, and {unfinished} receives have not ended; let the program wait")
-        yield from self._tape.taken()
 
     def _refuse(self, what: str) -> NoReturn:
         self._archive.refuse(self._rank, self._offset, self._event, what)
