@@ -13,8 +13,9 @@
 | a communicator and a tag | one tag; a communicator's collective operations have one of their own |
 
 The archive is read twice, 64 ranks at once: first the collective operations, whose sizes one rank alone does not know;
-then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each collective operation (two numbers for each rank, if its
-sizes differ from rank to rank) and one for each receive that is open.
+then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each
+collective operation (two numbers for each rank, if its sizes differ from rank to rank) and one for each receive that is
+open.
 
 Refused with the place: one-sided communication, intercommunicators, MPI calls whose start and end are not recorded,
 pauses of the recording, cancelled sends, receives that never end, and archives from which events are missing. MPI calls
