@@ -28,6 +28,7 @@ Run = Callable[..., Ended]
         "sweep",
         "calibrate",
         "congestion",
+        "energy",
         "claims",
         "report",
         "check",

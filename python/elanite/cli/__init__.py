@@ -16,6 +16,7 @@ import typer
 
 from elanite.cli.common import about_version, hushed
 from elanite.cli.congestion import congestion
+from elanite.cli.energy import energy
 from elanite.cli.finding import compare, explain, list_
 from elanite.cli.goal import goal_app
 from elanite.cli.inspect import check, schema, show
@@ -71,7 +72,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 COMMANDS = (
-    *(reproduce, run, sweep, calibrate, claims, report, congestion, watch, compare, sensitivity, refit),
+    *(reproduce, run, sweep, calibrate, claims, report, congestion, energy, watch, compare, sensitivity, refit),
     *(list_, explain, show, check, schema, new, noise, replay),
 )
 for command in COMMANDS:

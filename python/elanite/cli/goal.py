@@ -1,19 +1,20 @@
-"""The commands ``goal``: traces of collective operations and of training, made on the spot."""
+"""The commands ``goal``: traces of other tools, and of collective operations and of training, made on the spot."""
 
 from __future__ import annotations
 
 import sys
 from enum import StrEnum
+from pathlib import Path  # noqa: TC003 - typer reads the annotation
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import hushed
+from elanite.cli.common import hushed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HELP = """Write traces in GOAL, for `elanite replay`: collective operations, and the traffic of training.
+HELP = """Write traces in GOAL, for `elanite replay`: of other tools, of collective operations, of training.
 
 \b
 Examples:
@@ -22,9 +23,10 @@ Examples:
   elanite goal alltoall --ranks 64 --group 8 --size "4 KB" --compute "50 us" --calls 10 > exchange.goal
   elanite goal pipeline --ranks 8 --batches 32 --size "1 MB" --compute "2 ms" > pipeline.goal
   elanite goal expert --ranks 64 --group 8 --layers 4 --size "64 KB" --compute "1 ms" > experts.goal
+  elanite goal import scorep_run/traces.otf2 --output my_program.goal
   elanite replay ring.goal --machine es40-qsnet
 
-The text goes to standard output. Ranks of a group have numbers next to each other.
+The text goes to standard output, of `import` to a file. Ranks of a group have numbers next to each other.
 """
 
 goal_app = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -145,5 +147,30 @@ def expert(
     _write(goal.expert(ranks, _bytes(size), group=group, layers=layers, compute=_ns(compute)))
 
 
+def import_(
+    traces: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRACE...", help="The anchor of an OTF2 archive, or the Chakra traces of all ranks."),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file for the trace in GOAL.")],
+) -> None:
+    """Translate a trace of another tool: an OTF2 archive (.otf2), or Chakra execution traces (.et, .json).
+
+    \b
+    Examples:
+      elanite goal import scorep_run/traces.otf2 -o my_program.goal
+      elanite goal import training.*.et -o training.goal
+
+    OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
+    and its binary form needs the package protobuf. Collective operations become messages. What a trace does not tell
+    is refused with its place, and no file is written then.
+    """
+    from elanite.traces import translate
+
+    done = translate(traces, output)
+    say(f"{done.path}: {done.ranks:,} ranks, {done.operations:,} operations")
+
+
+goal_app.command("import")(hushed(import_))
 for _command in (allreduce, allgather, reduce_scatter, alltoall, pipeline, expert):
     goal_app.command(_command.__name__.replace("_", "-"))(hushed(_command))

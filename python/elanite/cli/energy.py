@@ -1,0 +1,118 @@
+"""The command ``energy``: the energy of the networks of points, kept runs and kept replays."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, table
+from elanite.plan import FIRST_SEED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elanite.energy import Energy
+
+
+def energy(
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
+        ),
+    ],
+    power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")],
+    machine: MachineFile = None,
+    set_: Set = None,
+    seed: Seed = FIRST_SEED,
+    out: Out = OUT,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the table.")] = Format.TABLE,
+    point: PointId = None,
+) -> None:
+    """Print the energy of links, switches and adapters.
+
+    \b
+    Examples:
+      elanite energy qsnet/uniform --power power.toml
+      elanite energy out/replay/8c960da91937d549cd1b --power power.toml --format json
+
+    The energy is what a bit takes times the bits that parts have carried, and the power of idle parts times time. The
+    file has a section [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle, switch_idle and
+    adapter_idle (such as "0.5 W"); each is { value = "...", source = "..." }. Bits and time of a point are those of its
+    measured window. The command simulates nothing.
+    """
+    import polars as pl
+
+    from elanite import sources
+    from elanite.cli import output
+    from elanite.energy import load, of_point
+    from elanite.errors import UsageError
+    from elanite.frames import identity
+    from elanite.plan import plan
+    from elanite.store import Store
+
+    output.refuse_terminal(format_)
+    parameters = load(power)
+    found: list[tuple[str, dict[str, object], pl.DataFrame]] = []
+    if Path(experiment).is_dir():
+        found.append(_of_folder(Path(experiment), parameters))
+    else:
+        chosen = [sources.read("machine", machine)] if machine else []
+        planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
+        store = Store(out / "store")
+        points = [one for one in (planned.only(point) if point else planned).points if store.get(one.id)]
+        if not points:
+            command = planned.command(out=None if out == OUT else str(out))
+            raise UsageError(f"{experiment} has no finished points in {out}; run: {command}")
+        for one in points:
+            heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
+            found.append((heading, identity(one), of_point(one, store, parameters)))
+    if format_ is Format.TABLE:
+        for heading, _, rows in found:
+            _print(heading, rows)
+    elif format_ is Format.JSON:
+        data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
+    else:
+        wide = [
+            rows.select(*(pl.lit(value).alias(key) for key, value in about.items()), pl.all())
+            for _, about, rows in found
+        ]
+        output.rows(pl.concat(wide, how="diagonal_relaxed"), format_)
+
+
+def _of_folder(folder: Path, parameters: Energy) -> tuple[str, dict[str, object], pl.DataFrame]:
+    """The energy of a kept run or replay."""
+    import polars as pl
+
+    from elanite.energy import of_tables
+    from elanite.errors import UsageError
+    from elanite.store import read
+
+    about = read(folder, 2, 1)
+    if about is None or not about.keys() >= {"point", "time_us"}:
+        raise UsageError(f"{folder} is no folder of a run or replay, or is damaged; elanite replay says its folder")
+    if about["options"].get("network") == "ideal":
+        raise UsageError(f"{folder}: the ideal network has no links; replay the trace on the machine's network")
+    counted = pl.read_parquet(folder / "links.parquet")
+    rows = of_tables(json.dumps(about["point"]), counted, about["time_us"], parameters)
+    heading = f"{about['id']}: {about['options']['ranks']} ranks on {about['machine']}"
+    return heading, {"id": about["id"], "machine": about["machine"]}, rows
+
+
+def _print(heading: str, rows: pl.DataFrame) -> None:
+    """The table of one point or run."""
+    from elanite.text import number
+
+    screen = console()
+    screen.print(heading, style="bold", markup=False)
+    heads = ("parts", "bits", "traffic, mJ", "idle, mJ", "all, mJ", "mean, W")
+    found = table(("", *heads), right=heads)
+    for row in rows.iter_rows(named=True):
+        counts = ("" if row[key] is None else f"{row[key]:,}" for key in ("count", "bits"))
+        amounts = (*(1000 * row[key] for key in ("traffic_J", "idle_J", "total_J")), row["mean_W"])
+        found.add_row(row["part"], *counts, *("" if one is None else number(one) for one in amounts))
+    screen.print(found)

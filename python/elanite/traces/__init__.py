@@ -1,0 +1,94 @@
+"""Traces of other tools, translated into GOAL: OTF2 archives and Chakra execution traces.
+
+``translate`` chooses the reader by the names of the files, and writes the trace rank by rank. The GOAL file appears
+when all of it has been written; after an error there is no file, and a file of this name from before stays as it was.
+What a trace does not tell and GOAL needs (a size, a partner, an order) is refused with its place.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+OTF2 = ".otf2"
+CHAKRA = (".et", ".json")
+
+
+@dataclass(frozen=True)
+class Translated:
+    """What has been written."""
+
+    path: Path
+    ranks: int
+    operations: int
+
+
+class Writing:
+    """The lines of a trace, rank by rank. ``operations`` counts what has been written."""
+
+    operations = 0
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the trace, with their ends."""
+        raise NotImplementedError
+
+    @property
+    def ranks(self) -> int:
+        """How many ranks the trace has."""
+        raise NotImplementedError
+
+
+def reader(traces: Sequence[Path]) -> Writing:
+    """The reader for these files: the anchor of an OTF2 archive, or the Chakra traces of all ranks."""
+    for path in traces:
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such file; name the anchor of an OTF2 archive or Chakra traces")
+    suffixes = {path.suffix for path in traces}
+    if suffixes == {OTF2}:
+        if len(traces) > 1:
+            raise UsageError(f"{traces[1]}: an OTF2 archive has all ranks; name one anchor file")
+        from elanite.traces.otf2 import Archive
+
+        return Archive(traces[0])
+    if len(suffixes) == 1 and suffixes <= set(CHAKRA):
+        from elanite.traces.chakra import Job
+
+        return Job(traces)
+    allowed = ", ".join((OTF2, *CHAKRA))
+    raise UsageError(f"{traces[0]}: names of traces end with one of {allowed}, and all with the same")
+
+
+def translate(traces: Sequence[Path], out: Path) -> Translated:
+    """Translate a trace into GOAL, as text, in the file ``out``.
+
+    Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace that cannot be
+    translated.
+    """
+    if not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no folder {out.parent}; make it first")
+    source = reader(traces)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+    except OSError as error:
+        raise UsageError(f"{out}: it cannot be written: {error.strerror}") from None
+    aside = Path(name)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor is no path
+            file.writelines(source.lines())
+        mask = os.umask(0)
+        os.umask(mask)
+        aside.chmod(0o666 & ~mask)
+        aside.replace(out)
+    except OSError as error:
+        raise UsageError(f"{out}: it cannot be written: {error.strerror}") from None
+    finally:
+        aside.unlink(missing_ok=True)
+    return Translated(out, source.ranks, source.operations)

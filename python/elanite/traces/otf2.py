@@ -1,0 +1,240 @@
+"""OTF2 archives as Score-P writes them, translated into GOAL through the package ``otf2``.
+
+| of the archive | in the block of the rank |
+|---|---|
+| the time between two MPI calls | a computation, without the time in which the recording was flushed |
+| the time in MPI calls, and before the end of the first one | nothing: the replay has that of its own machine |
+| a send or a receive | the same; its end counts when its MPI call has ended (``MPI_Sendrecv`` does both at once) |
+| a call that does not block | a send or a receive; later calls wait for it after the call in which it was completed |
+| a receive with wild cards | the receive of the message that it took |
+| a matched probe | the receive of its message, in the place of the probe |
+| a collective operation | its messages, in ``elanite.traces.calls`` |
+| the creation of a communicator or a window | a barrier of its members |
+| a communicator and a tag | one tag; a communicator's collective operations have one of their own |
+
+The archive is read twice, 64 ranks at once: first the collective operations, whose sizes one rank alone does not know;
+then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each
+collective operation (two numbers for each rank, if its sizes differ from rank to rank) and one for each receive that is
+open.
+
+Refused with the place: one-sided communication, intercommunicators, MPI calls whose start and end are not recorded,
+pauses of the recording, cancelled sends, receives that never end, and archives from which events are missing. MPI calls
+of other threads than a rank's first one are not read; messages that lack a partner then show in the replay.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from contextlib import ExitStack
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from elanite.errors import RunError, UsageError
+from elanite.traces import Writing
+from elanite.traces.calls import KNOWN, ROOTED, Call
+from elanite.traces.otf2_rank import Rank
+from elanite.traces.tape import Tape
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_BATCH = 4096
+"""Events that are read at once."""
+_GROUP = 64
+"""Ranks that are read at once: each time, the package reads all definitions again."""
+_LINES = 256
+"""Lines of a rank that are kept in memory."""
+
+
+class Archive(Writing):
+    """An archive, whose anchor file this is."""
+
+    def __init__(self, anchor: Path) -> None:
+        try:
+            import otf2
+        except ImportError:
+            raise UsageError(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2") from None
+        import _otf2
+
+        self._anchor, self.otf2, self._error = anchor, otf2, (_otf2.Error, otf2.error.Error)
+        self._calls: dict[int, list[Call]] = defaultdict(list)
+        self._later: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
+        """For each rank, communicator and number of its calls that do not block, in their order."""
+        self._tags: dict[tuple[int, int | str], int] = {}
+        self._define()
+
+    @property
+    def ranks(self) -> int:
+        """The ranks of MPI_COMM_WORLD."""
+        return len(self._world)
+
+    def lines(self) -> Iterator[str]:
+        """The lines of the trace."""
+        groups = [range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)]
+        for group in groups:
+            self._survey(group)
+        self._whole()
+        yield f"num_ranks {self.ranks}\n"
+        for group in groups:
+            yield from self._blocks(group)
+
+    def _blocks(self, group: range) -> Iterator[str]:
+        """The blocks of a group of ranks, by way of a file without a name for each of them."""
+        with ExitStack() as stack:
+            tapes = {rank: Tape() for rank in group}
+            ranks = {rank: Rank(self, rank, tapes[rank]) for rank in group}
+            files = {rank: stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for rank in group}
+            for rank, offset, event in self.events(group):
+                ranks[rank].take(offset, event)
+                if len(tapes[rank].lines) > _LINES:
+                    files[rank].writelines(tapes[rank].taken())
+            for rank in group:
+                ranks[rank].end()
+                yield f"rank {rank} {{\n"
+                files[rank].seek(0)
+                yield from files[rank]
+                yield from tapes[rank].taken()
+                yield "}\n"
+                self.operations += tapes[rank].operations
+
+    def _define(self) -> None:
+        """Read the definitions: clock, ranks, communicators."""
+        try:
+            with self.otf2.reader.open(str(self._anchor)) as trace:
+                found = trace.definitions
+                self.resolution: int = trace.timer_resolution
+                kinds, mpi = self.otf2.GroupType, self.otf2.Paradigm.MPI
+                groups = [one for one in found.groups if one.paradigm == mpi]
+                worlds = [one for one in groups if one.group_type == kinds.COMM_LOCATIONS]
+                if not worlds or not worlds[0].members:
+                    raise RunError(f"{self._anchor}: no ranks of MPI are defined; record an MPI program with Score-P")
+                self._world: list[int] = [one._ref for one in worlds[0].members]
+                rank_of = {location: rank for rank, location in enumerate(self._world)}
+                self._members: dict[int, list[int] | None] = {}
+                """The ranks of each communicator; None of one that each rank has for itself."""
+                for comm in found.comms:
+                    group = getattr(comm, "group", None)
+                    if group is None:
+                        continue
+                    alone = group.group_type == kinds.COMM_SELF
+                    members = None if alone else [rank_of.get(one._ref, -1) for one in group.members]
+                    if members is None or -1 not in members:
+                        self._members[comm._ref] = members
+        except self._error as error:
+            raise self._unread(error) from None
+        if self.resolution < 1:
+            raise RunError(f"{self._anchor}: the clock has {self.resolution} ticks in a second; record the trace again")
+
+    def _unread(self, error: Exception, place: str = "") -> RunError:
+        return RunError(f"{self._anchor}: {place}the archive cannot be read: {str(error).strip()}")
+
+    def events(self, group: range) -> Iterator[tuple[int, int, Any]]:
+        """The events of ranks: rank, number of the event in the rank, event; those of a rank in their order."""
+        counts = dict.fromkeys(group, 0)
+        try:
+            with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
+                locations = [trace.definitions.locations[self._world[rank]] for rank in group]
+                ranks = {location._ref: rank for location, rank in zip(locations, group, strict=True)}
+                expected = {ranks[location._ref]: location.number_of_events for location in locations}
+                for location, event in trace.events(locations):
+                    rank = ranks[location._ref]
+                    counts[rank] += 1
+                    yield rank, counts[rank] - 1, event
+        except self._error as error:
+            raise self._unread(error, f"ranks {group[0]} to {group[-1]}: ") from None
+        for rank, count in counts.items():
+            if count != expected[rank]:
+                raise RunError(
+                    f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of {expected[rank]} events can"
+                    " be read; the archive is cut short or names what is not defined"
+                )
+
+    def members(self, comm: int, rank: int) -> list[int] | None:
+        """The ranks of a communicator; None if it is no communicator of one group of ranks."""
+        if comm not in self._members:
+            return None
+        members = self._members[comm]
+        return [rank] if members is None else members
+
+    def tag(self, comm: int, what: int | str) -> int:
+        """The tag in GOAL for a tag of a communicator, or for collective operations."""
+        return self._tags.setdefault((comm, what), len(self._tags))
+
+    def call(self, comm: int, number: int) -> Call:
+        """A collective operation of a communicator."""
+        return self._calls[comm][number]
+
+    def later(self, rank: int) -> tuple[int, int]:
+        """Communicator and number of the rank's next collective operation that does not block."""
+        return self._later[rank].popleft()
+
+    def _survey(self, group: range) -> None:
+        """Read the collective operations of ranks."""
+        orders: dict[int, deque[list[Any]]] = defaultdict(deque)
+        waiting: dict[tuple[int, int], list[Any]] = {}
+        numbers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+        for rank, offset, event in self.events(group):
+            order = orders[rank]
+            match type(event).__name__:
+                case "MpiCollectiveEnd":
+                    order.append([event, offset, False])
+                case "NonBlockingCollectiveRequest":
+                    waiting[rank, event.request_id] = [None, offset, True]
+                    order.append(waiting[rank, event.request_id])
+                case "NonBlockingCollectiveComplete":
+                    if (rank, event.request_id) not in waiting:
+                        self.refuse(rank, offset, event, f"request {event.request_id} has not been made")
+                    waiting.pop((rank, event.request_id))[0] = event
+                case _:
+                    continue
+            while order and order[0][0] is not None:
+                self._note(rank, numbers[rank], *order.popleft())
+        for rank, order in orders.items():
+            if order:
+                what = "a collective operation that does not block is never completed; let the program wait for it"
+                raise RunError(f"{self._anchor}: rank {rank}, event {order[0][1]}: {what}")
+
+    def _note(self, rank: int, numbers: dict[int, int], event: Any, offset: int, later: bool) -> None:
+        comm, what = event.communicator._ref, str(event.collective_op).rpartition(".")[2]
+        members = self.members(comm, rank)
+        if members is None or rank not in members:
+            self.refuse(rank, offset, event, f"rank {rank} is in no single group of communicator {comm}")
+        if what not in KNOWN:
+            self.refuse(rank, offset, event, f"the collective operation {what} is not known")
+        number = numbers[comm]
+        numbers[comm] += 1
+        if later:
+            self._later[rank].append((comm, number))
+        if len(members) == 1:
+            return
+        root = event.root if what in ROOTED else 0
+        if root >= len(members):
+            self.refuse(rank, offset, event, f"the root {root} is not in communicator {comm} of {len(members)} ranks")
+        calls = self._calls[comm]
+        if number == len(calls):
+            calls.append(Call(what, root))
+        call = calls[number]
+        if (call.what, call.root) != (what, root):
+            said = f"{what} with root {root}, where another rank has {call.what} with root {call.root}"
+            self.refuse(rank, offset, event, f"call {number} of communicator {comm} is {said}")
+        call.add(members.index(rank), event.size_sent, event.size_received)
+
+    def _whole(self) -> None:
+        """Refuse collective operations in which ranks are missing."""
+        for comm, calls in self._calls.items():
+            count = len(self._members[comm] or [0])
+            for number, call in enumerate(calls):
+                if call.members != count:
+                    raise RunError(
+                        f"{self._anchor}: call {number} of communicator {comm} ({call.what}) is recorded by "
+                        f"{call.members} of {count} ranks; record the whole program"
+                    )
+
+    def refuse(self, rank: int, offset: int, event: Any, what: str) -> NoReturn:
+        """Raise the error for an event."""
+        seconds = event.time / self.resolution
+        raise RunError(
+            f"{self._anchor}: rank {rank}, location {self._world[rank]}, event {offset} "
+            f"({type(event).__name__} at {seconds:.9f} s): {what}"
+        )
