@@ -6,9 +6,10 @@ import pickle
 import re
 from typing import TYPE_CHECKING
 
-import elanite as el
 import networkx as nx
 import pytest
+
+import elanite as el
 from elanite import graphs, sources
 from elanite.errors import UsageError
 from elanite.plan import plan
@@ -74,7 +75,8 @@ def test_a_machine_keeps_the_cables_and_not_the_file(tmp_path: Path) -> None:
     keys = ping(path)
     (tmp_path / "net.txt").unlink()
     # Another process has no file and needs none.
-    again = pickle.loads(pickle.dumps(loaded)).with_({"link.rate": "800 MB/s"})
+    copied = pickle.loads(pickle.dumps(loaded))  # noqa: S301 - our own
+    again = copied.with_({"link.rate": "800 MB/s"})
     assert "spine leaf0" in again["topology.cables"]
     assert again["topology.file"] == "net.txt"
     # The content decides, whatever the file is called, and comments decide nothing.
@@ -93,7 +95,9 @@ def test_plain_edges_need_terminals(tmp_path: Path) -> None:
     terminals = 'terminals = { value = 2, source = "test" }\n'
     loaded = el.Machine.load(machine(tmp_path, "petersen.csv", edges, terminals, nodes=20))
     assert loaded["topology.nodes"] == 20
-    assert ping(machine(tmp_path, "petersen.graphml", "\n".join(nx.generate_graphml(nx.petersen_graph())), terminals, 20))
+    assert ping(
+        machine(tmp_path, "petersen.graphml", "\n".join(nx.generate_graphml(nx.petersen_graph())), terminals, 20)
+    )
     with pytest.raises(el.ConfigError, match=r"topology\.terminals must say how many nodes each switch has"):
         el.Machine.load(machine(tmp_path, "petersen.csv", edges))
     with pytest.raises(el.ConfigError, match="21 nodes do not fit: the graph holds 1 to 20"):
@@ -107,10 +111,18 @@ def test_plain_edges_need_terminals(tmp_path: Path) -> None:
         ("spine leaf1", "spine spine", r"net\.txt:14: a cable joins `spine` to itself"),
         ("spine leaf1", "gpu3 leaf0", r"net\.txt:14: node `gpu3` has several cables, another one in line 12"),
         ("gpu3 leaf1\n", "", r"net\.txt:8: node `gpu3` has no cable"),
-        ("spine leaf1\n", "", r"net\.txt: the graph is in several parts: no way leads from switch spine to switch leaf1"),
+        (
+            "spine leaf1\n",
+            "",
+            r"net\.txt: the graph is in several parts: no way leads from switch spine to switch leaf1",
+        ),
         ("node gpu3", "node gpu2", r"net\.txt:8: the name `gpu2` is taken: line 7 has it"),
         ("gpu3 leaf1", "gpu3 leaf1 2", r"net\.txt:12: 3 words are no line of a graph"),
-        ("node gpu3", "".join(f"node x{n}\nx{n} spine\n" for n in range(1025)) + "node gpu3", "switch spine has 1027 ports"),
+        (
+            "node gpu3",
+            "".join(f"node x{n}\nx{n} spine\n" for n in range(1025)) + "node gpu3",
+            "switch spine has 1027 ports",
+        ),
     ],
 )
 def test_mistakes_of_edge_lists(tmp_path: Path, old: str, new: str, message: str) -> None:

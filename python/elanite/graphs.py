@@ -1,8 +1,9 @@
 """Networks from files: the graph that a machine of the kind ``graph`` names.
 
 The simulator reads no files. So the text of a machine file is completed as soon as it is read: behind its end stands
-``[topology.cables]`` with the content of the graph file, and from then on nobody needs the graph file: workers of engines,
-stores and notebooks have the whole machine. The content decides the keys of points, the name of the file does not.
+``[topology.cables]`` with the content of the graph file, and from then on nobody needs the graph file: workers of
+engines, stores and notebooks have the whole machine. The content decides the keys of points, the name of the file does
+not.
 
 A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is a list of edges, see
 ``crates/machine/src/graph.rs``. What is wrong is said with the file and the line.

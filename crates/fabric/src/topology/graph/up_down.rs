@@ -274,48 +274,40 @@ impl Routing for UpDown {
     fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
         let cabling = &*self.graph.cabling;
         let switches = self.graph.neighbours.len() as u32;
-        let mut seen: BTreeSet<(u32, Choice)> = BTreeSet::new();
+        let mut seen: BTreeSet<(LinkId, Choice)> = BTreeSet::new();
         let mut edges = Vec::new();
-        // By link: the last list behind it, as neighbouring destinations mostly share it.
-        let mut last = vec![None; cabling.links() as usize];
+        // By link: the list behind it that was met last, as neighbouring destinations mostly share it.
+        let mut last: Vec<Option<Choice>> = vec![None; cabling.links() as usize];
         for row in self.tables.cells.chunks_exact(switches as usize) {
             for switch in 0..switches {
                 let cell = row[switch as usize];
                 if cell.links == FAR || cell.links == 0 {
                     continue;
                 }
-                let goes_down = |port: u16| {
-                    let first = self.graph.terminals(switch);
-                    self.graph.neighbours[switch as usize][(u32::from(port) - first) as usize]
-                        < switch
-                };
-                for choice in BTreeSet::from([cell.legal, cell.down]) {
-                    for &port in self.tables.list(switch, choice) {
-                        let link = cabling.output(SwitchId::new(switch), port.into());
-                        let first = self.graph.terminals(switch);
-                        let next = self.graph.neighbours[switch as usize]
-                            [(u32::from(port) - first) as usize];
-                        let there = row[next as usize];
-                        if there.links == 0 {
-                            continue;
-                        }
-                        let behind = if goes_down(port) {
-                            there.down
-                        } else {
-                            there.legal
-                        };
-                        let slot = &mut last[usize::from(link)];
-                        if *slot == Some(behind) || !seen.insert((link.get(), behind)) {
-                            continue;
-                        }
-                        *slot = Some(behind);
-                        let after = self.tables.list(next, behind).iter();
-                        edges.extend(
-                            after.map(|&port| {
-                                (link, cabling.output(SwitchId::new(next), port.into()))
-                            }),
-                        );
+                let first = self.graph.terminals(switch);
+                let neighbours = &self.graph.neighbours[switch as usize];
+                let both = [cell.legal, cell.down];
+                let different = if cell.legal == cell.down { &both[..1] } else { &both };
+                let ports = different
+                    .iter()
+                    .flat_map(|&choice| self.tables.list(switch, choice));
+                for &port in ports {
+                    let next = neighbours[(u32::from(port) - first) as usize];
+                    let there = row[next as usize];
+                    if there.links == 0 {
+                        continue;
                     }
+                    let behind = if next < switch { there.down } else { there.legal };
+                    let link = cabling.output(SwitchId::new(switch), port.into());
+                    let last = &mut last[usize::from(link)];
+                    if *last == Some(behind) || !seen.insert((link, behind)) {
+                        continue;
+                    }
+                    *last = Some(behind);
+                    let after = self.tables.list(next, behind).iter();
+                    edges.extend(
+                        after.map(|&port| (link, cabling.output(SwitchId::new(next), port.into()))),
+                    );
                 }
             }
         }
