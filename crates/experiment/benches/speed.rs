@@ -456,6 +456,7 @@ impl Traffic {
                 .into(),
             flits: self.flits,
             priority: Priority::Low,
+            traffic_class: 0,
             awaits_end: false,
             token: 0,
         }
