@@ -287,7 +287,11 @@ impl Routing for UpDown {
                 let first = self.graph.terminals(switch);
                 let neighbours = &self.graph.neighbours[switch as usize];
                 let both = [cell.legal, cell.down];
-                let different = if cell.legal == cell.down { &both[..1] } else { &both };
+                let different = if cell.legal == cell.down {
+                    &both[..1]
+                } else {
+                    &both
+                };
                 let ports = different
                     .iter()
                     .flat_map(|&choice| self.tables.list(switch, choice));
@@ -297,7 +301,11 @@ impl Routing for UpDown {
                     if there.links == 0 {
                         continue;
                     }
-                    let behind = if next < switch { there.down } else { there.legal };
+                    let behind = if next < switch {
+                        there.down
+                    } else {
+                        there.legal
+                    };
                     let link = cabling.output(SwitchId::new(switch), port.into());
                     let last = &mut last[usize::from(link)];
                     if *last == Some(behind) || !seen.insert((link, behind)) {
