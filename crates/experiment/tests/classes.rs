@@ -16,10 +16,11 @@ fn run(series: &str, overrides: &[&str]) -> Vec<Records> {
 /// A metric of a job.
 fn of_job(records: &Records, job: &str, metric: &str) -> f64 {
     let mut rows = records.tables.rows.iter();
-    let found = rows.find(|row| {
-        row.metric == metric && row.job.as_deref() == Some(job) && row.batch.is_none()
-    });
-    found.unwrap_or_else(|| panic!("no {metric} of {job}")).value
+    let found = rows
+        .find(|row| row.metric == metric && row.job.as_deref() == Some(job) && row.batch.is_none());
+    found
+        .unwrap_or_else(|| panic!("no {metric} of {job}"))
+        .value
 }
 
 /// 32 nodes send all they can to node 0, and their packets, which wait with open circuits, fill the links that lead down to its part
@@ -34,7 +35,12 @@ fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
         let messages = of_job(&alone, "short", "messages");
         assert!(messages > 100.0, "{messages} messages");
         assert_eq!(of_job(&classes, "bulk", "saturated"), 1.0);
-        println!("{} {} {}", latency(&alone), latency(&classes), latency(&together));
+        println!(
+            "{} {} {}",
+            latency(&alone),
+            latency(&classes),
+            latency(&together)
+        );
         assert!(latency(&classes) < 1.1 * latency(&alone));
         assert!(latency(&together) > 3.0 * latency(&alone));
     }

@@ -14,8 +14,8 @@
 //! precedence of a class is therefore the high priority of its packets. Acknowledgements travel as ever. A switch sets up
 //! broadcasts of all classes one after the other (`control::broadcast`).
 //!
-//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels of its own class. The load
-//! of a way that UGAL-L compares counts the packets of all classes, since these share the link.
+//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels of its own class. The
+//! load of a way that UGAL-L compares counts the packets of all classes, since these share the link.
 //!
 //! *No deadlock.* Packets wait for channels of their own traffic class only, and these are parted for the routing as if there were no
 //! others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic classes, without an
