@@ -34,7 +34,7 @@ fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
         let latency = |records: &Records| of_job(records, "short", "latency_mean");
         let messages = of_job(&alone, "short", "messages");
         assert!(messages > 100.0, "{messages} messages");
-        assert_eq!(of_job(&classes, "bulk", "saturated"), 1.0);
+        assert!(of_job(&classes, "bulk", "saturated") > 0.5);
         println!(
             "{} {} {}",
             latency(&alone),

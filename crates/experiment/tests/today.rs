@@ -2,8 +2,7 @@
 
 mod common;
 
-use common::{GOOD_MACHINE, RAILS, plan_on};
-use experiment::{MachineFile, simulate};
+use experiment::{Point, simulate};
 use units::Time;
 
 const TODAY: &str = include_str!("today.toml");
@@ -31,8 +30,8 @@ const BUS: [&str; 5] = [
     "bus.turnaround=0 ns",
 ];
 
-/// By how much a message of 2 MB takes longer than one of 1 MB, in one direction and in both.
-fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
+/// The points of a series at a rate of the links.
+fn points(series: &str, gigabits: u64, more: &[&str]) -> Vec<Point> {
     let cycle = Time::from_ps(512_000 / gigabits);
     let (rate, delay) = (
         format!("link.rate={gigabits} Gb/s"),
@@ -40,16 +39,20 @@ fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
     );
     let overrides = [rate.as_str(), &delay];
     let overrides: Vec<&str> = [&overrides, &LINK[..], &BUS, more].concat();
-    let points = common::series(series, "today.toml", TODAY, &overrides);
-    let latency = |point| {
+    common::series(series, "today.toml", TODAY, &overrides)
+}
+
+/// By how much a message of 2 MB takes longer than one of 1 MB, in one direction and in both.
+fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
+    let latency = |point: &Point| {
         let records = simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
         Time::from_ps((records.value("latency") * 1e6).round() as u64)
     };
-    let [one, one_more, both, both_more] = &points.iter().map(latency).collect::<Vec<_>>()[..]
-    else {
+    let points = points(series, gigabits, more);
+    let [one, one_more, both, both_more] = points.iter().map(latency).collect::<Vec<_>>()[..] else {
         panic!("four points");
     };
-    [*one_more - *one, *both_more - *both]
+    [one_more - one, both_more - both]
 }
 
 /// Between adapter memories the link is all: 256 packets of 65 cycles, at any rate, in each direction whatever the other does.
@@ -75,4 +78,25 @@ fn a_stream_has_the_rate_of_the_bus() {
     let [one, both] = second_half("bus", 800, &["bus.duplex=half"]);
     assert_eq!(one, takes);
     assert!(both >= takes * 2, "{both}");
+}
+
+/// Eight adapters of a node carry a message in an eighth of the time of one: so much longer 2 MB take than 1 MB, on average, but for
+/// the phases of cycles.
+#[test]
+fn eight_adapters_have_eight_times_the_rate() {
+    let mean = |point: &Point| {
+        let records = simulate(point, None).unwrap_or_else(|error| panic!("rails: {error}"));
+        let mut rows = records.tables.rows.iter();
+        let row = rows.find(|row| row.metric == "latency_mean");
+        row.expect("messages have arrived").value
+    };
+    let means: Vec<f64> = points("rails", 800, &[]).iter().map(mean).collect();
+    let [one, one_more, eight, eight_more] = means[..] else {
+        panic!("four points: {means:?}");
+    };
+    let cycle = Time::from_ps(640).as_us_f64();
+    for (found, rails) in [(one_more - one, 1.0), (eight_more - eight, 8.0)] {
+        let cycles = 256.0 * 65.0 / rails;
+        assert!((found / cycle - cycles).abs() < 2.0, "{found} us, {rails} rails");
+    }
 }

@@ -87,11 +87,11 @@ fn networks() -> Vec<(Topology, u32)> {
 /// Packets of class 0 from all nodes to node 0, more than its link can take; and now and then a packet of another class, and of
 /// high priority, between two others of the nodes, every `pause` cycles.
 fn crowd(nodes: u32, class: u8, pause: Cycle) -> Vec<(Cycle, PacketSpec)> {
-    let crowd = (0..30 * nodes).map(|number| {
+    let crowd = (0..12 * nodes).map(|number| {
         let flits = 10 + number * 7 % 30;
         (0, packet(1 + number % (nodes - 1), 0, flits))
     });
-    let others = (0..30).map(|number| {
+    let others = (0..12).map(|number| {
         let (from, to) = (number * 7 % nodes, 1 + number * 11 % (nodes - 1));
         let spec = high(in_class(class, packet(from, to, 20)));
         (Cycle::from(number + 1) * pause, spec)
@@ -140,7 +140,7 @@ fn a_saturated_class_leaves_the_other_at_its_zero_load_latency() {
                 late.collect::<Vec<_>>()
             };
             let of_classes = late(2);
-            assert_eq!(of_classes, [0; 30], "{config:?}", config = config(2));
+            assert_eq!(of_classes, [0; 12], "{config:?}", config = config(2));
             assert!(late(1).iter().sum::<Cycle>() > 100, "{:?}", config(1));
         }
     }

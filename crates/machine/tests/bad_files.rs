@@ -346,7 +346,8 @@ fn each_traffic_class_needs_the_channels_of_the_routing() {
         ("groups", "9"),
         ("routing", "\"valiant\""),
     ];
-    let line = |(key, value)| format!("{key} = {{ value = {value}, source = \"test\" }}\n");
+    let line =
+        |(key, value): (&str, &str)| format!("{key} = {{ value = {value}, source = \"test\" }}\n");
     let machine = |channels: u32, classes: u32| {
         let channels = format!("channels = {{ value = {channels}, source = \"test\" }}\n")
             + &line(("classes", &classes.to_string()));

@@ -1,26 +1,26 @@
 //! # Traffic classes: channels of their own
 //!
-//! The channels of every link are parted into *traffic classes* ([`Config::traffic_classes`](crate::Config::traffic_classes)): all
-//! equally large, or the first ones larger by one. Each traffic class is parted by the same rule into the classes that the routing
-//! needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels of its traffic class from the adapter to
-//! the node, and so never waits for a channel that a packet of another traffic class holds: virtual networks, or the virtual lanes of
-//! `InfiniBand` where each service level has lanes of its own.
+//! The channels of every link are parted into *traffic classes* ([`Config::traffic_classes`](crate::Config::traffic_classes)):
+//! all equally large, or the first ones larger by one. Each traffic class is parted by the same rule into the classes that the
+//! routing needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels of its traffic class from the
+//! adapter to the node, and so never waits for a channel that a packet of another traffic class holds: virtual networks, or the
+//! virtual lanes of `InfiniBand` where each service level has lanes of its own.
 //!
-//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue of packets that wait for an injection
-//! channel, and a window of `packets_in_flight`.
+//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue of packets that wait for an
+//! injection channel, and a window of `packets_in_flight`.
 //!
 //! *Traffic classes share*: the cycles of the links. A link serves the flits of all classes by one rule
-//! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes. Strict
-//! precedence of a class is therefore the high priority of its packets. Acknowledgements travel as ever. A switch sets up
+//! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes.
+//! Strict precedence of a class is therefore the high priority of its packets. Acknowledgements travel as ever. A switch sets up
 //! broadcasts of all classes one after the other (`control::broadcast`).
 //!
-//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels of its own class. The load
-//! of a way that UGAL-L compares counts the packets of all classes, since these share the link.
+//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels of its own class.
+//! The load of a way that UGAL-L compares counts the packets of all classes, since these share the link.
 //!
-//! *No deadlock.* Packets wait for channels of their own traffic class only, and these are parted for the routing as if there were no
-//! others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic classes, without an
-//! edge between two of them: the check of one ([`find_cycle`](crate::topology::find_cycle)) is the check of all. The proof for
-//! broadcasts follows links and not channels, and holds unchanged.
+//! *No deadlock.* Packets wait for channels of their own traffic class only, and these are parted for the routing as if there
+//! were no others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic
+//! classes, without an edge between two of them: the check of one ([`find_cycle`](crate::topology::find_cycle)) is the check of
+//! all. The proof for broadcasts follows links and not channels, and holds unchanged.
 
 use std::ops::Range;
 
@@ -37,9 +37,9 @@ impl Classes {
     pub fn new(channels: u32, traffic_classes: u32, classes: u32) -> Self {
         let mut lanes = Vec::new();
         for number in 0..traffic_classes {
-            let own = part(0..channels, number, traffic_classes);
+            let own = part(&(0..channels), number, traffic_classes);
             lanes.push(bits(&own));
-            lanes.extend((0..classes).map(|class| bits(&part(own.clone(), class, classes))));
+            lanes.extend((0..classes).map(|class| bits(&part(&own, class, classes))));
         }
         Classes {
             lanes,
@@ -56,7 +56,7 @@ impl Classes {
 }
 
 /// A part of a range that is cut into some parts, the first ones of which may be longer by one.
-fn part(range: Range<u32>, number: u32, parts: u32) -> Range<u32> {
+fn part(range: &Range<u32>, number: u32, parts: u32) -> Range<u32> {
     let length = range.end - range.start;
     let bound = |number: u32| range.start + (number * length).div_ceil(parts);
     bound(number)..bound(number + 1)

@@ -61,6 +61,7 @@ use faults::Faults;
 use packet::{Fate, Flights};
 use recording::Recording;
 use std::collections::VecDeque;
+use std::ops::Range;
 use typed_index_collections::TiVec;
 
 /// The sending side of an adapter, as the fabric sees it.
@@ -262,7 +263,7 @@ impl<R: Routing> Control<R> {
 
     /// All traffic classes.
     #[inline]
-    fn traffic_classes(&self) -> std::ops::Range<u8> {
+    fn traffic_classes(&self) -> Range<u8> {
         if R::CLASSED {
             0..self.config.traffic_classes as u8
         } else {

@@ -107,8 +107,8 @@ impl FatTree {
     }
 }
 
-/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns. The channels of a
-/// link are all alike, and nobody asks which of them a packet may take, unless they are `PARTED` into traffic classes.
+/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns. The channels
+/// of a link are all alike, and nobody asks which of them a packet may take, unless they are `PARTED` into traffic classes.
 #[derive(Clone, Debug)]
 pub struct Climb<const PARTED: bool = false> {
     tree: FatTree,
