@@ -63,6 +63,9 @@ def plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value)
     if isinstance(value, str):
+        lines = value.splitlines()
+        if len(lines) > 1:  # the cables of a graph
+            return f"{lines[0]} ... {lines[-1]} ({len(lines):,} lines)"
         return re.sub(r"(?<=\d )us\b", "µs", value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 

@@ -8,7 +8,12 @@
 //! |---|---|---|
 //! | all-reduce, ring | 2 p (p - 1) | 2 (p - 1) S |
 //! | all-reduce, hierarchical | 2 p (g - 1) + 2 p (m - 1) | 2 m (g - 1) S + 2 (m - 1) S |
+//! | all-reduce across the groups | 2 p (m - 1) | 2 g (m - 1) S |
 //! | all-to-all, in each group | p (g - 1) | S of each |
+//! | all-to-all across the groups | p (m - 1) | S of each |
+//!
+//! *Across the groups*: the ranks with the same place in their groups do it among themselves. These are the messages between hosts where
+//! a group is a host, whose ranks reach each other by faster links than those of the network.
 //!
 //! Source of the algorithms: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009); Thakur, Rabenseifner and Gropp, Int. J. High
 //! Perform. Comput. Appl. 19 (2005).
@@ -22,8 +27,12 @@ pub enum Pattern {
     AllReduceRing,
     /// An all-reduce by levels: reduce-scatter in each group, an all-reduce of each part across the groups, all-gather in each group.
     AllReduceHierarchical,
+    /// All-reduces by rings across the groups: of the ranks with the same place in their groups, each of a vector of its own.
+    AllReduceAcross,
     /// An all-to-all in each group: in step k each rank sends to the k-th after it.
     AllToAll,
+    /// All-to-alls across the groups: of the ranks with the same place in their groups.
+    AllToAllAcross,
 }
 
 /// Calls of a pattern, one after the other.
@@ -85,6 +94,12 @@ impl Calls {
             count: self.group,
             me,
         };
+        let across = Group {
+            first: me,
+            stride: self.group,
+            count: self.ranks / self.group,
+            me: which,
+        };
         match self.pattern {
             Pattern::AllReduceRing => {
                 let all = Group {
@@ -97,18 +112,14 @@ impl Calls {
             }
             Pattern::AllReduceHierarchical => {
                 let sizes = parts(self.size, self.group);
-                let across = Group {
-                    first: me,
-                    stride: self.group,
-                    count: self.ranks / self.group,
-                    me: which,
-                };
                 let after = maker.ring(inside, &sizes, 0, after);
                 let share = sizes[((me + 1) % self.group) as usize];
                 let after = maker.all_reduce(across, share, after);
                 maker.ring(inside, &sizes, 1, after)
             }
+            Pattern::AllReduceAcross => maker.all_reduce(across, self.size, after),
             Pattern::AllToAll => maker.all_to_all(inside, self.size, after),
+            Pattern::AllToAllAcross => maker.all_to_all(across, self.size, after),
         }
     }
 
@@ -116,11 +127,13 @@ impl Calls {
     /// all-reduce 2 (p - 1) / p of the vector, whatever the algorithm; for an all-to-all what goes to the other ranks of the group.
     pub fn bus_bytes(&self) -> f64 {
         let size = self.size as f64;
+        let ring = |ranks: u32| 2.0 * f64::from(ranks - 1) / f64::from(ranks) * size;
+        let groups = self.ranks / self.group;
         match self.pattern {
-            Pattern::AllReduceRing | Pattern::AllReduceHierarchical => {
-                2.0 * f64::from(self.ranks - 1) / f64::from(self.ranks) * size
-            }
+            Pattern::AllReduceRing | Pattern::AllReduceHierarchical => ring(self.ranks),
+            Pattern::AllReduceAcross => ring(groups),
             Pattern::AllToAll => f64::from(self.group - 1) * size,
+            Pattern::AllToAllAcross => f64::from(groups - 1) * size,
         }
     }
 }

@@ -45,6 +45,13 @@ fn messages_and_bytes_are_those_of_the_closed_forms() {
         );
         let hierarchical = calls(Pattern::AllReduceHierarchical, p, g);
         assert_eq!(traffic(&hierarchical), twice(levels));
+        let rails = calls(Pattern::AllReduceAcross, p, g);
+        assert_eq!(
+            traffic(&rails),
+            twice((2 * all * (m - 1), 2 * group * (m - 1) * SIZE))
+        );
+        let over = calls(Pattern::AllToAllAcross, p, g);
+        assert_eq!(traffic(&over), twice((all * (m - 1), all * (m - 1) * SIZE)));
         let exchange = all * (group - 1);
         let all_to_all = calls(Pattern::AllToAll, p, g);
         assert_eq!(traffic(&all_to_all), twice((exchange, exchange * SIZE)));
@@ -61,7 +68,9 @@ fn every_message_has_a_partner_on_an_ideal_network() {
     for pattern in [
         Pattern::AllReduceRing,
         Pattern::AllReduceHierarchical,
+        Pattern::AllReduceAcross,
         Pattern::AllToAll,
+        Pattern::AllToAllAcross,
     ] {
         let calls = calls(pattern, 12, 4);
         let trace = Trace::of("a pattern", 12, |rank| calls.schedule(rank)).unwrap();

@@ -27,8 +27,12 @@ pub enum Called {
     AllReduceRing,
     /// An all-reduce by rings in groups and across groups.
     AllReduceHierarchical,
+    /// All-reduces by rings across the groups, of the ranks with the same place in their groups.
+    AllReduceAcross,
     /// An all-to-all in each group.
     AllToAll,
+    /// All-to-alls across the groups, of the ranks with the same place in their groups.
+    AllToAllAcross,
 }
 
 impl From<Called> for Pattern {
@@ -36,7 +40,9 @@ impl From<Called> for Pattern {
         match called {
             Called::AllReduceRing => Pattern::AllReduceRing,
             Called::AllReduceHierarchical => Pattern::AllReduceHierarchical,
+            Called::AllReduceAcross => Pattern::AllReduceAcross,
             Called::AllToAll => Pattern::AllToAll,
+            Called::AllToAllAcross => Pattern::AllToAllAcross,
         }
     }
 }

@@ -31,8 +31,7 @@ grid! {
     optional {
         /// Processes on each node, with ranks next to each other; 1 by default.
         processes: u32,
-        /// Ranks of a group, of a hierarchical all-reduce or an all-to-all: a divisor of the ranks. By default, the ranks of a node
-        /// for the former, and all ranks for the latter.
+        /// Ranks of a group: a divisor of the ranks. By default the ranks of a node; of an all-to-all in groups, all ranks.
         group: u32,
     }
 }
@@ -86,7 +85,9 @@ impl Runs for Trace {
         let ranks = (nodes.len() as u32).saturating_mul(processes);
         assert!(ranks <= MOST_RANKS, "nodes and processes are bounded");
         let own = match self.pattern {
-            Called::AllReduceHierarchical => processes,
+            Called::AllReduceHierarchical | Called::AllReduceAcross | Called::AllToAllAcross => {
+                processes
+            }
             Called::AllReduceRing | Called::AllToAll => ranks,
         };
         let calls = Calls {
