@@ -183,7 +183,7 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import sources
+    from elanite import sources, whole
     from elanite.api import Result
     from elanite.cli import output
     from elanite.errors import UsageError
@@ -199,6 +199,8 @@ def run(
         say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
     chosen = output.Chosen.of(metric or (), series or (), where or ())
     planned = chosen.plan(planned)
+    for wanted in filter(None, (html, svg)):
+        whole.prepare(wanted)
     if point is not None:
         if "" in point:
             raise UsageError("--point is empty; give the first digits of an identity, or leave out --point to run all")
@@ -323,7 +325,8 @@ def report(
 
 def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -> None:
     """Write the figures of an experiment as a page and as a picture."""
-    from elanite.report import replace, write_own
+    from elanite import whole
+    from elanite.report import write_own
 
     if html:
         write_own(html, [result.plan], result.store)
@@ -335,8 +338,7 @@ def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -
 
         text = io.StringIO()
         result.chart().save(text, format="svg")
-        svg.parent.mkdir(parents=True, exist_ok=True)
-        replace(svg, text.getvalue())
+        whole.write(svg, text.getvalue())
         say(f"picture: {svg}")
 
 
@@ -448,7 +450,7 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
 
     Points of one series that fail for the same reason are told once.
     """
-    from elanite.report import replace
+    from elanite import whole
     from elanite.text import brief, counted
 
     alike: dict[tuple[str, str, str], list[Failure]] = {}
@@ -462,5 +464,5 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
     if len(alike) > MOST_FAILURES:
         complain(f"  and {counted(len(alike) - MOST_FAILURES, 'other failure')}")
     file = out / "failures.txt"
-    replace(file, "\n".join(f"{one.command}\n{one.message}\n" for one in failures))
+    whole.write(file, "\n".join(f"{one.command}\n{one.message}\n" for one in failures))
     complain(f"  in full: {file}")

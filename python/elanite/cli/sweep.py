@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from dataclasses import asdict
 from enum import StrEnum
@@ -163,7 +162,7 @@ def calibrate(
     measured values cannot tell. The machine file names the measured values as the source of the fitted parameters. The
     command uses finished points again; an interrupted calibration goes on from the point where it stopped.
     """
-    from elanite import engines, ranges
+    from elanite import engines, ranges, whole
     from elanite.api import Experiment, Machine
     from elanite.calibration import calibrate as search
     from elanite.errors import UsageError
@@ -178,6 +177,8 @@ def calibrate(
         and machine_out.resolve() in {Path(p).resolve() for p in (machine or to, to)}
     ):
         raise UsageError(f"--machine-out {machine_out}: this file is read, too\n  name another file")
+    if machine_out:
+        whole.prepare(machine_out)
     words = ["elanite", "calibrate", *experiments]
     for each in fit:
         words += ["--fit", each]
@@ -211,7 +212,7 @@ def calibrate(
         say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")
         raise typer.Exit(130) from None
     if machine_out:
-        _write(machine_out, found.text)
+        whole.write(machine_out, found.text)
         say(f"machine: {machine_out}")
     if format_ is Shape.JSON:
         data(json.dumps(_json(found), indent=1, ensure_ascii=False))
@@ -227,16 +228,6 @@ def _options(set_: Sequence[str] | None, seed: int, jobs: int | None, out: Path)
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += ["--jobs", str(jobs)] if jobs else []
     return words + ([] if out == OUT else ["--out", str(out)])
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def _json(found: Calibration) -> dict[str, object]:
