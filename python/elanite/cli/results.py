@@ -14,9 +14,11 @@ from elanite.cli.common import (
     BoardFormat,
     Executor,
     Format,
+    Html,
     Jobs,
     MachineFiles,
     MaxCost,
+    Metrics,
     Nodes,
     Open,
     Out,
@@ -24,8 +26,11 @@ from elanite.cli.common import (
     Quick,
     Scheduler,
     Seed,
+    SeriesNames,
     Set,
     Shard,
+    Svg,
+    Where,
     Workers,
     complain,
     complete_experiments,
@@ -150,21 +155,11 @@ def run(
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="Print only this metric; may be repeated.")
-    ] = None,
-    series: Annotated[
-        list[str] | None,
-        typer.Option("--series", metavar="NAME", help="Run and print only this series; may be repeated."),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
-        ),
-    ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the figures.")] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")] = None,
+    metric: Metrics = None,
+    series: SeriesNames = None,
+    where: Where = None,
+    html: Html = None,
+    svg: Svg = None,
     open_: Open = False,
 ) -> None:
     """Run one experiment and print its results.
@@ -211,15 +206,12 @@ def run(
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = shlex.split(planned.command(out=shown))
-    options = [("--point", point), ("--series", series), ("--where", where), ("--metric", metric)]
-    for option, values in options:
-        for value in values or []:
-            words += [option, value]
+    for each in point or []:
+        words += ["--point", each]
+    words += words_of_choice(series, where, metric, html, svg)
     words += ["--jobs", str(jobs)] if jobs else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
-    for option, file in (("--html", html), ("--svg", svg)):
-        words += [option, str(file)] if file else []
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
     if result.points:
@@ -321,6 +313,23 @@ def report(
         say(f"report: {page}")
     if open_:
         opened(page)
+
+
+def words_of_choice(
+    series: Sequence[str] | None,
+    where: Sequence[str] | None,
+    metric: Sequence[str] | None,
+    html: Path | None,
+    svg: Path | None,
+) -> list[str]:
+    """The options that choose results and name pictures, as they were given."""
+    words: list[str] = []
+    for option, values in (("--series", series), ("--where", where), ("--metric", metric)):
+        for value in values or []:
+            words += [option, value]
+    for option, file in (("--html", html), ("--svg", svg)):
+        words += [option, str(file)] if file else []
+    return words
 
 
 def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -> None:
