@@ -135,13 +135,11 @@ impl UpDown {
     }
 
     fn port(&self, header: &Header, choices: &[u16], plan: u32) -> u32 {
-        match *choices {
-            [port] => port.into(),
-            _ => {
-                let number = self.start(header, plan) % choices.len() as u64;
-                choices[number as usize].into()
-            }
+        if let [port] = *choices {
+            return port.into(); // no division
         }
+        let number = self.start(header, plan) % choices.len() as u64;
+        choices[number as usize].into()
     }
 }
 
@@ -287,7 +285,11 @@ impl Routing for UpDown {
                 let first = self.graph.terminals(switch);
                 let neighbours = &self.graph.neighbours[switch as usize];
                 let both = [cell.legal, cell.down];
-                let different = if cell.legal == cell.down { &both[..1] } else { &both };
+                let different = if cell.legal == cell.down {
+                    &both[..1]
+                } else {
+                    &both
+                };
                 let ports = different
                     .iter()
                     .flat_map(|&choice| self.tables.list(switch, choice));
@@ -297,7 +299,11 @@ impl Routing for UpDown {
                     if there.links == 0 {
                         continue;
                     }
-                    let behind = if next < switch { there.down } else { there.legal };
+                    let behind = if next < switch {
+                        there.down
+                    } else {
+                        there.legal
+                    };
                     let link = cabling.output(SwitchId::new(switch), port.into());
                     let last = &mut last[usize::from(link)];
                     if *last == Some(behind) || !seen.insert((link, behind)) {
