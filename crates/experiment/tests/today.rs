@@ -8,7 +8,9 @@ use units::Time;
 const TODAY: &str = include_str!("today.toml");
 
 /// Packets of 4 KB in flits of 64 bytes, over hops of 100 cycles, with credits for whole packets: 8 + 10 + 4096 bytes are 65 flits.
-const LINK: [&str; 10] = [
+/// Acknowledgements take no slots of the links.
+const LINK: [&str; 11] = [
+    "switch.tokens=false",
     "link.flit=64 B",
     "link.buffer=65 flits",
     "link.channels=8",
