@@ -9,7 +9,8 @@ const CLASSES: &str = include_str!("classes.toml");
 
 fn run(series: &str, overrides: &[&str]) -> Vec<Records> {
     let points = common::series(series, "classes.toml", CLASSES, overrides);
-    let run = |point: &Point| simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
+    let run =
+        |point: &Point| simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
     points.iter().map(run).collect()
 }
 
