@@ -39,6 +39,13 @@ mechanisms! {
         /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
         /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
         SourceFixed,
+        /// The static tables of today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
+        /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out
+        /// the nodes.
+        DestinationModulo,
+        /// A hash of source, destination and level: all packets of a flow climb by the same links, and flows are spread at random
+        /// (equal-cost multi-path, ECMP).
+        FlowHash,
     }
 
     /// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.

@@ -70,6 +70,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("hyperx_row_of_one", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"hyperx\", source = \"test\" }\ndimensions = { value = [4, 1], source = \"test\" }\nterminals = { value = 16, source = \"test\" }\nrouting = { value = \"ugal-local\", source = \"test\" }\n"),
     ("hyperx_without_terminals", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"hyperx\", source = \"test\" }\ndimensions = { value = [4, 4], source = \"test\" }\nrouting = { value = \"minimal\", source = \"test\" }\n"),
     ("tree_with_dimensions", "[topology]\n", "[topology]\ndimensions = { value = [4, 4, 4], source = \"test\" }\n"),
+    ("rail_optimised_without_adapters", "up = {", "wiring = { value = \"rail-optimised\", source = \"test\" }\nup = {"),
+    ("rail_optimised_of_no_pods", "up = {", "wiring = { value = \"rail-optimised\", source = \"test\" }\nadapters = { value = 3, source = \"test\" }\nup = {"),
+    ("rail_optimised_of_half_a_pod", "nodes = { value = 64, source = \"test\" }\n", "nodes = { value = 40, source = \"test\" }\nwiring = { value = \"rail-optimised\", source = \"test\" }\nadapters = { value = 8, source = \"test\" }\n"),
     ("unknown_topology", "[topology]\n", "[topology]\nkind = { value = \"tours\", source = \"test\" }\n"),
     // Quantities.
     ("bare_number", r#"age_cap = { value = "70 us","#, "age_cap = { value = 70,"),

@@ -229,6 +229,26 @@ fn links_of_today() {
     assert!(one.values()["link"].get("classes").is_none());
 }
 
+/// Another kind of network takes out the keys of the kind in the file, but not those that somebody gives.
+#[test]
+fn another_kind_of_network() {
+    let torus = ["topology.kind=torus", "topology.dimensions=[4, 4, 4]"];
+    let machine = machine(&torus);
+    assert_eq!(machine.topology.noun(), "torus");
+    assert!(machine.topology.down.is_none() && machine.topology.up.is_none());
+    let given = [
+        "topology.kind=torus",
+        "topology.dimensions=[4, 4, 4]",
+        "topology.up=[4, 4]",
+    ];
+    let overrides: Vec<_> = given
+        .iter()
+        .map(|text| Override::parse(text).unwrap())
+        .collect();
+    let problems = Machine::parse("good.toml", GOOD, &overrides).unwrap_err();
+    assert!(problems.render(false).contains("a torus has no key `up`"));
+}
+
 #[test]
 fn a_parameter_may_be_a_section() {
     let line = "rate = { value = \"400 MB/s\", source = \"test\" }\n";

@@ -16,6 +16,7 @@
 
 use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use crate::hash::mixed;
 use crate::id::GroupId;
 use crate::prefetch::prefetch;
 use crate::topology::{End, MAX_ARITY, Routing};
@@ -325,13 +326,10 @@ const ONES: [u8; 256] = {
     ones
 };
 
-/// A fixed hash of (source, sequence, switch) for [`least_loaded`]: the finaliser of `SplitMix64`.
+/// A fixed hash of (source, sequence, switch) for [`least_loaded`].
 pub(super) fn spread(source: Place, sequence: u32, switch: SwitchId) -> u64 {
-    let mut mixed = (u64::from(source.get()) << 32 | u64::from(sequence))
-        ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
+    let packet = u64::from(source.get()) << 32 | u64::from(sequence);
+    mixed(packet ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 #[cfg(test)]

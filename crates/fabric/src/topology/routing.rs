@@ -67,6 +67,12 @@ pub trait Routing {
     where
         Self: Sized;
 
+    /// What packets may hold and wait for between switches, if the routing lists it: pairs of links, each with all its channels. A
+    /// routing that has no small model lists it.
+    fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
+        None
+    }
+
     /// Whether a port of a switch begins an output group: whether the port before it belongs to another group.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 

@@ -13,7 +13,7 @@ use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -231,7 +231,10 @@ impl<'a> Referee<'a> {
     }
 
     fn tree(&self) -> &'a FatTree {
-        self.case.config.topology.as_tree().expect("a tree")
+        match &self.case.config.topology {
+            Topology::FatTree(tree) => tree,
+            _ => panic!("there is no tree"),
+        }
     }
 
     fn delay(&self, channel: ChannelId) -> Cycle {
@@ -319,7 +322,7 @@ impl<'a> Referee<'a> {
             only: None,
             claims: false,
         };
-        if topology.as_tree().is_none() {
+        if !matches!(topology, Topology::FatTree(_)) {
             let (port, lanes) = self.step(now, &header, switch);
             header.lanes = lanes;
             self.wait(switch, port..port + 1, header);
@@ -354,7 +357,7 @@ impl<'a> Referee<'a> {
                 header.only = Some(tree.output(switch, down));
                 match ascent {
                     Ascent::Adaptive => down..down + up,
-                    Ascent::Deterministic | Ascent::SourceFixed => down..down + 1,
+                    _ => down..down + 1,
                 }
             }
         };

@@ -12,6 +12,10 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let name = format!("a {}", machine.topology.noun());
     let before = check.count();
     for (key, given, of, needed) in machine.topology.keys() {
+        if key == "cables" && machine.topology.file.is_some() {
+            // Cables come from the file.
+            continue;
+        }
         if given && !of.contains(&kind) {
             let found = check.at(
                 &format!("topology.{key}"),
@@ -23,6 +27,18 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
                 "topology",
                 format!("the key `{key}` is missing: {name} needs it"),
             );
+        }
+    }
+    if let (Some(file), cables) = (&machine.topology.file, &machine.topology.cables) {
+        let read = cables.as_ref().map(|cables| &cables.source);
+        let message = match read {
+            Some(read) if *read == file.value => None,
+            Some(read) => Some(format!("the cables are those of {read}")),
+            None => Some(format!("the cables of {} have not been read", file.value)),
+        };
+        if let Some(message) = message {
+            let found = check.at("topology.file", message);
+            found.hint("write the name of the file into the machine file, and give either `file` or `cables`");
         }
     }
     if machine.topology.is_mesh() && machine.topology.datelines.is_some() {
