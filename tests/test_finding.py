@@ -47,7 +47,7 @@ def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
 
 def test_explanations() -> None:
     parameter = catalog.explain("link.channels")
-    assert "1 to 8" in parameter.allowed
+    assert "1 to 32" in parameter.allowed
     assert [name for name, _ in parameter.facts] == sources.shipped("machine")
     assert catalog.explain("hop_delay").key == "link.hop_delay"
     assert dict(catalog.explain("ping.uni.latency.0B").facts)["fitted by"] == "adapter.dma_start (es40-qsnet)"

@@ -50,6 +50,7 @@ NAMES = {
     papers.OWN: "Own experiments",
     papers.OTHERS: "Other publications",
     papers.BEYOND: "Beyond the papers",
+    papers.TODAY: "Networks of today",
 }
 """The chapters that are no paper."""
 
@@ -58,6 +59,8 @@ ABOUT = {
     papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
     papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
     " to compare them with.",
+    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from those of the"
+    " papers.",
 }
 
 
@@ -242,6 +245,9 @@ def render(
         tint=tint,
     )
     chapters = list(_chapters(found, verdicts))
+    line = headline(verdicts)
+    # The cover counts and shows the claims of the papers; those about networks of today are in their chapter.
+    verdicts = [v for v in verdicts if not v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return environment.get_template("report.html.j2").render(
@@ -250,7 +256,7 @@ def render(
         libraries=_libraries(),
         chapters=chapters,
         sections=found,
-        headline=headline(verdicts),
+        headline=line,
         note=note,
         judged=[v for v in verdicts if v.judged],
         missed=[v for v in counted if v.holds is False],
@@ -292,8 +298,8 @@ def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator
         known.setdefault(papers.chapter(section.plan), []).append(section)
     chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
     shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
-    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND):
-        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim.source)) == key]
+    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
+        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key]
         others = [v for v in here if v.claim.experiment not in shown]
         if known.get(key) or others:
             judged = [v for v in here if v.judged]

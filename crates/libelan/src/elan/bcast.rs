@@ -27,9 +27,9 @@ use super::block::{SLOTS, Slot, segment};
 use super::courier::Delivery;
 use super::group::Group;
 use super::layout::{Rank, TeamId};
-use super::relay::{Child, Stage, Work};
+use super::relay::{Child, Job, Stage, Work};
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, DmaError, ElanAddr, Placement, ProcessId};
+use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -227,21 +227,56 @@ impl Group {
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
+    pub(super) async fn spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
+        let Some(work) = self.work(span, root) else {
+            for parity in 0..2 {
+                self.wait(Slot::Arrived(parity)).await;
+            }
+            return Ok(());
+        };
+        if work.arrived.is_none() && work.segments == 1 {
+            let courier = &self.inner.courier;
+            let send = |child: &Child| {
+                let segment = child.first();
+                (self.node().dma(courier.dma(segment)), segment)
+            };
+            for (sent, segment) in work.children.iter().map(send).collect::<Vec<_>>() {
+                courier.end(self.over(sent), segment).await?;
+            }
+            return Ok(());
+        }
+        self.relay(Job::Relay(work)).await
+    }
+
+    /// The same by the thread, for a call that the host has posted.
+    pub(super) async fn spread_by(
+        &self,
+        thread: &Thread,
+        span: Span,
+        root: TeamId,
+    ) -> Result<(), DmaError> {
+        match self.work(span, root) {
+            Some(work) => work.relay(thread).await,
+            None => {
+                for parity in 0..2 {
+                    thread.wait(self.event(Slot::Arrived(parity))).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What this leader sends on in a broadcast of its team or of another; nothing for those that nobody is below.
+    fn work(&self, mut span: Span, root: TeamId) -> Option<Work> {
         let leaders = &self.inner.layout.leaders;
         let spot = self.place(span.size, root);
+        if spot.children.is_empty() {
+            return None;
+        }
         let segments = self.segments(span.size);
         let vp = |place: u32| leaders[TeamId::new((place + root.get()) % leaders.len() as u32)];
         if spot.parent.is_some() {
             span.from = span.to;
-        }
-        if spot.children.is_empty() {
-            if spot.parent.is_some() {
-                for parity in 0..2 {
-                    self.wait(Slot::Arrived(parity)).await;
-                }
-            }
-            return Ok(());
         }
         let stage = spot.parent.filter(|_| self.stages(span));
         let stage = stage.map(|(above, index)| {
@@ -257,26 +292,19 @@ impl Group {
         let children = (0..).zip(spot.children.iter().copied());
         let child = |child: (u32, u32)| self.child(span, stage.is_some(), child, vp(child.1));
         let children: Vec<Child> = children.map(child).collect();
-        if spot.parent.is_none() && segments == 1 {
-            let courier = &self.inner.courier;
-            let send = |child: &Child| {
-                let segment = child.first();
-                (self.node().dma(courier.dma(segment)), segment)
-            };
-            for (sent, segment) in children.iter().map(send).collect::<Vec<_>>() {
-                courier.end(self.over(sent), segment).await?;
-            }
-            return Ok(());
-        }
         let arrived = [0, 1].map(|parity| self.event(Slot::Arrived(parity)));
-        let work = Work {
+        Some(Work {
             arrived: spot.parent.map(|_| arrived),
             segments,
             children,
             stage,
             group: self.clone(),
-        };
-        self.inner.work.borrow_mut().push_back(work);
+        })
+    }
+
+    /// Gives the thread something to do, and waits for its end.
+    pub(super) async fn relay(&self, job: Job) -> Result<(), DmaError> {
+        self.inner.work.borrow_mut().push_back(job);
         self.start_relay();
         self.node().set(self.event(Slot::Work));
         self.wait(Slot::Sent).await;
@@ -292,7 +320,11 @@ impl Group {
                 thread.consume(work).await;
                 let next = list.borrow_mut().pop_front();
                 let next = next.expect("who says that there is work has brought it");
-                failed.set(next.relay(&thread).await.err());
+                let done = match next {
+                    Job::Relay(work) => work.relay(&thread).await,
+                    Job::Broadcast(call) => call.carry_out(&thread).await,
+                };
+                failed.set(done.err());
                 thread.set(sent).await;
             }
         });

@@ -34,6 +34,7 @@ mod hardware;
 mod init;
 mod layout;
 mod pool;
+pub mod posted;
 pub mod putget;
 pub mod queue;
 pub mod rails;
