@@ -126,15 +126,15 @@ def test_payload(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, 
 )
 @pytest.mark.parametrize("way", ["hardware", "elan"])
 def test_calls_that_do_not_block(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, ...]) -> None:
-    """Many at a time, among calls that block: all bytes are right, runs are repeatable, and hosts that compute do not matter."""
+    """Many at a time, among calls that block: all bytes are right, runs repeatable; hosts may compute meanwhile."""
     words = (*more, "--out", tmp_path, mpi_programs / "posted")
     first, second = (mpirun(5, way, *words) for _ in range(2))
     assert first.code == 0, first
     assert first.out == second.out
     found = summary(first)
     assert found["digest"] == summary(second)["digest"]
-    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The members of the second one
-    # agree on their group when they first block, after 6 calls.
+    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The members of
+    # the second one agree on their group when they first block, after 6 calls.
     counts = found["collectives"]
     ways = ("hardware",) if way == "hardware" and more in ((), ("--network", "ideal")) else ("hardware", "elan")
     assert sum(counts[one] for one in ways) > 5 * (72 + 66)
