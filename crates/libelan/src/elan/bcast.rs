@@ -229,7 +229,8 @@ impl Group {
     /// The bytes go from the root team's leader to all others.
     pub(super) async fn spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
         let Some(work) = self.work(span, root) else {
-            for parity in 0..2 {
+            // A root that is alone has all.
+            for parity in (0..2).filter(|_| self.inner.team != root) {
                 self.wait(Slot::Arrived(parity)).await;
             }
             return Ok(());
@@ -258,7 +259,7 @@ impl Group {
         match self.work(span, root) {
             Some(work) => work.relay(thread).await,
             None => {
-                for parity in 0..2 {
+                for parity in (0..2).filter(|_| self.inner.team != root) {
                     thread.wait(self.event(Slot::Arrived(parity))).await;
                 }
                 Ok(())
