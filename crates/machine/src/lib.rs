@@ -39,7 +39,8 @@ use toml_edit::{InlineTable, Item};
 
 impl Machine {
     /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`; their
-    /// source becomes that of the override. Overrides can also give parameters that the file leaves out.
+    /// source becomes that of the override. Overrides can also give parameters that the file leaves out. An override of
+    /// `topology.kind` takes out those keys of the topology that the new kind does not have.
     ///
     /// # Errors
     /// All that is wrong with the file, each problem with its place.
@@ -56,6 +57,14 @@ impl Machine {
         let mut machine: Machine = advice::shape(&document)
             .and_then(|()| document.read())
             .map_err(advice::add)?;
+        let given = |path: &str| {
+            let mut keys = overrides.iter().map(|change| change.key.as_str());
+            keys.any(|key| key.strip_suffix(".value").unwrap_or(key) == path)
+        };
+        if given("topology.kind") {
+            let kept = |key: &str| given(&format!("topology.{key}"));
+            machine.topology = machine.topology.without_other_kinds(kept);
+        }
         let problems = rules::problems(&machine, &document);
         machine.topology.tidy();
         Problems::check(problems, machine)

@@ -6,6 +6,7 @@ use fabric::topology::Arities;
 use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How nodes and switches are joined. With `[rails]`, each rail has such a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -123,6 +124,20 @@ impl Topology {
     pub(crate) fn is_mesh(&self) -> bool {
         let wraps = self.wraparound.as_ref().is_none_or(|wraps| wraps.value);
         self.kind() == Kind::Torus && !wraps
+    }
+
+    /// The same without the keys of other kinds, but for those that are to be kept.
+    pub(crate) fn without_other_kinds(&self, kept: impl Fn(&str) -> bool) -> Topology {
+        let kind = self.kind();
+        let Ok(Value::Object(mut table)) = serde_json::to_value(self) else {
+            panic!("a topology is a table");
+        };
+        for (key, _, of, _) in self.keys() {
+            if !of.contains(&kind) && !kept(key) {
+                table.remove(key);
+            }
+        }
+        serde_json::from_value(Value::Object(table)).expect("the other keys are as they were")
     }
 
     /// The network of a rail, if such a network can exist.
