@@ -231,7 +231,6 @@ impl Pattern {
 
 /// What a packet took.
 struct Record {
-    source: u32,
     offered: Cycle,
     injected: Cycle,
     delivered: Cycle,
@@ -285,8 +284,7 @@ impl Traffic {
                     Notice::Delivered(packet, ..) => {
                         self.fabric.acknowledge(now, packet, Ack::Accepted);
                     }
-                    Notice::Acknowledged(record, spec) => ended(Record {
-                        source: spec.source.get(),
+                    Notice::Acknowledged(record, _) => ended(Record {
                         offered: record.offered,
                         injected: record.injected,
                         delivered: record.delivered,
@@ -310,7 +308,7 @@ impl Traffic {
             let mut found = None;
             now += 1 << 20;
             self.run_until(now, |record| {
-                found = Some(record.delivered - record.injected)
+                found = Some(record.delivered - record.injected);
             });
             found.expect("a packet alone is delivered")
         };
@@ -333,12 +331,10 @@ impl Traffic {
         let mut next: BinaryHeap<_> = (0..nodes).map(|node| Reverse((self.gap(), node))).collect();
         let (begin, end) = (warm_up, warm_up + cycles);
         let (mut delivered, mut done, mut waited, mut took) = (0_u64, 0_u64, 0, 0);
-        let mut of_node = vec![0_u64; nodes as usize];
         let mut count = |record: Record| {
             done += 1;
             if (begin..end).contains(&record.delivered) {
                 delivered += 1;
-                of_node[record.source as usize] += 1;
                 took += record.delivered - record.injected;
                 waited += record.injected - record.offered;
             }
@@ -356,12 +352,10 @@ impl Traffic {
         self.run_until(end, &mut count);
         let flits = f64::from(self.flits);
         let mean = |sum: Cycle| sum as f64 / delivered as f64;
-        let least = of_node.iter().min().expect("there are nodes");
         Ok(json!({
             "nodes": nodes,
             "offered": self.chance * flits,
             "accepted": delivered as f64 * flits / (cycles * u64::from(nodes)) as f64,
-            "least_accepted": *least as f64 * flits / cycles as f64,
             "latency": mean(took),
             "latency_with_queue": mean(took + waited),
             "packets": done,
