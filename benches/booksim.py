@@ -123,7 +123,7 @@ def timed(command: list[str], folder: str = ".") -> tuple[str, float]:
 
 
 def zero_load(program: Path, fabric: str) -> None:
-    """Packets that are alone, of all pairs of nodes: each packet of BookSim2 against ours of the same two nodes."""
+    """Packets that are alone: each of BookSim2's against ours of the same two nodes."""
     print("| network | router of BookSim2 | its cycles | packets | as ours less these cycles | longer | shorter |")
     print("|---|---|---|---|---|---|---|")
     for name, (network, words) in NETWORKS.items():
@@ -144,7 +144,7 @@ def zero_load(program: Path, fabric: str) -> None:
 
 
 def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """Source, destination and network latency of a thousand packets at a load of 0.08%."""
+    """Source, destination and network latency of those of a thousand packets that had the network to themselves."""
     packets = 1000
     watched = "{" + ",".join(map(str, range(packets))) + "}"
     with tempfile.TemporaryDirectory() as folder:
@@ -159,8 +159,13 @@ def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int]]:
         }
         theirs(program, words, folder)
         text = Path(folder, "watched").read_text(encoding="utf-8")
-    found = re.findall(r"Retiring packet \d+ .*nlat = (\d+).*src = (\d+), dest = (\d+)", text)
-    return [(int(source), int(node), int(took)) for took, source, node in found]
+    found = re.findall(r"(\d+) \| node\d+ \| Retiring packet .*nlat = (\d+).*src = (\d+), dest = (\d+)", text)
+    ways = [(int(end) - int(took), int(end), int(source), int(node)) for end, took, source, node in found]
+    return [
+        (source, node, end - begin)
+        for begin, end, source, node in ways
+        if sum(begin <= other[1] and other[0] <= end for other in ways) == 1
+    ]
 
 
 def saturation(program: Path, fabric: str, seeds: int = 3) -> None:
