@@ -124,8 +124,8 @@ def timed(command: list[str], folder: str = ".") -> tuple[str, float]:
 
 def zero_load(program: Path, fabric: str) -> None:
     """Packets that are alone: each of BookSim2's against ours of the same two nodes."""
-    print("| network | router of BookSim2 | its cycles | packets | as ours less these cycles | longer | shorter |")
-    print("|---|---|---|---|---|---|---|")
+    print("| network | router of BookSim2 | its cycles | as ours less these cycles | of packets alone | shorter |")
+    print("|---|---|---|---|---|---|")
     for name, (network, words) in NETWORKS.items():
         for router, (parameters, cycles) in PIPELINES.items():
             # Between routers a flit takes two cycles more; in a dragonfly the channels themselves are longer.
@@ -135,16 +135,17 @@ def zero_load(program: Path, fabric: str) -> None:
             delays = ",".join(map(str, hop))
             expected, _ = ours(fabric, ["measure=alone", f"delays={delays}", *words])
             found = alone(program, COMMON | network | parameters)
-            differences = [took - (expected[source][node] - cycles) for source, node, took in found]
-            counts = [sum(test) for test in zip(*((d == 0, d > 0, d < 0) for d in differences), strict=True)]
+            differences = [(took - (expected[source][node] - cycles), lone) for source, node, took, lone in found]
+            equal, shorter = (sum(test) for test in zip(*((d == 0, d < 0) for d, _ in differences), strict=True))
+            lone = [difference for difference, lone in differences if lone]
             print(
-                f"| {name} | {router} | {cycles} | {len(found)} |" + "".join(f" {count} |" for count in counts),
+                f"| {name} | {router} | {cycles} | {equal} of {len(found)} | {lone.count(0)} of {len(lone)} | {shorter} |",
                 flush=True,
             )
 
 
-def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int]]:
-    """Source, destination and network latency of those of a thousand packets that had the network to themselves."""
+def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
+    """Source, destination and network latency of a thousand packets, and whether each had the network to itself."""
     packets = 1000
     watched = "{" + ",".join(map(str, range(packets))) + "}"
     with tempfile.TemporaryDirectory() as folder:
@@ -162,9 +163,8 @@ def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int]]:
     found = re.findall(r"(\d+) \| node\d+ \| Retiring packet .*nlat = (\d+).*src = (\d+), dest = (\d+)", text)
     ways = [(int(end) - int(took), int(end), int(source), int(node)) for end, took, source, node in found]
     return [
-        (source, node, end - begin)
+        (source, node, end - begin, sum(begin <= other[1] and other[0] <= end for other in ways) == 1)
         for begin, end, source, node in ways
-        if sum(begin <= other[1] and other[0] <= end for other in ways) == 1
     ]
 
 

@@ -271,6 +271,7 @@ impl Traffic {
             destination: Place::new(destination).into(),
             flits: self.flits,
             priority: Priority::Low,
+            traffic_class: 0,
             awaits_end: false,
             token: 0,
         }
