@@ -134,17 +134,15 @@ def zero_load(program: Path, fabric: str) -> None:
                 hop += [11 + cycles, 101 + cycles]
             delays = ",".join(map(str, hop))
             expected, _ = ours(fabric, ["measure=alone", f"delays={delays}", *words])
-            found = alone(program, COMMON | network | parameters)
+            found = lonely(program, COMMON | network | parameters)
             differences = [(took - (expected[source][node] - cycles), lone) for source, node, took, lone in found]
             equal, shorter = (sum(test) for test in zip(*((d == 0, d < 0) for d, _ in differences), strict=True))
-            lone = [difference for difference, lone in differences if lone]
-            print(
-                f"| {name} | {router} | {cycles} | {equal} of {len(found)} | {lone.count(0)} of {len(lone)} | {shorter} |",
-                flush=True,
-            )
+            alone = [difference for difference, lone in differences if lone]
+            counts = f"{equal} of {len(found)} | {alone.count(0)} of {len(alone)} | {shorter}"
+            print(f"| {name} | {router} | {cycles} | {counts} |", flush=True)
 
 
-def alone(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
+def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
     """Source, destination and network latency of a thousand packets, and whether each had the network to itself."""
     packets = 1000
     watched = "{" + ",".join(map(str, range(packets))) + "}"
