@@ -31,6 +31,12 @@ def test_lists_have_a_line_each(elanite: Run, what: str) -> None:
     assert len(rows) == counts.get(what, len(rows))
 
 
+def test_figures_are_listed_without_the_signs_of_their_panels() -> None:
+    rows = catalog.figures()
+    assert not [row for row in rows if "{" in "".join(row.values())]
+    assert "11*" in {row["figure"] for row in rows}
+
+
 def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
     shown = elanite("list")
     assert shown.code == 0
