@@ -468,6 +468,7 @@ impl Traffic {
                 .into(),
             flits: self.flits,
             priority: Priority::Low,
+            traffic_class: 0,
             awaits_end: false,
             token: 0,
         }

@@ -82,4 +82,6 @@ identifiers! {
     ChannelId;
     /// Links of a switch that the same headers compete for.
     GroupId;
+    /// The packets of a traffic class at an adapter.
+    QueueId;
 }

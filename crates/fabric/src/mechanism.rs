@@ -79,7 +79,8 @@ mechanisms! {
 
     /// Which of its channels a link serves when several have a flit to move.
     pub enum Multiplexing {
-        /// The packet that was injected first goes first, preemptive and work-conserving: here ages count every cycle.
+        /// The packet that was injected first goes first, whatever its traffic class, preemptive and work-conserving: here ages
+        /// count every cycle.
         OldestFirst,
         /// The channels in turn, flit by flit.
         RoundRobin,

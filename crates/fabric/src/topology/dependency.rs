@@ -6,9 +6,10 @@
 //! choice or not. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
 //! All packets of all pairs of nodes are followed; where cables may die, those that go round dead cables, too. (In a tree these
-//! climb and descend like all others, and need no look of their own.) A machine of more than [`MOST`] positions is judged by a
-//! small machine of its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its
-//! tables ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
+//! climb and descend like all others, and need no look of their own.) Traffic classes have equal graphs without an edge between them
+//! (`control::classes`), so that one of them is followed. A machine of more than [`MOST`] positions is judged by a small machine of
+//! its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its tables
+//! ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
 
 use super::{End, Header, LinkId, Place, Routing, SwitchId, Wiring, with_routing};
 use crate::Config;

@@ -75,6 +75,11 @@ pub enum Topology {
 macro_rules! with_routing {
     ($config:expr, $routing:ident => $value:expr) => {
         match &$config.topology {
+            $crate::Topology::FatTree(tree) if $config.traffic_classes > 1 => {
+                let (ascent, broadcast) = ($config.ascent, $config.broadcast);
+                let $routing = $crate::topology::Climb::new(tree, ascent, broadcast).parted();
+                $value
+            }
             $crate::Topology::FatTree(tree) => {
                 let $routing =
                     $crate::topology::Climb::new(tree, $config.ascent, $config.broadcast);

@@ -37,7 +37,8 @@ pub trait Wiring {
     /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
 
-    /// Classes into which the routing parts the channels of a link; a link has at least as many channels.
+    /// Classes into which the routing parts the channels of a link, within each traffic class; a traffic class has at least as many
+    /// channels.
     fn classes(&self) -> u32 {
         1
     }

@@ -66,6 +66,7 @@ pub fn packet(source: u32, destination: u32, flits: u32) -> PacketSpec {
         destination: destination.into(),
         flits,
         priority: Priority::Low,
+        traffic_class: 0,
         awaits_end: false,
         token: 0,
     }
@@ -80,6 +81,14 @@ pub fn broadcast(source: u32, first: u32, last: u32, flits: u32) -> PacketSpec {
         },
         awaits_end: true,
         ..packet(source, first, flits)
+    }
+}
+
+/// The same packet in a traffic class.
+pub fn in_class(traffic_class: u8, spec: PacketSpec) -> PacketSpec {
+    PacketSpec {
+        traffic_class,
+        ..spec
     }
 }
 

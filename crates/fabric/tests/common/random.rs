@@ -83,10 +83,10 @@ impl Display for Case {
         writeln!(f, "  turnaround {} + flits mod 7", self.turnaround)?;
         for (at, spec) in &self.traffic {
             let (source, destination, flits) = (spec.source, spec.destination, spec.flits);
-            let priority = spec.priority;
+            let (priority, class) = (spec.priority, spec.traffic_class);
             writeln!(
                 f,
-                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"
+                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}, class {class}"
             )?;
         }
         for (at, act) in &self.acts {
@@ -257,7 +257,8 @@ fn treeless() -> impl Strategy<Value = Topology> {
 /// A network without hardware broadcasts under traffic of fewer than `packets` packets, none of which is a broadcast.
 fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
     case_of(treeless(), packets).prop_map(|mut case| {
-        case.config.channels = case.config.channels.max(case.config.topology.classes());
+        let least = case.config.traffic_classes * case.config.topology.classes();
+        case.config.channels = case.config.channels.max(least);
         for (_, spec) in &mut case.traffic {
             spec.destination = spec.destination.first().into();
         }
@@ -301,6 +302,8 @@ fn config<T: Into<Topology> + Debug>(
     kind: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Config> {
     let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
+    let traffic_classes = prop_oneof![3 => Just(1_u32), 1 => 2_u32..=4];
+    let channels = (channels, traffic_classes);
     let sizes = (
         channels,
         buffer(),
@@ -327,7 +330,8 @@ fn config<T: Into<Topology> + Debug>(
             |((topology, sizes, modes, switches, sharing), hop_delay)| Config {
                 topology,
                 hop_delay,
-                channels: sizes.0,
+                channels: sizes.0.0.max(sizes.0.1),
+                traffic_classes: sizes.0.1,
                 buffer: sizes.1,
                 packets_in_flight: sizes.2,
                 age_bits: sizes.4,
@@ -349,7 +353,11 @@ fn config<T: Into<Topology> + Debug>(
 }
 
 /// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.
-fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, PacketSpec)>> {
+fn traffic(
+    nodes: u32,
+    classes: u32,
+    packets: usize,
+) -> impl Strategy<Value = Vec<(Cycle, PacketSpec)>> {
     let packet = (
         0..nodes,
         0..nodes,
@@ -359,11 +367,14 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
         prop_oneof![3 => Just(0_u64), 2 => 0_u64..30, 1 => 0_u64..1500],
         prop_oneof![7 => Just(0), 1 => 1..=nodes, 1 => 1_u32..=4, 1 => Just(nodes)],
         any::<bool>(),
+        0..classes as u8,
     );
     (0..nodes, prop::collection::vec(packet, 1..packets)).prop_map(move |(hot, packets)| {
         let mut at = 0;
         let mut traffic = Vec::new();
-        for (source, destination, to_hot, flits, high, pause, range, awaits_end) in packets {
+        for packet in packets {
+            let (source, destination, to_hot, flits, high, pause, range, awaits_end, traffic_class) =
+                packet;
             at += pause;
             let node = if to_hot { hot } else { destination };
             let first = if range == nodes { 0 } else { node };
@@ -378,6 +389,7 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
                 },
                 flits,
                 priority: if high { Priority::High } else { Priority::Low },
+                traffic_class,
                 awaits_end,
                 token: 0,
             };
@@ -396,7 +408,8 @@ fn case_of<T: Into<Topology> + Debug>(
     (config(kind), turnaround)
         .prop_flat_map(move |(config, turnaround)| {
             let nodes = config.topology.nodes();
-            (Just(config), Just(turnaround), traffic(nodes, packets))
+            let traffic = traffic(nodes, config.traffic_classes, packets);
+            (Just(config), Just(turnaround), traffic)
         })
         .prop_map(|(mut config, turnaround, traffic)| {
             if config.circuit == Circuit::CutThrough {

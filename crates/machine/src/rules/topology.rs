@@ -3,6 +3,7 @@
 use crate::check::Check;
 use crate::file::Machine;
 use fabric::TopologyError;
+use fabric::config::MAX_CHANNELS;
 use fabric::topology::find_cycle;
 
 /// Checks the keys of the kind, and that such a network can exist.
@@ -76,13 +77,25 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
 
 fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Check<'_>) {
     let (channels, classes) = (machine.link.channels.value, topology.classes());
-    if classes > 1 && channels < classes {
-        let message = format!(
-            "the routing needs {classes} classes of channels, and there are {channels} channels"
-        );
-        check
-            .at("link.channels", message)
-            .allowed(format!("{classes} to 8"));
+    let traffic_classes = machine.traffic_classes();
+    let needed = classes.saturating_mul(traffic_classes);
+    if channels >= needed || channels == 0 || traffic_classes > MAX_CHANNELS {
+        return;
+    }
+    let message = match (classes, traffic_classes) {
+        (_, 1) => format!("the routing needs {classes} classes of channels"),
+        (1, _) => format!("each of {traffic_classes} traffic classes needs a channel of its own"),
+        _ => format!(
+            "each of {traffic_classes} traffic classes needs {classes} classes of channels for the routing"
+        ),
+    };
+    let message = format!("{message}, and there are {channels} channels");
+    let found = check.at("link.channels", message);
+    if needed <= MAX_CHANNELS {
+        found.allowed(format!("{needed} to {MAX_CHANNELS}"));
+    } else {
+        let most = MAX_CHANNELS / classes;
+        found.hint(format!("set link.classes to {most} at most"));
     }
 }
 

@@ -107,9 +107,10 @@ impl FatTree {
     }
 }
 
-/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns.
+/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns. The channels
+/// of a link are all alike, and nobody asks which of them a packet may take, unless they are `PARTED` into traffic classes.
 #[derive(Clone, Debug)]
-pub struct Climb {
+pub struct Climb<const PARTED: bool = false> {
     tree: FatTree,
     ascent: Ascent,
     broadcast: Broadcast,
@@ -124,10 +125,26 @@ impl Climb {
             broadcast,
         }
     }
+
+    /// The same routing where the channels of a link are parted into traffic classes.
+    pub fn parted(self) -> Climb<true> {
+        let Climb {
+            tree,
+            ascent,
+            broadcast,
+        } = self;
+        Climb {
+            tree,
+            ascent,
+            broadcast,
+        }
+    }
 }
 
-impl Routing for Climb {
+impl<const PARTED: bool> Routing for Climb<PARTED> {
     type Path = [ChannelId; MAX_TAGS + 1];
+
+    const CLASSED: bool = PARTED;
 
     fn wiring(&self) -> &dyn Wiring {
         &self.tree

@@ -20,47 +20,16 @@ impl Referee<'_> {
         let spec = &self.flights[&header.packet].spec;
         match &self.case.config.topology {
             Topology::FatTree(_) => panic!("there is no tree"),
-            Topology::Torus(torus) => self.torus_step(torus, spec, switch),
+            Topology::Torus(torus) => torus_step(torus, spec, header.lanes.clone(), switch),
             Topology::Mesh(mesh) => {
                 let to = spec.destination.first().get();
                 let port = towards(mesh.cabling(), mesh.sizes(), to, switch, true);
-                (port.unwrap_or(0), 0..self.lanes.count)
+                (port.unwrap_or(0), header.lanes.clone())
             }
             Topology::Dragonfly(dragonfly) => self.dragonfly_step(now, dragonfly, header, switch),
             Topology::HyperX(hyperx) => self.hyperx_step(now, hyperx, header, switch),
             Topology::Graph(graph) => self.graph_step(now, graph, header, switch),
         }
-    }
-
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
-    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
-    fn torus_step(&self, torus: &Torus, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        let half = self.lanes.count.div_ceil(2);
-        let mut stride = 1;
-        for (dimension, &size) in (0..).zip(torus.sizes()) {
-            let place = |number: u32| number / stride % size;
-            let (from, at) = (place(spec.source.get()), place(switch.get()));
-            let to = place(spec.destination.first().get());
-            if at != to {
-                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
-                let upwards = up < down || up == down && from % 2 == 0;
-                let crossed = if upwards { at < from } else { at > from };
-                let lanes = if crossed {
-                    half..self.lanes.count
-                } else {
-                    0..half
-                };
-                return (1 + 2 * dimension + u32::from(!upwards), lanes);
-            }
-            stride *= size;
-        }
-        (0, 0..self.lanes.count)
-    }
-
-    /// The channels of a class: as many as of any other, or one more if the class is low.
-    fn class(&self, class: u32, classes: u32) -> Range<u32> {
-        let bound = |class: u32| (class * self.lanes.count).div_ceil(classes);
-        bound(class)..bound(class + 1)
     }
 
     /// Packets that hold a channel of the link at a port, or have waited for one since before this cycle.
@@ -143,7 +112,7 @@ impl Referee<'_> {
         }
         let flight = &self.flights[&header.packet];
         if switch.get() == to {
-            return (node % terminals, 0..self.lanes.count);
+            return (node % terminals, header.lanes.clone());
         }
         // The links between groups that the packet has crossed are its class.
         let taken = flight.taken.keys();
@@ -159,7 +128,7 @@ impl Referee<'_> {
             Misrouting::Minimal => 2,
             _ => 3,
         };
-        (port, self.class(crossed, classes))
+        (port, class_of(&header.lanes, crossed, classes))
     }
 
     /// The same in a HyperX network.
@@ -204,11 +173,11 @@ impl Referee<'_> {
         }
         let via = flight.via;
         let Some(port) = port(via.unwrap_or(to), switch) else {
-            return (node % hyperx.terminals(), 0..self.lanes.count);
+            return (node % hyperx.terminals(), header.lanes.clone());
         };
         let lanes = match hyperx.rule() {
-            Misrouting::Minimal => 0..self.lanes.count,
-            _ => self.class(u32::from(via.is_none()), 2),
+            Misrouting::Minimal => header.lanes.clone(),
+            _ => class_of(&header.lanes, u32::from(via.is_none()), 2),
         };
         (port, lanes)
     }
@@ -228,7 +197,7 @@ impl Referee<'_> {
         let flight = &self.flights[&header.packet];
         let (source, sequence) = (flight.spec.source.get(), flight.sequence);
         let node = flight.spec.destination.first();
-        let all = 0..self.lanes.count;
+        let all = header.lanes.clone();
         let to = wiring.ejection(node);
         let mut ports = 0..wiring.ports(switch);
         if let Some(port) = ports.find(|&port| wiring.output(switch, port) == to) {
@@ -291,6 +260,40 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
         }
     }
     None
+}
+
+/// The channels of a class, of those that a packet may take at all: as many as of any other, or one more if the class is low.
+pub(super) fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
+    // Dealt out in turn, each class gets so many.
+    let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
+    let size = |class: u32| dealt(class).count() as u32;
+    let first = lanes.start + (0..class).map(size).sum::<u32>();
+    first..first + size(class)
+}
+
+/// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a ring is
+/// between the last switch and the first; packets that have crossed it take the second half of the channels.
+fn torus_step(
+    torus: &Torus,
+    spec: &PacketSpec,
+    lanes: Range<u32>,
+    switch: SwitchId,
+) -> (u32, Range<u32>) {
+    let mut stride = 1;
+    for (dimension, &size) in (0..).zip(torus.sizes()) {
+        let place = |number: u32| number / stride % size;
+        let (from, at) = (place(spec.source.get()), place(switch.get()));
+        let to = place(spec.destination.first().get());
+        if at != to {
+            let (up, down) = ((to + size - from) % size, (from + size - to) % size);
+            let upwards = up < down || up == down && from % 2 == 0;
+            let crossed = if upwards { at < from } else { at > from };
+            let port = 1 + 2 * dimension + u32::from(!upwards);
+            return (port, class_of(&lanes, crossed.into(), 2));
+        }
+        stride *= size;
+    }
+    (0, lanes)
 }
 
 /// The switch at the end of the link that leaves a switch at a port, if it is no node.
