@@ -284,7 +284,7 @@ def _moves(key: str) -> Iterator[Moves]:
         elif not is_uncertain(one):
             yield Moves(label, "not studied, as studies change only values that were fitted or assumed")
         elif key not in study.values:
-            yield Moves(label, "not studied, as the value is not a number that has a step")
+            yield Moves(label, "not studied, as the value has no step that the machine and the experiments take")
         else:
             values, effects = study.values[key], study.of(key)
             stale = study.stale(key, str(one.value))
