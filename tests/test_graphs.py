@@ -34,6 +34,27 @@ spine leaf1
 """
 
 
+PINGS = {
+    "title": "Pings in a graph",
+    "source": "test",
+    "machine": "es40-qsnet",
+    "series": [
+        {
+            "name": "ping",
+            "ping": {
+                "from": 0,
+                "to": [1, 3],
+                "directions": "one",
+                "source": "main",
+                "destination": "main",
+                "message": "0 B",
+                "repeats": 1,
+            },
+        }
+    ],
+}
+
+
 def graphml(text: str) -> str:
     """The same graph in GraphML, as networkx writes it."""
     graph = nx.MultiGraph()
@@ -65,8 +86,8 @@ def machine(folder: Path, file: str, content: str, more: str = "", nodes: int = 
 
 def ping(path: Path) -> list[str]:
     """The keys of the points of a short experiment on a machine."""
-    planned = plan(sources.read("experiment", "qsnet/ping"), [sources.read("machine", path)])
-    return [point.key for point in planned.points]
+    planned = plan(el.Experiment.from_dict(PINGS).file, [sources.read("machine", path)])
+    return [point.id for point in planned.points]
 
 
 def test_a_machine_keeps_the_cables_and_not_the_file(tmp_path: Path) -> None:
@@ -86,8 +107,12 @@ def test_a_machine_keeps_the_cables_and_not_the_file(tmp_path: Path) -> None:
 
 
 def test_a_graph_runs(tmp_path: Path) -> None:
-    result = el.run("qsnet/ping", [el.Machine.load(machine(tmp_path, "net.txt", TREE))], store=tmp_path / "store")
-    assert not result.failures
+    """Two links to the same leaf; two more hops by the spine."""
+    loaded = el.Machine.load(machine(tmp_path, "net.txt", TREE))
+    result = el.run(el.Experiment.from_dict(PINGS), loaded, out=tmp_path, jobs=1)
+    near, far = result.frame().filter(metric="latency").sort("to")["value"]
+    hop = float(loaded["link.hop_delay"].removesuffix(" ns")) / 1000
+    assert far - near == pytest.approx(2 * hop, abs=1e-9)
 
 
 def test_plain_edges_need_terminals(tmp_path: Path) -> None:
@@ -138,7 +163,6 @@ def test_mistakes_of_edge_lists(tmp_path: Path, old: str, new: str, message: str
         ("</graph>", "", r"net\.graphml:\d+: not a graph in GraphML: mismatched tag"),
         ('edgedefault="undirected"', 'edgedefault="directed"', r"net\.graphml: the graph is directed"),
         ('<node id="gpu3">', '<node id="gpu2">', r"net\.graphml:\d+: the name `gpu2` is taken: line \d+ has it"),
-        ('source="gpu3"', 'source="gpu9"', r"net\.graphml:\d+: there is no node and no switch `gpu9`"),
         ('target="gpu3"', 'target="gpu9"', r"net\.graphml:\d+: there is no node and no switch `gpu9`"),
         (">node<", ">gpu<", r"net\.graphml:\d+: `gpu0` is neither a node nor a switch"),
         ('id="gpu3"', 'id="gpu 3"', r"net\.graphml:\d+: the name `gpu 3` has a blank"),
@@ -148,8 +172,7 @@ def test_mistakes_of_edge_lists(tmp_path: Path, old: str, new: str, message: str
 )
 def test_mistakes_of_graphml(tmp_path: Path, old: str, new: str, message: str | None) -> None:
     text = graphml(TREE)
-    if message is not None and old not in text:
-        pytest.skip("networkx writes the ends of this edge the other way round")
+    assert old in text
     path = machine(tmp_path, "net.graphml", text.replace(old, new, 1))
     if message is None:
         assert el.Machine.load(path)["topology.nodes"] == 4
@@ -181,6 +204,16 @@ def test_another_file_cannot_be_set(tmp_path: Path) -> None:
     path = machine(tmp_path, "net.txt", TREE)
     with pytest.raises(el.ConfigError, match=r"topology\.file.*: the cables are those of net\.txt"):
         el.Machine.load(path, ["topology.file=else.txt"])
+
+
+def test_a_file_with_its_cables_needs_no_other(tmp_path: Path) -> None:
+    """As files are that are written from a machine, with fitted values for example."""
+    path = machine(tmp_path, "net.txt", TREE)
+    text = sources.read("machine", path).text
+    (tmp_path / "net.txt").unlink()
+    path.write_text(text)
+    assert sources.read("machine", path).text == text
+    assert el.Machine.load(path)["topology.nodes"] == 4
 
 
 def test_roots(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elanite.plan import Plan
 
 OTHERS, BEYOND, TODAY, OWN = "others", "beyond", "today", "own"
-"""The chapters that are no paper: other publications, what no paper has, networks of today, and experiments that are not
+"""The chapters that are no paper: other publications, what no paper has, networks of today, experiments that are not
 shipped."""
 
 _NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")

@@ -59,8 +59,8 @@ ABOUT = {
     papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
     papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
     " to compare them with.",
-    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from those of the"
-    " papers.",
+    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from"
+    " those of the papers.",
 }
 
 

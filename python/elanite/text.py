@@ -349,8 +349,8 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
         return ["None of these claims was simulated."]
     predicted, others = ([v for v in verdicts if (v.role == "predicted") is role] for role in (True, False))
     return [
-        "The machines and figures of these claims are those of other vendors, decades later; they are counted apart, and"
-        f" [networks of today](today.md) tells more. {of_today(verdicts)}.",
+        "The machines and figures of these claims are those of other vendors, decades later; they are counted apart,"
+        f" and [networks of today](today.md) tells more. {of_today(verdicts)}.",
         "",
         "Predicted:",
         "",

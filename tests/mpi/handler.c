@@ -137,15 +137,14 @@ static void posted(void)
 {
     const char *what = "the collective operation is lost";
     MPI_Request requests[2];
-    MPI_Status statuses[2];
     MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
     loses(what, "MPI_Wait for MPI_Ibarrier", MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
     MPI_Ibcast(in, LONG, MPI_CHAR, 1, MPI_COMM_WORLD, &requests[0]);
     MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
-    int code = MPI_Waitall(2, requests, statuses);
-    require(code == MPI_ERR_IN_STATUS, "MPI_Waitall has ended with %d", code);
-    for (int one = 0; one < 2; one++)
-        loses(what, "status of MPI_Waitall", statuses[one].MPI_ERROR);
+    for (int one = 0; one < 2; one++) {
+        int index;
+        loses(what, "MPI_Waitany", MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE));
+    }
 }
 
 static void late(void)

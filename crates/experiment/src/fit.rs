@@ -46,19 +46,21 @@ impl<'a> Fit<'a> {
     }
 
     /// Checks that the machine has traffic classes.
-    pub fn classes(&mut self, path: &str, classes: &Sweep<u8>) {
+    pub fn classes(&mut self, path: &str, classes: &Sweep<u32>) {
         let most = self.machine.traffic_classes();
         for (place, &class) in classes.places(path) {
-            if u32::from(class) >= most {
-                let message = match most {
-                    1 => format!("there is no traffic class {class}: the machine has one, class 0"),
-                    _ => format!(
-                        "there is no traffic class {class}: the machine has {most}, from 0 on"
-                    ),
-                };
+            if class < most {
+                continue;
+            }
+            if most == 1 {
+                let found = self.problem(&place, "the machine has one traffic class, class 0");
+                found.hint("leave `class` out, or give the machine several with link.classes");
+            } else {
+                let message =
+                    format!("there is no traffic class {class}: the machine has {most}, from 0 on");
                 let found = self.problem(&place, message);
                 let found = found.allowed(format!("0 to {}", most - 1));
-                found.hint("or give the machine more, with link.classes");
+                found.hint("or give the machine more with link.classes");
             }
         }
     }

@@ -2,14 +2,15 @@
 
 mod common;
 
-use experiment::simulate;
+use experiment::{Point, simulate};
 use workload::Records;
 
 const CLASSES: &str = include_str!("classes.toml");
 
 fn run(series: &str, overrides: &[&str]) -> Vec<Records> {
     let points = common::series(series, "classes.toml", CLASSES, overrides);
-    let run = |point| simulate(&point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
+    let run =
+        |point: &Point| simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
     points.iter().map(run).collect()
 }
 
@@ -35,14 +36,9 @@ fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
         let messages = of_job(&alone, "short", "messages");
         assert!(messages > 100.0, "{messages} messages");
         assert!(of_job(&classes, "bulk", "saturated") > 0.5);
-        println!(
-            "{} {} {}",
-            latency(&alone),
-            latency(&classes),
-            latency(&together)
-        );
-        assert!(latency(&classes) < 1.1 * latency(&alone));
-        assert!(latency(&together) > 3.0 * latency(&alone));
+        let [alone, classes, together] = [alone, classes, together].map(|it| latency(&it));
+        assert!(classes < 1.1 * alone, "{classes} us, not {alone} us");
+        assert!(together > 3.0 * alone, "{together} us");
     }
 }
 
@@ -53,6 +49,5 @@ fn a_barrier_of_another_class_does_not_wait_for_the_hot_spot() {
         panic!("two classes");
     };
     let [together, apart] = [together, apart].map(|records| records.mean("latency"));
-    println!("{together} {apart}");
     assert!(together > 3.0 * apart, "{together} {apart}");
 }

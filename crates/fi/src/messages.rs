@@ -74,8 +74,7 @@ fn receive(
     let id = call.begin(OpKind::Receive, context, buffer, FI_TAGGED | FI_RECV, flags);
     if let Some((order, bytes)) = stand_in::take() {
         let order = Order { id, ..order };
-        call.session
-            .order(&mut call.state, order, &[bytes.bytes()]);
+        call.session.order(&mut call.state, order, &[bytes.bytes()]);
         return Ok(());
     }
     if losses::learns() {

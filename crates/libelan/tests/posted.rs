@@ -29,22 +29,30 @@ const BARRIER: Call = Call {
 };
 
 impl Call {
-    /// Makes the call; `at` is the buffer.
-    async fn make(self, group: Group, at: ElanAddr) -> Result<(), DmaError> {
-        if !self.posted {
-            return match (self.broadcast, self.hardware) {
-                (None, true) => group.hgsync().await,
-                (None, false) => group.gsync().await,
-                (Some((root, length)), true) => group.hbcast(at, b(length), root).await,
-                (Some((root, length)), false) => group.bcast(at, b(length), root).await,
+    /// Makes the call, now; `at` is the buffer. The returned future is ready when the call has ended.
+    fn make(
+        self,
+        group: &Group,
+        at: ElanAddr,
+    ) -> impl Future<Output = Result<(), DmaError>> + use<> {
+        let posting = self.posted.then(|| group.post_call());
+        let group = group.clone();
+        async move {
+            let Some(posting) = posting else {
+                return match (self.broadcast, self.hardware) {
+                    (None, true) => group.hgsync().await,
+                    (None, false) => group.gsync().await,
+                    (Some((root, length)), true) => group.hbcast(at, b(length), root).await,
+                    (Some((root, length)), false) => group.bcast(at, b(length), root).await,
+                };
             };
-        }
-        let posted = group.post_call().await;
-        match (self.broadcast, self.hardware) {
-            (None, true) => posted.hgsync().await,
-            (None, false) => posted.gsync().await,
-            (Some((root, length)), true) => posted.hbcast(at, b(length), root).await,
-            (Some((root, length)), false) => posted.bcast(at, b(length), root).await,
+            let posted = posting.await;
+            match (self.broadcast, self.hardware) {
+                (None, true) => posted.hgsync().await,
+                (None, false) => posted.gsync().await,
+                (Some((root, length)), true) => posted.hbcast(at, b(length), root).await,
+                (Some((root, length)), false) => posted.bcast(at, b(length), root).await,
+            }
         }
     }
 }
@@ -59,12 +67,12 @@ fn mean(call: Call) -> f64 {
         let (at, told) = (alloc(&pe, false, b(64 << 10)), Rc::new(told.clone()));
         let group = pe.elan().all_group();
         // The first one starts the threads.
-        call.make(group.clone(), at).await.expect("all come");
+        call.make(group, at).await.expect("all come");
         let start = Time::from_ms(5);
         pe.node().sleep_until(start).await;
-        let (group, node) = (group.clone(), pe.node().clone());
+        let (over, node) = (call.make(group, at), pe.node().clone());
         let end = async move {
-            call.make(group, at).await.expect("all come");
+            over.await.expect("all come");
             told.note(node.now() - start);
         };
         if call.posted {
@@ -112,19 +120,14 @@ fn calls_of_a_group_follow_each_other() {
         let told = Rc::new(told.clone());
         let group = pe.elan().all_group().clone();
         for number in 0..8u32 {
-            let (group, node) = (group.clone(), pe.node().clone());
-            let (told, who) = (Rc::clone(&told), me(&pe));
+            let over = BARRIER.make(&group, ElanAddr::NOWHERE);
+            let (told, who, node) = (Rc::clone(&told), me(&pe), pe.node().clone());
             let end = async move {
-                BARRIER
-                    .make(group, ElanAddr::NOWHERE)
-                    .await
-                    .expect("all come");
+                over.await.expect("all come");
                 told.note((who, number, node.now()));
             };
             pe.node().serve("call", end);
         }
-        // So that the calls above are made before.
-        pe.compute(Time::from_ns(1)).await;
         group.hgsync().await.expect("all come");
         told.note((me(&pe), 8, pe.now()));
     });
@@ -184,9 +187,9 @@ proptest! {
                 let idle = late * ((u64::from(me(&pe)) * 7 + round) % 3);
                 pe.compute(Time::from_us(idle)).await;
                 let check = {
-                    let (group, pe) = (group.clone(), pe.clone());
+                    let (over, pe) = (call.make(&group, at), pe.clone());
                     async move {
-                        call.make(group, at).await.expect("all come");
+                        over.await.expect("all come");
                         let found = load(&pe, at, Bytes::new(length));
                         assert_eq!(found[..], pattern(round, length)[..], "{call:?}");
                     }

@@ -43,7 +43,7 @@ grid! {
         /// nothing by default.
         compute: Time,
         /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
-        class: u8,
+        class: u32,
     }
 }
 
@@ -236,7 +236,7 @@ impl Runs for Collectives {
             groups: called.groups.unwrap_or(1),
             may_deadlock: called.may_deadlock.unwrap_or(false),
             compute: called.compute,
-            traffic_class: called.class.unwrap_or(0),
+            traffic_class: called.class.unwrap_or(0) as u8,
         };
         let background = jobs::workloads(&self.jobs);
         collective.run(

@@ -58,7 +58,8 @@ impl Classes {
 /// A part of a range that is cut into some parts, the first ones of which may be longer by one.
 fn part(range: &Range<u32>, number: u32, parts: u32) -> Range<u32> {
     let length = range.end - range.start;
-    let bound = |number: u32| range.start + (number * length).div_ceil(parts);
+    let (each, longer) = (length / parts, length % parts);
+    let bound = |number: u32| range.start + number * each + number.min(longer);
     bound(number)..bound(number + 1)
 }
 
@@ -72,18 +73,19 @@ mod tests {
     use super::Classes;
     use crate::config::MAX_CHANNELS;
 
-    /// Each channel belongs to one traffic class and, within it, to one class of the routing; parts of the same whole differ by one
-    /// channel at most, and none is empty.
+    /// Each channel belongs to one traffic class and, within it, to one class of the routing; of the parts of the same whole the
+    /// first ones may have one channel more, and none is empty.
     #[test]
     fn classes_part_the_channels() {
         let is_fair = |parts: &[u32], whole: u32| {
             let union = parts.iter().fold(0, |union, part| union | part);
             let sizes = parts.iter().map(|part| part.count_ones());
-            let (least, most) = (sizes.clone().min().unwrap(), sizes.clone().max().unwrap());
+            let (first, last) = (parts[0].count_ones(), parts[parts.len() - 1].count_ones());
             union == whole
-                && sizes.sum::<u32>() == whole.count_ones()
-                && least >= 1
-                && most <= least + 1
+                && sizes.clone().sum::<u32>() == whole.count_ones()
+                && sizes.rev().is_sorted()
+                && last >= 1
+                && first <= last + 1
         };
         for channels in 1..=MAX_CHANNELS {
             let all = u32::MAX >> (32 - channels);

@@ -57,10 +57,7 @@ struct Call {
 }
 
 /// The call, if Elanlib can carry it out; `find` looks for the communicator's group.
-fn call_by(
-    comm: usize,
-    find: fn(&'static Session, Abi, usize) -> Option<Group>,
-) -> Option<Call> {
+fn call_by(comm: usize, find: fn(&'static Session, Abi, usize) -> Option<Group>) -> Option<Call> {
     let session = session::get()?;
     let hardware = match session.settings().collectives {
         Collectives::Mpi => return None,

@@ -401,7 +401,10 @@ impl Group {
         } else {
             vec![&nodes[..place], &nodes[place + 1..]]
         };
-        ranges.into_iter().filter(|range| !range.is_empty()).collect()
+        ranges
+            .into_iter()
+            .filter(|range| !range.is_empty())
+            .collect()
     }
 
     /// The DMA that brings bytes to a range of leaders.

@@ -135,13 +135,11 @@ impl UpDown {
     }
 
     fn port(&self, header: &Header, choices: &[u16], plan: u32) -> u32 {
-        match *choices {
-            [port] => port.into(),
-            _ => {
-                let number = self.start(header, plan) % choices.len() as u64;
-                choices[number as usize].into()
-            }
+        if let [port] = *choices {
+            return port.into(); // no division
         }
+        let number = self.start(header, plan) % choices.len() as u64;
+        choices[number as usize].into()
     }
 }
 

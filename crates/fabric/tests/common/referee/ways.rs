@@ -264,9 +264,11 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
 
 /// The channels of a class, of those that a packet may take at all: as many as of any other, or one more if the class is low.
 pub(super) fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
-    let (each, more) = (lanes.len() as u32 / classes, lanes.len() as u32 % classes);
-    let first = lanes.start + class * each + class.min(more);
-    first..first + each + u32::from(class < more)
+    // Dealt out in turn, each class gets so many.
+    let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
+    let size = |class: u32| dealt(class).count() as u32;
+    let first = lanes.start + (0..class).map(size).sum::<u32>();
+    first..first + size(class)
 }
 
 /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a ring is

@@ -377,7 +377,10 @@ fn a_barrier_that_does_not_block_takes_as_long() {
             }
         });
         let posted = mean(&all.lock().unwrap()) - request;
-        assert!((posted - blocks).abs() < 0.01 * blocks, "{posted}, {blocks}");
+        assert!(
+            (posted - blocks).abs() < 0.01 * blocks,
+            "{posted}, {blocks}"
+        );
     }
 }
 
@@ -451,7 +454,10 @@ fn a_deadlock_names_calls_that_do_not_block() {
         .collect();
     assert_eq!(
         waiting,
-        [(0, "has begun a barrier among 2 ranks by hardware".to_string())]
+        [(
+            0,
+            "has begun a barrier among 2 ranks by hardware".to_string()
+        )]
     );
 }
 
