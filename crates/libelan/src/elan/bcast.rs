@@ -256,15 +256,13 @@ impl Group {
         span: Span,
         root: TeamId,
     ) -> Result<(), DmaError> {
-        match self.work(span, root) {
-            Some(work) => work.relay(thread).await,
-            None => {
-                for parity in (0..2).filter(|_| self.inner.team != root) {
-                    thread.wait(self.event(Slot::Arrived(parity))).await;
-                }
-                Ok(())
-            }
+        if let Some(work) = self.work(span, root) {
+            return work.relay(thread).await;
         }
+        for parity in (0..2).filter(|_| self.inner.team != root) {
+            thread.wait(self.event(Slot::Arrived(parity))).await;
+        }
+        Ok(())
     }
 
     /// What this leader sends on in a broadcast of its team or of another; nothing for those that nobody is below.
