@@ -6,7 +6,7 @@
 # make swarm       random machines, programs of all libraries and faults, SECONDS=60 from SEED=0 on; CASE='...' for one
 # make fuzz-libraries    random programs for OpenSHMEM and Elanlib against an oracle, SECONDS=60 from SEED=0 on
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
-# make fuzz-inputs   spoilt files, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
+# make fuzz-inputs   spoilt files and traces, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
 # make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
 # make instructions   instructions per packet against the last entry of benches/bench-history.json, and what listed faults
 #                  cost that do not occur; needs valgrind
@@ -86,9 +86,10 @@ fuzz-inputs: export ELANITE_FUZZ_SECONDS = $(SECONDS)
 fuzz-inputs: export ELANITE_FUZZ_SEED = $(SEED)
 fuzz-inputs: build
 	cargo test --locked --quiet --package elanite-experiment --test inputs -- --nocapture
+	PROPTEST_CASES=$$(($(SECONDS) * 500)) cargo test --locked --quiet --package elanite-goal --test reading a_damaged_file
 	cargo test --locked --quiet --package elanite-link --test hostile whatever -- --nocapture
 	cargo test --locked --quiet --package elanite-mpirun --lib hostile::whatever -- --nocapture
-	$(BIN)/python -m pytest tests/test_inputs.py tests/test_mpirun_hostile.py
+	$(BIN)/python -m pytest tests/test_inputs.py tests/test_trace_inputs.py tests/test_mpirun_hostile.py
 
 bench: tools
 	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)
@@ -119,7 +120,7 @@ docs: build
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
-	$(BIN)/python docs/faults_figures.py $(OUT)
+	$(BIN)/python docs/figures.py $(OUT)
 
 site: build
 	$(BIN)/python website/build.py $(OUT)/site $(if $(wildcard $(OUT)/store),--store $(OUT)/store)

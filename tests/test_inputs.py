@@ -1,8 +1,8 @@
 """Files that a person, a program or a disk has spoilt, as Python reads them: stores, runs, places of ranks.
 
 Nothing that is read raises what nobody has foreseen. A folder of the store is taken only if not a bit of it has
-changed. ``ELANITE_FUZZ_SEED`` and ``ELANITE_FUZZ_SECONDS`` choose the cases; ``make fuzz-inputs`` runs more. The
-files themselves (TOML, CSV) are read by the simulator: ``crates/experiment/tests/inputs.rs``.
+changed. ``spoiling.py`` says which cases there are. The files themselves (TOML, CSV) are read by the simulator:
+``crates/experiment/tests/inputs.rs``; traces and parameters of energy are in ``test_trace_inputs.py``.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import random
 import shutil
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,76 +20,20 @@ import pytest
 from conftest import FILES, SMALL
 from elanite import sources
 from elanite.cli import main
-from elanite.errors import Exit, UsageError
+from elanite.errors import Exit
 from elanite.mpirun.kept import Kept
 from elanite.mpirun.options import Options
 from elanite.plan import plan
 from elanite.store import Store, keep
 from elanite.store.places import ABANDONED
+from spoiling import CASES, attempt, cases, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-SEED = int(os.environ.get("ELANITE_FUZZ_SEED", "0"))
-SECONDS = float(os.environ.get("ELANITE_FUZZ_SECONDS", "1.5"))
-CASES = int(os.environ.get("ELANITE_FUZZ_CASES", "1000000"))
-LEAST = 40
-
-LAST: dict[str, str] = {}
-"""How to repeat the last case of a test."""
+    import random
+    from collections.abc import Callable
 
 AWKWARD = ["null", "true", "-1", "0", "1e999", "NaN", "9" * 400, "[]", "{}", '""', '"x"', "[[1]]", '{"a": {"b": []}}']
 """Values of JSON that stand where they do not belong."""
-
-
-def cases(name: str) -> Iterator[random.Random]:
-    """Random numbers for one case after the other, for a while; a test that fails prints the last case.
-
-    However busy the host is, there are as many cases as a test needs to see both what is right and what is wrong.
-    """
-    end = time.monotonic() + SECONDS
-    for seed in range(SEED, SEED + CASES):
-        if time.monotonic() > end and seed >= SEED + LEAST:
-            return
-        LAST[name] = f"ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 pytest tests/test_inputs.py -k {name}"
-        yield random.Random(f"{name} {seed}")
-
-
-@pytest.fixture(autouse=True)
-def say_how_to_see_it_again() -> Iterator[None]:
-    """Pytest shows what a test that fails has printed."""
-    LAST.clear()
-    yield
-    for line in LAST.values():
-        sys.stdout.write(f"to see it again: {line}\n")
-
-
-def attempt(read: Callable[[], Any]) -> tuple[Any, str]:
-    """What was read, or the words of its refusal."""
-    try:
-        return read(), ""
-    except UsageError as error:
-        return None, str(error)
-
-
-def spoil(data: bytes, draw: random.Random) -> bytes:
-    """The bytes with a few changes."""
-    for _ in range(draw.choice([1, 1, 1, 2, 5])):
-        at = draw.randrange(len(data) + 1)
-        match draw.randrange(6):
-            case 0:
-                data = data[:at]
-            case 1:
-                data = data[:at] + data[at + draw.randrange(1, 30) :]
-            case 2:
-                data = data[:at] + draw.randbytes(draw.randrange(1, 9)) + data[at:]
-            case 3:
-                data = data[:at] + data[max(0, at - 50) : at] + data[at:]
-            case _ if at < len(data):
-                data = data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
-            case _:
-                pass
-    return data
 
 
 def spoil_json(data: bytes, draw: random.Random) -> bytes:

@@ -290,8 +290,6 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
-
     #[test]
     fn what_is_written_is_read(schedules in schedules()) {
         let text = text(&schedules);

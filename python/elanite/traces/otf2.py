@@ -24,6 +24,8 @@ of other threads than a rank's first one are not read; messages that lack a part
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import defaultdict, deque
 from contextlib import ExitStack
 from tempfile import TemporaryFile
@@ -45,6 +47,9 @@ _GROUP = 64
 """Ranks that are read at once: each time, the package reads all definitions again."""
 _LINES = 256
 """Lines of a rank that are kept in memory."""
+_PATIENCE = 60.0
+"""Seconds for opening an anchor file of some hundred bytes, on a busy host."""
+_OPEN = "import sys, _otf2; _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))"
 
 
 class Archive(Writing):
@@ -62,6 +67,7 @@ class Archive(Writing):
         self._later: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
         """For each rank, communicator and number of its calls that do not block, in their order."""
         self._tags: dict[tuple[int, int | str], int] = {}
+        self._try_to_open()
         self._define()
 
     @property
@@ -97,6 +103,21 @@ class Archive(Writing):
                 yield from tapes[rank].taken()
                 yield "}\n"
                 self.operations += tapes[rank].operations
+
+    def _try_to_open(self) -> None:
+        """Open the anchor file in a process of its own: the package reads some that are damaged without an end."""
+        opening = [sys.executable, "-c", _OPEN, str(self._anchor)]
+        try:
+            ended = subprocess.run(  # noqa: S603 - our own Python
+                opening, capture_output=True, timeout=_PATIENCE, check=False
+            )
+        except subprocess.TimeoutExpired:
+            damage = f"the package otf2 has read it for {_PATIENCE:g} s, and finds no end"
+        else:
+            if ended.returncode >= 0:
+                return
+            damage = f"the package otf2 crashes with signal {-ended.returncode}"
+        raise RunError(f"{self._anchor}: the anchor file is damaged: {damage}; copy the archive or record it again")
 
     def _define(self) -> None:
         """Read the definitions: clock, ranks, communicators."""

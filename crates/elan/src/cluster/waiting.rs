@@ -150,6 +150,13 @@ impl Node {
         }
     }
 
+    /// Waits, in a way of choice, for an occurrence of one of the process's events, which is primed for one occurrence, and consumes
+    /// it, as a thread does ([`crate::Thread::consume`]).
+    pub async fn consume_by(&self, event: EventId, how: Wait) {
+        self.wait_by(event, how).await;
+        self.world.borrow_mut().event(event).consume();
+    }
+
     /// Waits, in a way of choice, for a future that is ready when a polling process sees its end, such as a [`Transfer`]. A
     /// blocking process goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {

@@ -19,6 +19,9 @@
 //! next segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no
 //! such signals. A buffer is in the same kind of memory in all processes, so senders know which case applies.
 //!
+//! *Several rails.* Where the machine's policy picks the rails, hosts send segments from main memory to main memory
+//! ([`super::lanes`]).
+//!
 //! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves
 //! have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the mean time of
 //! several broadcasts in a row rises in steps of 3 us; the time of a single broadcast does not.
@@ -26,8 +29,10 @@
 use super::block::{SLOTS, Slot, segment};
 use super::courier::Delivery;
 use super::group::Group;
+use super::lanes::LANE_SEGMENT;
 use super::layout::{Rank, TeamId};
 use super::relay::{Child, Job, Stage, Work};
+use super::spread::Part;
 use super::tree::{Spot, balanced, chain};
 use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
@@ -39,6 +44,8 @@ pub(crate) struct Span {
     pub from: ElanAddr,
     pub to: ElanAddr,
     pub size: Bytes,
+    /// Whether adapters carry out the call while their hosts compute, and all bytes take the home rail: hosts pick rails.
+    pub posted: bool,
 }
 
 impl Span {
@@ -48,6 +55,7 @@ impl Span {
             from: buffer,
             to: buffer,
             size,
+            posted: false,
         }
     }
 }
@@ -65,7 +73,7 @@ impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer. A member that stages the bytes gets the error itself, and passes the bytes on.
+    /// If a member has no such buffer. A member that stages the bytes, on one rail, gets the error itself, and passes the bytes on.
     /// Otherwise its sender gets the error, and the member and those below it wait for ever.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.bcast_from(Span::new(buffer, size), root).await
@@ -95,7 +103,7 @@ impl Group {
             self.come().await;
             return Ok(());
         }
-        let software = || self.prepare_spread(span.size, team);
+        let software = || self.prepare_spread(span, team);
         match way {
             Way::Software => software(),
             Way::Hardware => self.prepare_hardware(),
@@ -134,41 +142,51 @@ impl Group {
         Ok(())
     }
 
-    /// This leader's place in a broadcast of some size from a team.
-    fn place(&self, size: Bytes, root: TeamId) -> Spot {
+    /// This leader's place in a broadcast from a team.
+    fn place(&self, span: Span, root: TeamId) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
-        self.spot_of((self.inner.team.get() + count - root.get()) % count, size)
+        self.spot_of((self.inner.team.get() + count - root.get()) % count, span)
     }
 
-    /// The places above and below a place in a broadcast of some size.
-    fn spot_of(&self, place: u32, size: Bytes) -> Spot {
+    /// The places above and below a place in a broadcast.
+    fn spot_of(&self, place: u32, span: Span) -> Spot {
         let count = self.inner.layout.leaders.len() as u32;
         let ratio = self.node().config().group.branching;
-        let tree = u128::from(size.as_u64()) * u128::from(ratio - 1);
-        if tree > u128::from(self.segment().as_u64()) * u128::from(count) {
+        let tree = u128::from(span.size.as_u64()) * u128::from(ratio - 1);
+        if tree > u128::from(self.segment(span).as_u64()) * u128::from(count) {
             chain(count, place)
         } else {
             balanced(count, ratio, place)
         }
     }
 
-    fn segment(&self) -> Bytes {
-        segment(self.node())
+    /// The length of the segments of a broadcast.
+    fn segment(&self, span: Span) -> Bytes {
+        if self.by_rails(span) {
+            LANE_SEGMENT
+        } else {
+            segment(self.node())
+        }
     }
 
-    fn segments(&self, size: Bytes) -> u64 {
-        size.as_u64().div_ceil(self.segment().as_u64()).max(1)
+    /// The number of segments of a broadcast.
+    pub(super) fn segments(&self, span: Span) -> u64 {
+        let segment = self.segment(span).as_u64();
+        span.size.as_u64().div_ceil(segment).max(1)
     }
 
     /// Prepares the events of a broadcast before any of its segments can come.
-    pub(super) fn prepare_spread(&self, size: Bytes, root: TeamId) {
-        let segments = self.segments(size) as u32;
-        let spot = self.place(size, root);
+    pub(super) fn prepare_spread(&self, span: Span, root: TeamId) {
+        let segments = self.segments(span) as u32;
+        let spot = self.place(span, root);
         for parity in 0..2 {
             if spot.children.is_empty() {
                 // The host waits for all segments.
                 let count = (segments + 1 - parity) / 2;
                 self.event_with(Slot::Arrived(parity), count, Action::Copy);
+            } else if self.by_rails(span) {
+                // The host takes the segments one by one.
+                self.event_with(Slot::Arrived(parity), 1, Action::Copy);
             } else {
                 // The thread takes the segments one by one.
                 self.event_with(Slot::Arrived(parity), 1, Action::None);
@@ -179,16 +197,23 @@ impl Group {
 
     /// Whether processes in between stage the bytes: unless these are certainly in adapter memory. A process that lacks the
     /// buffer then learns so by its own copy.
-    fn stages(&self, span: Span) -> bool {
+    pub(super) fn stages(&self, span: Span) -> bool {
         self.node().placement(span.to, span.size) != Ok(Placement::Adapter)
     }
 
-    /// A segment: its offset in the bytes, its length, and its place in the stage.
-    fn part(&self, index: u64, size: Bytes) -> (Bytes, Bytes, ElanAddr) {
-        let segment = self.segment();
-        let (offset, slot) = (segment * index, segment * (index % SLOTS));
+    /// A segment: its offset in the bytes, and its length.
+    pub(super) fn segment_at(&self, index: u64, span: Span) -> Part {
+        let segment = self.segment(span);
+        let offset = segment * index;
+        (offset, segment.min(span.size - offset))
+    }
+
+    /// A segment, and its place in the stage.
+    fn part(&self, index: u64, span: Span) -> (Bytes, Bytes, ElanAddr) {
+        let (offset, length) = self.segment_at(index, span);
         let stage = self.inner.block.stage(self.node());
-        (offset, segment.min(size - offset), stage.offset(slot))
+        let slot = stage.offset(self.segment(span) * (index % SLOTS));
+        (offset, length, slot)
     }
 
     /// A child, and the descriptors of all segments to it.
@@ -199,9 +224,9 @@ impl Group {
         (index, place): (u32, u32),
         vp: ProcessId,
     ) -> Child {
-        let staged_there = self.stages(span) && !self.spot_of(place, span.size).children.is_empty();
+        let staged_there = self.stages(span) && !self.spot_of(place, span).children.is_empty();
         let cut = |index: u64| {
-            let (offset, length, slot) = self.part(index, span.size);
+            let (offset, length, slot) = self.part(index, span);
             let own = if staged_here {
                 slot
             } else {
@@ -221,13 +246,25 @@ impl Group {
                 short: false,
             }
         };
-        let segments = (0..self.segments(span.size)).map(cut).collect();
+        let segments = (0..self.segments(span)).map(cut).collect();
         let room = staged_there.then(|| self.event(Slot::Room(index)));
         Child::new(segments, room)
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(&self, span: Span, root: TeamId) -> Result<(), DmaError> {
+    pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
+        if self.by_rails(span) {
+            let spot = self.place(span, root);
+            let below = spot.children.iter().map(|&place| self.leader(place, root));
+            let below: Vec<_> = below.collect();
+            let arrives = spot.parent.is_some();
+            if arrives {
+                span.from = span.to;
+            }
+            if !below.is_empty() {
+                return self.relay_by_rails(span, arrives, &below).await;
+            }
+        }
         let Some(work) = self.work(span, root) else {
             // A root that is alone has all.
             for parity in (0..2).filter(|_| self.inner.team != root) {
@@ -265,22 +302,27 @@ impl Group {
         Ok(())
     }
 
+    /// The leader at a place in a broadcast from a team.
+    fn leader(&self, place: u32, root: TeamId) -> ProcessId {
+        let leaders = &self.inner.layout.leaders;
+        leaders[TeamId::new((place + root.get()) % leaders.len() as u32)]
+    }
+
     /// What this leader sends on in a broadcast of its team or of another; nothing for those that nobody is below.
     fn work(&self, mut span: Span, root: TeamId) -> Option<Work> {
-        let leaders = &self.inner.layout.leaders;
-        let spot = self.place(span.size, root);
+        let spot = self.place(span, root);
         if spot.children.is_empty() {
             return None;
         }
-        let segments = self.segments(span.size);
-        let vp = |place: u32| leaders[TeamId::new((place + root.get()) % leaders.len() as u32)];
+        let segments = self.segments(span);
+        let vp = |place: u32| self.leader(place, root);
         if spot.parent.is_some() {
             span.from = span.to;
         }
         let stage = spot.parent.filter(|_| self.stages(span));
         let stage = stage.map(|(above, index)| {
             let part = |index| {
-                let (offset, length, slot) = self.part(index, span.size);
+                let (offset, length, slot) = self.part(index, span);
                 let to = span.to.offset(offset);
                 (self.node().at(slot), self.node().at(to), length)
             };

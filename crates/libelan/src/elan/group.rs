@@ -236,6 +236,12 @@ impl Group {
         self.node().wait_by(event, self.inner.waits).await;
     }
 
+    /// Waits for an occurrence of one of the group's events, in the way of the job, and consumes it.
+    pub(super) async fn consume(&self, slot: Slot) {
+        let event = self.event(slot);
+        self.node().consume_by(event, self.inner.waits).await;
+    }
+
     /// Waits for the end of a DMA, in the way of the job.
     pub(super) async fn over(&self, transfer: Transfer) -> Result<(), DmaError> {
         self.node().wait_for(transfer, self.inner.waits).await

@@ -32,6 +32,7 @@ pub mod group;
 mod groups;
 mod hardware;
 mod init;
+mod lanes;
 mod layout;
 mod pool;
 pub mod posted;

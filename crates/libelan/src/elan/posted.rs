@@ -123,6 +123,10 @@ impl Posted {
         let group = &self.group;
         let process = ProcessId::new(root);
         let team = group.inner.layout.team_of.get(Rank::new(root)).copied();
+        let span = Span {
+            posted: true,
+            ..span
+        };
         let call = Broadcast {
             group: group.clone(),
             span,
@@ -146,7 +150,7 @@ impl Broadcast {
             root,
             way,
         } = self;
-        let software = || group.prepare_spread(span.size, root);
+        let software = || group.prepare_spread(span, root);
         match way {
             Way::Software => software(),
             Way::Hardware => group.prepare_hardware(),

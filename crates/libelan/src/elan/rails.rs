@@ -11,8 +11,9 @@
 //! | puts and gets of Elanlib and Shmem of more than [`SMALL`](super::putget::SMALL) bytes, from main memory to main memory | as the policy picks, by the caller; a get asks on each rail, and is served on it |
 //! | shorter ones, and words, to or from main memory | one rail, and they never wait: the next in turn of the free rails, or of all if none is free; under static and basic the next in turn |
 //! | bytes of hardware broadcasts, under the same conditions | as the policy picks, by the root; a signal on the home rail ends the broadcast |
+//! | segments of software broadcasts, partial results and results of reductions, under the same conditions | as the policy picks, by each sender; a signal on the home rail follows each (`lanes.rs`) |
 //! | envelopes with small messages, messages between threads of Tports | home: the thread there matches the envelopes, in their order |
-//! | hardware barriers, signals and segments of software collectives, reductions | home: the events, and the threads that send on, are there |
+//! | barriers, signals of collective calls | home: the events, and the threads that send on, are there |
 //! | atomics, queues, puts and gets with an end in adapter memory | home: the words are there, so that all atomics on a word take one rail and are in order |
 //! | puts with an event ([`put_notify`](super::Elan::put_notify)), all calls of Elan3lib | home |
 //!

@@ -3,7 +3,8 @@
 //! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread processor has no floating point.
 //! Each process puts its partial result into its own slot of the process above, when that process has taken the last one
 //! (*credit*). The result of the first leader goes to one process by a DMA, or to all by the software broadcast. This
-//! broadcast needs no barrier, since the next chunk of a process says that the process has taken the last result.
+//! broadcast needs no barrier, since the next chunk of a process says that the process has taken the last result. On a machine with
+//! several rails, the policy picks those of partial results and results ([`super::lanes`]).
 //!
 //! A function that does not commute gets the vectors in the order of the ranks. The teams of most groups are runs of ranks,
 //! and the tree keeps their order. For other groups, every process stands for itself in the tree, and processes of one node
@@ -177,7 +178,7 @@ impl Group {
                 event: block.at(Slot::Partial(index)),
                 short: false,
             };
-            self.bring(partial).await?;
+            self.bring_by_rails(partial).await?;
         }
         Ok(own)
     }
@@ -198,7 +199,10 @@ impl Group {
                 self.event_with(Slot::Arrived(0), count, elan::Action::Copy);
             }
             Some(_) => {}
-            None => self.prepare_spread(length, TeamId::FIRST),
+            None => {
+                let span = Span::new(self.inner.block.result(), length);
+                self.prepare_spread(span, TeamId::FIRST);
+            }
         }
     }
 
@@ -220,7 +224,7 @@ impl Group {
                     event: self.inner.block.at(Slot::Arrived(0)),
                     short: false,
                 };
-                self.bring(result).await?;
+                self.bring_by_rails(result).await?;
             }
             Some(single) if team == single => {
                 self.wait(Slot::Arrived(0)).await;

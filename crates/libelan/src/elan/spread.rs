@@ -12,6 +12,9 @@ use units::Bytes;
 /// A part of a message: where it begins, and its length.
 pub(super) type Part = (Bytes, Bytes);
 
+/// One of several things that are done at once.
+pub(super) type Act<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
 /// The host that posts the stripes of a message: a call for each.
 pub(super) struct Poster {
     pub node: Node,
@@ -38,12 +41,21 @@ impl Poster {
     }
 }
 
+/// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when nobody waits for it any more, as the
+/// call has failed.
+struct Taken<'a>(&'a Rails, Rail);
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        self.0.release(self.1);
+    }
+}
+
 /// A part of a message that one rail carries.
-struct Stripe {
+struct Stripe<'a> {
     part: Part,
-    rail: Rail,
-    /// Whether the rail is taken for the stripe.
-    taken: bool,
+    /// The rail, if it is taken for the stripe.
+    _taken: Option<Taken<'a>>,
     /// What is still under way: a broadcast may have two ranges of nodes.
     transfers: Vec<Transfer>,
     failed: Option<DmaError>,
@@ -73,22 +85,23 @@ pub(super) async fn carry(
             poster.node.sleep(rails.poll()).await;
         };
         let count = picked.rails.len() as u64;
+        let taken = |rail| (rail, picked.taken.then(|| Taken(rails, rail)));
+        let picked: Vec<_> = picked.rails.into_iter().map(taken).collect();
         let mut under_way = Vec::new();
-        for (index, rail) in (0..).zip(picked.rails) {
+        for (index, (rail, taken)) in (0..).zip(picked) {
             let [begin, end] = [index, index + 1].map(|one| length * one / count);
             let part = (offset + begin, end - begin);
             poster.call().await;
             under_way.push(Stripe {
                 part,
-                rail,
-                taken: picked.taken,
+                _taken: taken,
                 transfers: start(rail, part),
                 failed: None,
             });
         }
         poster.turn = None;
         let mut failed = None;
-        while let Some((part, result)) = next(rails, &mut under_way).await {
+        while let Some((part, result)) = next(&mut under_way).await {
             match result {
                 Ok(()) => done.push(part),
                 Err(error) if error.is_rail_down() => left.push(part),
@@ -104,7 +117,7 @@ pub(super) async fn carry(
 }
 
 /// Waits until another stripe is over, and releases its rail; none if all are.
-async fn next(rails: &Rails, stripes: &mut Vec<Stripe>) -> Option<(Part, Result<(), DmaError>)> {
+async fn next(stripes: &mut Vec<Stripe<'_>>) -> Option<(Part, Result<(), DmaError>)> {
     if stripes.is_empty() {
         return None;
     }
@@ -131,10 +144,25 @@ async fn next(rails: &Rails, stripes: &mut Vec<Stripe>) -> Option<(Part, Result<
     })
     .await;
     let stripe = stripes.remove(over);
-    if stripe.taken {
-        rails.release(stripe.rail);
-    }
     Some((stripe.part, stripe.failed.map_or(Ok(()), Err)))
+}
+
+/// Waits until all of some acts are over.
+pub(super) async fn all<'a, T>(acts: impl IntoIterator<Item = Act<'a, T>>) -> Vec<T> {
+    let mut acts: Vec<_> = acts.into_iter().map(|act| (act, None)).collect();
+    poll_fn(|context| {
+        let mut over = true;
+        for (act, output) in acts.iter_mut().filter(|(_, output)| output.is_none()) {
+            match act.as_mut().poll(context) {
+                Poll::Ready(done) => *output = Some(done),
+                Poll::Pending => over = false,
+            }
+        }
+        if over { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    let outputs = acts.into_iter().map(|(_, output)| output);
+    outputs.map(|output| output.expect("it is over")).collect()
 }
 
 /// Asserts that parts make up a message: each byte once.

@@ -7,6 +7,7 @@ use crate::{POLICIES, generations};
 use elan::rails::{Allocation, Kind};
 use elan::{Cluster, Config, Node, Rail};
 use libelan::Pe;
+use libelan::elan::reduce::{Reduction, To, of_words};
 use units::Bytes;
 
 /// Payload that a node has received on each rail.
@@ -200,8 +201,8 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
     }
 }
 
-/// The bytes of a hardware broadcast between main memories take the rails of the policy, to all nodes; those of adapter
-/// memory, and of software broadcasts, the home rail.
+/// The bytes of a broadcast between main memories take the rails of the policy: by hardware to all nodes, by software from each node
+/// to the next of the chain. Those of adapter memory take the home rail.
 #[test]
 fn broadcasts_take_the_rails_of_the_policy() {
     for config in generations() {
@@ -211,7 +212,9 @@ fn broadcasts_take_the_rails_of_the_policy() {
                     continue;
                 }
                 let config = with_rails(&config, rails, policy, striping);
-                for (hardware, adapter) in [(true, false), (true, true), (false, false)] {
+                for (hardware, adapter) in
+                    [(true, false), (true, true), (false, false), (false, true)]
+                {
                     for root in [0, 2] {
                         let cluster = run_on(&config, &job(&[0, 1, 2, 3]), async move |pe| {
                             let elan = pe.elan();
@@ -237,22 +240,64 @@ fn broadcasts_take_the_rails_of_the_policy() {
                                 group.gsync().await.unwrap();
                             }
                         });
-                        let wanted = match policy {
-                            _ if !hardware || adapter => vec![0],
-                            Kind::Static => one_way(rails, root),
-                            _ => (0..rails).collect(),
-                        };
                         for node in (0..4).filter(|&node| node != root) {
-                            let context = format!("{policy:?}, {striping}, root {root}, to {node}");
+                            let wanted = match policy {
+                                _ if adapter => vec![0],
+                                Kind::Static if hardware => one_way(rails, root),
+                                Kind::Static => between(rails, (node + 3) % 4, node),
+                                _ => (0..rails).collect(),
+                            };
+                            let context = format!(
+                                "{policy:?}, {striping}, root {root}, to {node}, hardware {hardware}"
+                            );
                             assert_eq!(used(&cluster, node, 1_000), wanted, "{context}");
-                            if hardware {
-                                let sum: u64 = received(&cluster, node).iter().sum();
-                                assert_eq!(sum, 160_000, "{context}");
-                            }
+                            let sum: u64 = received(&cluster, node).iter().sum();
+                            assert_eq!(sum, 160_000, "{context}");
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+/// The partial results of a reduction climb over the rails of the policy, from each node of the tree to the place above.
+#[test]
+fn reductions_take_the_rails_of_the_policy() {
+    for policy in POLICIES {
+        for striping in [1.0, 0.0] {
+            let config = with_rails(&four_nodes(), 4, policy, striping);
+            let cluster = run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
+                let elan = pe.elan();
+                let at = elan.galloc_main(64, b(16_000)).unwrap();
+                let sum = of_words(|one, other| one + other);
+                let operation = Reduction {
+                    size: b(8),
+                    combine: &sum,
+                };
+                let own: Vec<u8> = (0..2_000_u64)
+                    .flat_map(|word| (word + u64::from(me(&pe))).to_le_bytes())
+                    .collect();
+                store(&pe, at, &own);
+                let group = elan.all_group();
+                let to = To::Root(0);
+                group.reduce(at, at, 2_000, &operation, to).await.unwrap();
+                if me(&pe) == 0 {
+                    let sums = (0..2_000_u64).flat_map(|word| (4 * word + 6).to_le_bytes());
+                    assert!(load(&pe, at, b(16_000)).iter().copied().eq(sums));
+                }
+            });
+            // The three other nodes are the root's children.
+            let mut rails: Vec<u32> = (1..4).flat_map(|node| between(4, node, 0)).collect();
+            rails.sort_unstable();
+            rails.dedup();
+            let wanted = match policy {
+                Kind::Static => rails,
+                _ => vec![0, 1, 2, 3],
+            };
+            assert_eq!(used(&cluster, 0, 100), wanted, "{policy:?}, {striping}");
+            let sum: u64 = received(&cluster, 0).iter().sum();
+            assert_eq!(sum, 3 * 16_000, "{policy:?}, {striping}");
         }
     }
 }

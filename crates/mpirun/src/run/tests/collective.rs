@@ -120,6 +120,7 @@ fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 
         groups: 1,
         may_deadlock: false,
         compute: None,
+        traffic_class: 0,
     };
     let cluster = Cluster::new(machine(name).cluster_config(), Watch::default());
     let window = Window {

@@ -1,0 +1,96 @@
+"""Traces and parameters of energy that are spoilt: refused with the name of the file, or read as something else.
+
+Traces in GOAL are read by the simulator: ``crates/goal/tests/reading.rs``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from elanite import energy
+from elanite.traces import otf2, translate
+from spoiling import CASES, attempt, cases, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+
+if TYPE_CHECKING:
+    from test_otf2 import Recorder
+
+
+@pytest.mark.parametrize("form", ["et", "json"])
+def test_spoilt_chakra_traces(tmp_path: Path, form: str) -> None:
+    pytest.importorskip("google.protobuf")
+    from test_chakra import ALL_REDUCE, binary, message, node, plain
+
+    together = node(2, "COMM_COLL", 1, comm_type=ALL_REDUCE, comm_size=64, pg_name="[0]")
+    graph = [node(1, "COMP", us=7), together, message(3, "COMM_SEND", 0, 0, 2), node(4, "COMP", 3, us=1)]
+    path = tmp_path / f"job.0.{form}"
+    (binary if form == "et" else plain)(path, graph)
+    whole = path.read_bytes()
+    refused = count = 0
+    for draw in cases(f"chakra_traces {form}"):
+        path.write_bytes(spoil(whole, draw))
+        found, said = attempt(lambda: translate([path], tmp_path / "out.goal"))
+        assert found is not None or str(path) in said
+        refused += found is None
+        count += 1
+    assert 0 < refused < count or CASES < 20
+
+
+def _talk(to: Recorder, rank: int) -> None:
+    to.compute(3000)
+    to.send(1 - rank, 0, 8)
+    to.recv(1 - rank, 0, 8)
+    to.together("BCAST", 8, 8)
+    to.together("ALLREDUCE", 8, 8)
+
+
+def test_spoilt_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("otf2")
+    from test_otf2 import archive
+
+    monkeypatch.setattr(otf2, "_PATIENCE", 10.0)
+    whole = archive(tmp_path, 2, _talk).parent
+    files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
+    folder = tmp_path / "spoilt"
+    refused = 0
+    for draw in cases("spoilt_archives", least=10):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(whole, folder)
+        file = folder / draw.choice(files)
+        file.write_bytes(spoil(file.read_bytes(), draw))
+        found, said = attempt(lambda: translate([folder / "traces.otf2"], tmp_path / "out.goal"))
+        assert found is not None or str(folder) in said
+        refused += found is None
+    assert refused > 0 or CASES < 10
+
+
+@pytest.mark.slow
+def test_an_anchor_that_the_package_reads_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("otf2")
+    from test_otf2 import archive
+
+    monkeypatch.setattr(otf2, "_PATIENCE", 3.0)
+    anchor = archive(tmp_path, 2, _talk)
+    whole = anchor.read_bytes()
+    anchor.write_bytes(whole[:52] + whole[2:52] + whole[52:])
+    found, said = attempt(lambda: translate([anchor], tmp_path / "out.goal"))
+    assert found is None
+    assert f"{anchor}: the anchor file is damaged" in said
+
+
+def test_spoilt_parameters_of_energy(tmp_path: Path) -> None:
+    from test_energy import power
+
+    path = power(tmp_path)
+    whole = path.read_bytes()
+    refused = count = 0
+    for draw in cases("parameters_of_energy"):
+        path.write_bytes(spoil(whole, draw))
+        found, said = attempt(lambda: energy.load(path))
+        assert found is not None or str(path) in said
+        refused += found is None
+        count += 1
+    assert 0 < refused < count or CASES < 20
