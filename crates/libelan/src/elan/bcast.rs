@@ -293,15 +293,13 @@ impl Group {
         span: Span,
         root: TeamId,
     ) -> Result<(), DmaError> {
-        match self.work(span, root) {
-            Some(work) => work.relay(thread).await,
-            None => {
-                for parity in (0..2).filter(|_| self.inner.team != root) {
-                    thread.wait(self.event(Slot::Arrived(parity))).await;
-                }
-                Ok(())
-            }
+        if let Some(work) = self.work(span, root) {
+            return work.relay(thread).await;
         }
+        for parity in (0..2).filter(|_| self.inner.team != root) {
+            thread.wait(self.event(Slot::Arrived(parity))).await;
+        }
+        Ok(())
     }
 
     /// The leader at a place in a broadcast from a team.

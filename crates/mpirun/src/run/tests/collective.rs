@@ -309,7 +309,7 @@ fn calls_that_do_not_block_end_while_the_rank_computes() {
             memory,
             ..options(5)
         };
-        finish("es40-qsnet", options, |process| {
+        finish("es40-qsnet", options, move |process| {
             let ranks: Vec<u32> = (0..5).collect();
             for hardware in [true, false] {
                 let barrier = Call {
