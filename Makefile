@@ -120,7 +120,7 @@ docs: build
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
-	$(BIN)/python docs/faults_figures.py $(OUT)
+	$(BIN)/python docs/figures.py $(OUT)
 
 site: build
 	$(BIN)/python website/build.py $(OUT)/site $(if $(wildcard $(OUT)/store),--store $(OUT)/store)

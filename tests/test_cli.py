@@ -6,15 +6,18 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import typer
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FILES, SMALL, Ended, command, environment
 from elanite.claims import claims
+from elanite.cli import app
 
 Run = Callable[..., Ended]
 
@@ -45,6 +48,27 @@ def test_help(elanite: Run, snapshot: SnapshotAssertion, name: str | None) -> No
     ended = elanite(*([name] if name else []), "--help")
     assert ended.code == 0
     assert str(ended) == snapshot
+
+
+def leaves(found: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Every command that does something, with its words."""
+    if hasattr(found, "commands"):
+        for word, one in found.commands.items():
+            yield from leaves(one, f"{name} {word}")
+    else:
+        yield name, found
+
+
+LEAVES = dict(leaves(typer.main.get_command(app), "elanite"))
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_command_has_examples_and_can_be_quiet(name: str) -> None:
+    found = LEAVES[name]
+    assert found.help
+    _, examples = re.split(r"\bExamples?:\n", found.help, maxsplit=1)
+    assert f"  {name} " in examples or f" {name}\n" in examples
+    assert any("--quiet" in one.opts for one in found.params)
 
 
 def test_help_answers_at_once() -> None:

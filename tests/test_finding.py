@@ -31,6 +31,12 @@ def test_lists_have_a_line_each(elanite: Run, what: str) -> None:
     assert len(rows) == counts.get(what, len(rows))
 
 
+def test_figures_are_listed_without_the_signs_of_their_panels() -> None:
+    rows = catalog.figures()
+    assert not [row for row in rows if "{" in "".join(row.values())]
+    assert "11*" in {row["figure"] for row in rows}
+
+
 def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
     shown = elanite("list")
     assert shown.code == 0
@@ -41,7 +47,7 @@ def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
 
 def test_explanations() -> None:
     parameter = catalog.explain("link.channels")
-    assert "1 to 8" in parameter.allowed
+    assert "1 to 32" in parameter.allowed
     assert [name for name, _ in parameter.facts] == sources.shipped("machine")
     assert catalog.explain("hop_delay").key == "link.hop_delay"
     assert dict(catalog.explain("ping.uni.latency.0B").facts)["fitted by"] == "adapter.dma_start (es40-qsnet)"

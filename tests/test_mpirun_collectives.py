@@ -113,6 +113,74 @@ def test_payload(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, 
     assert counts["mpi"] > 0
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        pytest.param(("--placement", "random", "--seed", "3"), marks=pytest.mark.slow),
+        pytest.param(("--network", "ideal"), marks=pytest.mark.slow),
+        pytest.param(("--memory", "elan"), marks=pytest.mark.slow),
+        pytest.param(("--machine", "opteron-qsnet2", "--set", "rails.count=2"), marks=pytest.mark.slow),
+    ],
+    ids=["usual", "random", "ideal", "elan", "rails"],
+)
+@pytest.mark.parametrize("way", ["hardware", "elan"])
+def test_calls_that_do_not_block(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, ...]) -> None:
+    """Many at a time, among calls that block: all bytes are right, runs repeatable; hosts may compute meanwhile."""
+    words = (*more, "--out", tmp_path, mpi_programs / "posted")
+    first, second = (mpirun(5, way, *words) for _ in range(2))
+    assert first.code == 0, first
+    assert first.out == second.out
+    found = summary(first)
+    assert found["digest"] == summary(second)["digest"]
+    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The members of
+    # the second one agree on their group when they first block, after 6 calls.
+    counts = found["collectives"]
+    ways = ("hardware",) if way == "hardware" and more in ((), ("--network", "ideal")) else ("hardware", "elan")
+    assert sum(counts[one] for one in ways) > 5 * (72 + 66)
+    assert counts["mpi"] == 5 * (3 * 12 + 6)
+    (left,) = re.findall(r"^(\d+\.\d+) us left$", first.out, re.MULTILINE)
+    assert float(left) < 1.0
+
+
+def test_calls_that_do_not_block_of_several_ranks_on_a_node(mpi_programs: Path, tmp_path: Path) -> None:
+    """Their hosts copy, so the MPI library carries these calls out; members of the halves are on nodes of their own."""
+    ended = mpirun(6, "hardware", "--ranks-per-node", "2", "--out", tmp_path, mpi_programs / "posted", "--no-order")
+    counts = summary(ended)["collectives"]
+    assert counts["hardware"] > 0
+    assert counts["mpi"] == 6 * (2 * 12 * 7 + 12 + 5)
+
+
+def test_a_rank_that_does_not_begin_a_call(tmp_path: Path) -> None:
+    """The report names calls that ranks have begun, and which rank is in another call."""
+    source, made = tmp_path / "late.c", tmp_path / "late"
+    source.write_text(
+        """#include <mpi.h>
+int main(int argc, char **argv)
+{
+    int rank, word = 0;
+    MPI_Request requests[2];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 2)
+        MPI_Recv(&word, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibcast(&word, 1, MPI_INT, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    return MPI_Finalize();
+}
+""",
+        encoding="utf-8",
+    )
+    assert execute([str(Path(command()[0]).parent / "mpicc"), "-o", str(made), str(source)]).code == 0
+    ended = mpirun(4, "hardware", "--out", tmp_path, made)
+    assert ended.code == 3, ended
+    assert "MPI_Waitall" in ended.err
+    assert "has begun a barrier among 4 ranks by hardware" in ended.err
+    assert "has begun a broadcast of 4 B from rank 1 among 4 ranks by hardware" in ended.err
+    assert "receives a message of rank 0, tag 5" in ended.err
+
+
 @pytest.mark.parametrize("way", ["hardware", pytest.param("elan", marks=pytest.mark.slow)])
 def test_everything(mpi_programs: Path, tmp_path: Path, way: str) -> None:
     """The program of all of MPI says the same as without; and a run is repeatable."""

@@ -67,6 +67,15 @@ def test_a_collective_call_ends_the_program(handler: Run) -> None:
     assert "the first message that was lost: rank" in ended.err
 
 
+@pytest.mark.parametrize("way", ["hardware", "elan"])
+def test_calls_that_do_not_block_return_their_errors(handler: Run, way: str) -> None:
+    """From what waits for them; the ranks that are left go on."""
+    ended = handler("posted", "--collectives", way)
+    assert (ended.code, ended.out) == (0, "3 errors, and on\n"), ended
+    assert f"the collective operation is lost: {WHY.split(' between')[0]}" in ended.err
+    assert re.search(r"^  first lost +rank \d has begun a barrier among 4 ranks by ", ended.err, re.MULTILINE), ended
+
+
 def test_a_probe_fails(handler: Run) -> None:
     ended = handler("probe", "-q")
     assert (ended.code, ended.out) == (0, "1 errors, and on\n"), ended

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,3 +36,23 @@ def test_a_source_distribution_has_every_file(tmp_path: Path) -> None:
     assert set(listed.splitlines()) <= names
     assert {"crates/fi/Cargo.toml", "python/elanite/data/machines/es40-qsnet.toml"} <= names
     assert not [each for each in names if each.startswith("target")]
+
+
+CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MULTILINE)
+"""A block in the page of an item; without a language it is Rust, and a test."""
+
+
+def test_crates_that_leave_tests_out_have_none() -> None:
+    """``test = false`` and ``doctest = false`` shorten the first build, and would silence tests that come later."""
+    left_out = 0
+    for manifest in sorted((ROOT / "crates").glob("*/Cargo.toml")):
+        library = tomllib.loads(manifest.read_text(encoding="utf-8")).get("lib", {})
+        code = "".join(path.read_text(encoding="utf-8") for path in (manifest.parent / "src").rglob("*.rs"))
+        if library.get("test") is False:
+            left_out += 1
+            assert "#[test]" not in code, manifest
+            assert "#[cfg(test)]" not in code, manifest
+        if library.get("doctest") is False:
+            left_out += 1
+            assert not {"", "rust", "should_panic", "no_run"} & {found[1] for found in CODE.finditer(code)}, manifest
+    assert left_out

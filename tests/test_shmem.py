@@ -37,13 +37,14 @@ GROUPS = [
     "old",
     "teams",
     "signals",
+    "threads",
 ]
 """Programs that end with the line "well"."""
 
 
 def build(folder: Path, sources: list[Path], *words: str) -> Path:
     for source in sources:
-        line = [*OSHCC, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", *words]
+        line = [*OSHCC, "-std=gnu11", "-pthread", "-O1", "-Wall", "-Wextra", "-Werror", *words]
         subprocess.run([*line, "-o", folder / source.stem, source], check=True, timeout=120)
     return folder
 

@@ -88,6 +88,23 @@ def test_a_folder_that_is_only_read_is_told(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.usefixtures("hosts")
+def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: Path) -> None:
+    line = f"cd {tmp_path} && {ELANITE} run {SMALL} --html disk/page.html; code=$?; ls; {ELANITE} new machine disk/mine"
+    ended = mounted(tmp_path, "mount -o remount,ro disk", f"{line}; exit $code")
+    assert ended.code == 1, ended
+    assert ended.out.split() == ["disk"], "no folder of results"
+    assert ended.err.splitlines() == [
+        "error: disk/page.html cannot be written: Read-only file system",
+        "error: disk/mine.toml cannot be written: Read-only file system",
+    ]
+
+
+def test_output_on_a_full_disk_is_an_error(tmp_path: Path) -> None:
+    ended = execute(["sh", "-c", f"{ELANITE} list machines >/dev/full"], cwd=tmp_path)
+    assert (ended.code, ended.err) == (1, "error: No space left on device\n")
+
+
+@pytest.mark.usefixtures("hosts")
 def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
     line = f"{ELANITE} run {SMALL} --out {campaign} --format csv"
     ended = mounted(tmp_path, f"mount --bind {campaign} {campaign} && mount -o remount,ro,bind {campaign}", line)

@@ -12,8 +12,9 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended
-from elanite import ranges, sources, sweeps
+from elanite import _core, ranges, sources, sweeps
 from elanite.errors import ConfigError, UsageError
+from elanite.figures import generic
 from elanite.ranges import Choice, Range
 
 Run = Callable[..., Ended]
@@ -160,3 +161,32 @@ def test_a_sweep_by_the_command_line(elanite: Run, tmp_path: Path) -> None:
     assert wrong.code == 2
     assert "the range is empty" in wrong.err
     assert not (tmp_path / "no").exists()
+
+
+def test_a_sweep_is_drawn_by_what_varies(elanite: Run, tmp_path: Path) -> None:
+    words = ["sweep", SMALL, "--vary", "bus.rate=100 MB/s,200 MB/s,300 MB/s", "--series", "ping", "--where"]
+    words += [
+        "source=main",
+        "--metric",
+        "latency",
+        *(part for each in (*FEW, "run.seeds=1") for part in ("--set", each)),
+    ]
+    ended = elanite(*words, "--out", "out", "--svg", "rates.svg", "--html", "rates.html", "--format", "csv")
+    assert ended.code == 0, ended
+    header, *rows = ended.out.splitlines()
+    assert len(rows) == 3
+    assert all(",latency," in row for row in rows)
+    picture = (tmp_path / "rates.svg").read_text(encoding="utf-8")
+    assert "bus.rate, MB/s: 100; latency, µs: " in picture, "a curve over the varied key"
+    assert "bus.rate" in header
+    assert "bus.rate" in (tmp_path / "rates.html").read_text(encoding="utf-8")
+    assert "--series ping --where source=main --metric latency --html rates.html" in ended.err
+
+
+def test_an_axis_with_zero_and_great_values_has_steps() -> None:
+    """A linear axis would show the greatest value and nothing else, and a logarithmic one has no place for zero."""
+    for values, kind in ((["0 B", "64 B", "1 MB"], "nominal"), (["64 B", "1 MB"], "quantitative")):
+        numbers = [(_core.quantity(value) or (0.0, ""))[0] for value in values]
+        data = {"series": "ping", "metric": "latency", "unit": "us", "value": 1.0, "message": values}
+        (figure,) = generic.draw(pl.DataFrame(data | {"message_bytes": numbers}))
+        assert {layer["encoding"]["x"]["type"] for layer in figure.spec()["layer"]} == {kind}

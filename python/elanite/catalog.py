@@ -2,31 +2,38 @@
 
 ``explain`` says what a key means: a parameter of a machine or a key of an experiment file from the schema, with its
 bounds as the reader of the file tells them and its values in the shipped machines; a claim; or a column of the
-results.
+results. For a parameter, it adds which claims the parameter moves, as the shipped studies found (see ``studied``);
+for a claim, which parameters move the claim.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources
+from elanite import _core, sources, studied
+from elanite.api import Machine
 from elanite.claims import claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
-from elanite.text import duration, plain, published, symbol
+from elanite.text import counted, duration, plain, published, symbol
+from elanite.vary import is_uncertain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from elanite.store import Store
+    from elanite.studied import Effect
 
 WHAT = ("machines", "experiments", "claims", "parameters", "figures")
 """What can be listed."""
 
 Row = dict[str, str]
+
+_PANEL = re.compile(r"\{[^{}]*\}")
 
 
 def machines() -> list[Row]:
@@ -91,7 +98,13 @@ def figures() -> list[Row]:
         source = sources.read("experiment", name)
         about = json.loads(_core.load_experiment(source.text, source.file, []))
         found += [
-            {"experiment": name, "figure": one["name"], "published as": one.get("paper") or "", "title": one["title"]}
+            {
+                "experiment": name,
+                # A figure for each panel: its letter and values are known when it is drawn.
+                "figure": _PANEL.sub("*", one["name"]),
+                "published as": _PANEL.sub("*", one.get("paper") or ""),
+                "title": _PANEL.sub("…", one["title"]),
+            }
             for one in about.get("figure", ())
         ]
     return found
@@ -108,6 +121,23 @@ class Meaning:
     """Type, unit and bounds."""
     facts: list[tuple[str, str]] = field(default_factory=list)
     """More, as pairs of a name and a text."""
+    moves: list[Moves] = field(default_factory=list)
+    """Which claims a parameter moves, or which parameters move a claim, on each machine."""
+
+
+@dataclass(frozen=True)
+class Moves:
+    """What the study of a machine says of a parameter or of a claim."""
+
+    name: str
+    text: str
+    """The size of the study and what made it, or why there is none."""
+    steps: tuple[str, str] = ("lower", "higher")
+    """The two values of the parameter, in short."""
+    effects: list[Effect] = field(default_factory=list)
+    """The strongest first; none if nothing was found or nothing was studied."""
+    fitted: frozenset[tuple[str, str]] = frozenset()
+    """The pairs of a parameter and a claim of which the parameter was fitted to the claim."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +153,7 @@ def explain(key: str) -> Meaning:
     known: dict[str, Meaning] = {}
     for one in _parameters():
         if one.key == key:
-            return Meaning(key, one.text, _allowed(one), list(_values(key)))
+            return Meaning(key, one.text, _allowed(one), list(_values(key)), list(_moves(key)))
         known[one.key] = Meaning(one.key, one.text)
     for claim in claims():
         facts = [
@@ -136,7 +166,7 @@ def explain(key: str) -> Meaning:
             ("inference", claim.inference),
             ("fitted by", ", ".join(_fitted_by(claim.id))),
         ]
-        known[claim.id] = Meaning(claim.id, claim.says, "", [fact for fact in facts if fact[1]])
+        known[claim.id] = Meaning(claim.id, claim.says, "", [fact for fact in facts if fact[1]], list(_moved(claim.id)))
     for name, text in _experiment_keys():
         known.setdefault(name, Meaning(name, text, "", [("where", "experiment files")]))
     for table, columns in _core.tables():
@@ -226,7 +256,7 @@ def _allowed(parameter: _Parameter) -> str:
     # The type in words once, and every bound.
     types = [one for one in said if "such as" in one or one.startswith("a decimal number")]
     bounds = [one for one in said if one not in types]
-    return "; ".join(dict.fromkeys([*types[-1:], *bounds]))
+    return "; ".join(dict.fromkeys([*types[-1:], *bounds])).replace(" us", " µs")
 
 
 def _values(key: str) -> Iterator[tuple[str, str]]:
@@ -236,6 +266,45 @@ def _values(key: str) -> Iterator[tuple[str, str]]:
             if one["key"] == key:
                 fitted = f"; fitted to {', '.join(one['fitted_to'])}" if one.get("fitted_to") else ""
                 yield name, f"{plain(one['value'])}: {one['source']}{fitted}"
+
+
+def _moves(key: str) -> Iterator[Moves]:
+    """Which claims a parameter moves, on each machine that has the parameter."""
+    for name in sources.shipped("machine"):
+        machine = Machine.load(name)
+        one = next((each for each in machine.parameters if each.key == key), None)
+        study = studied.shipped().get(name)
+        if one is None:
+            continue
+        label = f"moves on {name}"
+        if study is None:
+            yield Moves(label, f"no study comes with Elanite; elanite sensitivity {name} makes one")
+        elif not is_uncertain(one):
+            yield Moves(label, "not studied, as studies change only values that were fitted or assumed")
+        elif key not in study.values:
+            yield Moves(label, "not studied, as the value is not a number that has a step")
+        else:
+            values, effects = study.values[key], study.of(key)
+            stale = study.stale(key, str(one.value))
+            of = f"of {counted(len(study.claims), 'claim')} studied ({stale or study.date})"
+            said = f"{len(effects) or 'none'} {of}"
+            steps = (plain(values.get("less", "")), plain(values.get("more", "")))
+            yield Moves(label, said, steps, effects, _pairs(name))
+
+
+def _moved(claim: str) -> Iterator[Moves]:
+    """Which parameters move a claim."""
+    for name, study in studied.shipped().items():
+        if claim in study.claims:
+            effects = study.on(claim)
+            of = f"of {counted(len(study.values), 'parameter')} that were fitted or assumed"
+            said = f"{len(effects) or 'none'} {of} (studied {study.date})"
+            yield Moves(f"moved on {name} by", said, effects=effects, fitted=_pairs(name))
+
+
+def _pairs(machine: str) -> frozenset[tuple[str, str]]:
+    """The parameters that were fitted, each with each of its claims."""
+    return frozenset((key, claim) for key, names in fitted_parameters().get(machine, {}).items() for claim in names)
 
 
 def _fitted_by(claim: str) -> list[str]:

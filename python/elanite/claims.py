@@ -45,6 +45,9 @@ Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["predicted", "fitted", "inconsistent", "inference"]
 Confidence = Literal["text", "abstract", "secondary"]
 
+TODAY = "today/"
+"""How the names of experiments on networks of today begin."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -105,6 +108,11 @@ class Claim:
         if self.inference:
             return "inference"
         return "fitted" if self.id in fitted() else "predicted"
+
+    @property
+    def today(self) -> bool:
+        """Whether it is about a network of today, and counted apart from the claims of the papers."""
+        return self.experiment.startswith(TODAY)
 
     @property
     def cited(self) -> str:

@@ -89,7 +89,7 @@ def groups(verdicts: Sequence[Verdict], roles: Sequence[str]) -> list[Group]:
     judged = [verdict for verdict in verdicts if verdict.judged and verdict.role in roles]
     names = {key: paper.short for key, paper in papers().items() if paper.chapter} | {OTHERS: "Other publications"}
     for key, name in names.items():
-        here = [verdict for verdict in judged if chapter_of_claim(verdict.claim.source) == key]
+        here = [verdict for verdict in judged if chapter_of_claim(verdict.claim) == key]
         rows = [(verdict, bar(verdict)) for verdict in here]
         bars = tuple(row for _, row in rows if row is not None)
         tiles = tuple(verdict for verdict, row in rows if row is None)

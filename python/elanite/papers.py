@@ -21,11 +21,13 @@ from elanite.claims import claims
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elanite.claims import Claim
     from elanite.figures import Figure
     from elanite.plan import Plan
 
-OTHERS, BEYOND, OWN = "others", "beyond", "own"
-"""The chapters that are no paper: other publications, what no paper has, and experiments that are not shipped."""
+OTHERS, BEYOND, TODAY, OWN = "others", "beyond", "today", "own"
+"""The chapters that are no paper: other publications, what no paper has, networks of today, experiments that are not
+shipped."""
 
 _NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")
 _FIGURE = re.compile(r"figures? (\d+)")
@@ -58,9 +60,11 @@ def keys(source: str) -> list[str]:
     return [word for word in re.findall(r"[\w-]+", source) if word in papers()]
 
 
-def chapter_of_claim(source: str) -> str:
-    """The chapter of a claim: its first paper with a chapter, or the other publications."""
-    first = keys(source)[:1]
+def chapter_of_claim(claim: Claim) -> str:
+    """The chapter of a claim: its first paper with a chapter, or the other publications; or the networks of today."""
+    if claim.today:
+        return TODAY
+    first = keys(claim.source)[:1]
     return first[0] if first and papers()[first[0]].chapter else OTHERS
 
 
@@ -69,6 +73,8 @@ def chapter(plan: Plan) -> str:
     source = plan.experiment
     if source.argument != source.name or source.name not in sources.shipped("experiment"):
         return OWN
+    if source.name.startswith(f"{TODAY}/"):
+        return TODAY
     first = re.match(r"[\w-]+", plan.document)
     key = first[0] if first else ""
     if key not in papers() or _NEW.search(plan.document):

@@ -12,17 +12,15 @@ the page still has the cover, all claims and all tables.
 from __future__ import annotations
 
 import json
-import os
 import platform
-from dataclasses import dataclass
-from dataclasses import replace as changed
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, cover, figures, findings, frames, papers, sources
+from elanite import _core, cover, figures, findings, frames, papers, sources, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -52,6 +50,7 @@ NAMES = {
     papers.OWN: "Own experiments",
     papers.OTHERS: "Other publications",
     papers.BEYOND: "Beyond the papers",
+    papers.TODAY: "Networks of today",
 }
 """The chapters that are no paper."""
 
@@ -60,6 +59,8 @@ ABOUT = {
     papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
     papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
     " to compare them with.",
+    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from"
+    " those of the papers.",
 }
 
 
@@ -155,11 +156,10 @@ class Writer:
         self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
         shown = [section for name in sources.shipped("experiment") if (section := self._section(name)) is not None]
         page = self.out / "report" / "index.html"
-        page.parent.mkdir(parents=True, exist_ok=True)
         note = NOTE if self.quick else ""
-        replace(page, render(shown, found, self.seed, studied(self.out, self.seed), note))
+        whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note))
         board = [verdict.as_json() for verdict in found]
-        replace(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
         return page, found
 
     def _section(self, name: str) -> Section | None:
@@ -205,8 +205,7 @@ def write_own(page: Path, plans: Sequence[Plan], store: Store) -> int:
     """Write a page of experiments of one's own: figures and machines, no claims; returns the number of sections."""
     found = sections(store, plans)
     if found:
-        page.parent.mkdir(parents=True, exist_ok=True)
-        replace(page, render(found, []))
+        whole.write(page, render(found, []))
     return len(found)
 
 
@@ -246,6 +245,9 @@ def render(
         tint=tint,
     )
     chapters = list(_chapters(found, verdicts))
+    line = headline(verdicts)
+    # The cover counts and shows the claims of the papers; those about networks of today are in their chapter.
+    verdicts = [v for v in verdicts if not v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return environment.get_template("report.html.j2").render(
@@ -254,7 +256,7 @@ def render(
         libraries=_libraries(),
         chapters=chapters,
         sections=found,
-        headline=headline(verdicts),
+        headline=line,
         note=note,
         judged=[v for v in verdicts if v.judged],
         missed=[v for v in counted if v.holds is False],
@@ -296,8 +298,8 @@ def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator
         known.setdefault(papers.chapter(section.plan), []).append(section)
     chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
     shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
-    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND):
-        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim.source)) == key]
+    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
+        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key]
         others = [v for v in here if v.claim.experiment not in shown]
         if known.get(key) or others:
             judged = [v for v in here if v.judged]
@@ -310,7 +312,7 @@ def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
     for section in found:
         mine = points[id(section)]
         same = next((other for other in found if mine < points[id(other)]), None)
-        yield changed(section, same=same, figures=[]) if same else section
+        yield replace(section, same=same, figures=[]) if same else section
 
 
 def _once(drawn: Iterable[Figure]) -> Iterator[Figure]:
@@ -320,7 +322,7 @@ def _once(drawn: Iterable[Figure]) -> Iterator[Figure]:
         if SATURATED not in figure.caption:
             yield figure
         elif first:
-            yield changed(figure, caption=figure.caption.replace(SATURATED, f"Signs as in {first}."))
+            yield replace(figure, caption=figure.caption.replace(SATURATED, f"Signs as in {first}."))
         else:
             first = figure.paper or "the first figure with loads"
             yield figure
@@ -330,17 +332,6 @@ def _embedded(figure: Figure) -> str:
     """What the page's script needs of a figure: the chart, and the table of its data."""
     head, rows = tabular.table(figure)
     return _json({"spec": figure.spec(), "head": head, "rows": rows})
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file aside and rename it, so that a reader never sees half of it."""
-    aside = path.with_name(f".{path.name}-{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-    except OSError:
-        aside.unlink(missing_ok=True)
-        raise
 
 
 def _data(name: str) -> str:

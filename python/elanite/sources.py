@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from elanite.errors import UsageError
+from elanite.graphs import completed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -156,7 +157,8 @@ def _read_path(kind: Kind, argument: str, path: Path) -> Source:
         with as_file(entry) as shipped_path:
             if shipped_path.resolve() == path.resolve():
                 name = shipped_name
-    return Source(kind, name, argument, argument, _text_of(path))
+    text = _text_of(path)
+    return Source(kind, name, argument, argument, completed(text, path) if kind == "machine" else text)
 
 
 def _text_of(path: Path) -> str:

@@ -140,8 +140,12 @@ def planned(
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
-    """One plan of the points of all combinations."""
-    return replace(plans[0], points=tuple(point for each in plans for point in each.points))
+    """One plan of the points of all combinations.
+
+    The figures of the experiment do not know the varied keys, and would draw all combinations as one; the plan has the
+    general figures, in which everything that varies is an axis or a curve.
+    """
+    return replace(plans[0], figures=(), points=tuple(point for each in plans for point in each.points))
 
 
 def _plan(

@@ -97,7 +97,7 @@ def experiment_file(name: str, machine: Source) -> str:
     rate = _core.quantity(str(values["link.rate"]))
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
-    loads = [f'"{round(rate[0] * share)} MB/s"' for share in (0.05, 0.1, 0.2, 0.3, 0.5, 0.8)]
+    loads = [f'"{round(rate[0] * share)} MB/s"' for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
     text = EXPERIMENT.format(
         name=json.dumps(name), machine=json.dumps(machine.argument), nodes=nodes, last=nodes - 1, loads=", ".join(loads)
     )
@@ -158,4 +158,5 @@ x = "message_bytes"
 x_scale = "steps"
 x_title = "message size"
 y_title = "latency, µs"
+log = true
 """

@@ -63,6 +63,9 @@ def plain(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value)
     if isinstance(value, str):
+        lines = value.splitlines()
+        if len(lines) > 1:  # the cables of a graph
+            return f"{lines[0]} ... {lines[-1]} ({len(lines):,} lines)"
         return re.sub(r"(?<=\d )us\b", "µs", value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -185,11 +188,25 @@ def _brief_line(line: str) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims of each role hold; how many are missed, too vague or not resolved, if any are."""
+    """One line: how many claims of each role hold; how many are missed, too vague or not resolved, if any are.
+
+    Claims about networks of today are counted apart, behind those of the papers.
+    """
+    today = [verdict for verdict in verdicts if verdict.claim.today and verdict.judged]
+    verdicts = [verdict for verdict in verdicts if not verdict.claim.today]
     contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
-    return (
+    line = (
         f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
         f" {_count(verdicts, 'inference', 'inferences of the authors')}; inconsistent in the source: {contradicted}"
+    )
+    return f"{line}. {of_today(today)}" if today else line
+
+
+def of_today(verdicts: Sequence[Verdict]) -> str:
+    """One line: how many of the claims about networks of today hold."""
+    return (
+        f"Networks of today: {_count(verdicts, 'predicted', 'predicted claims')};"
+        f" {_count(verdicts, 'fitted', 'fitted claims')}"
     )
 
 
@@ -245,7 +262,8 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
     """The page docs/validation.md: the claims by role, missed and not yet simulated claims."""
     from elanite.claims import fitted_parameters
 
-    judged = [v for v in verdicts if v.judged]
+    today = [v for v in verdicts if v.judged and v.claim.today]
+    judged = [v for v in verdicts if v.judged and not v.claim.today]
     counted = [v for v in judged if v.role in ("predicted", "fitted")]
     inferred = [v for v in judged if v.role == "inference"]
     contradicted = [v for v in judged if v.role == "inconsistent"]
@@ -310,6 +328,10 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         *(f"{line}. {v.claim.vague}." for v in counted if v.state == "source too vague" for line in _misses([v])),
         "",
+        "## Networks of today",
+        "",
+        *_of_today(today),
+        "",
         "## How the findings are tested",
         "",
         *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
@@ -319,6 +341,27 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         *(f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts if not v.judged),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
+    """The claims about networks of today, which are counted apart."""
+    if not verdicts:
+        return ["None of these claims was simulated."]
+    predicted, others = ([v for v in verdicts if (v.role == "predicted") is role] for role in (True, False))
+    return [
+        "The machines and figures of these claims are those of other vendors, decades later; they are counted apart,"
+        f" and [networks of today](today.md) tells more. {of_today(verdicts)}.",
+        "",
+        "Predicted:",
+        "",
+        *_table(predicted),
+        "",
+        "Fitted:",
+        "",
+        *_table(others),
+        "",
+        *_misses([v for v in verdicts if v.holds is False]),
+    ]
 
 
 def _digits(value: float) -> int:

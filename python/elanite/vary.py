@@ -55,7 +55,12 @@ class Varied:
 
 def uncertain(machine: Machine) -> list[Parameter]:
     """The parameters that were fitted or assumed."""
-    return [each for each in machine.parameters if each.fitted_to or UNKNOWN.search(each.source)]
+    return [each for each in machine.parameters if is_uncertain(each)]
+
+
+def is_uncertain(parameter: Parameter) -> bool:
+    """Whether a parameter was fitted or assumed."""
+    return bool(parameter.fitted_to or UNKNOWN.search(parameter.source))
 
 
 def varied(machine: Machine) -> tuple[list[Varied], list[Parameter]]:

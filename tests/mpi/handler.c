@@ -1,13 +1,14 @@
 /* Messages to and from the last rank, whose cable has died, in a program that handles errors: each call says so, and the others
  * go on among themselves. Every rank sleeps until 10 ms, when nobody reaches the last rank any more.
  *
- *   handler [returns|function|fatal|late|collective|probe]
+ *   handler [returns|function|fatal|late|collective|posted|probe]
  *
  *   returns      MPI_ERRORS_RETURN (default)
  *   function     the handler is a function of the program
  *   fatal        no handler: the first error ends the program
  *   late         the cable dies while rank 0 sends again and again
  *   collective   a sum over all ranks, which ends the program
+ *   posted       a barrier and a broadcast that do not block, with --collectives hardware or elan
  *   probe        MPI_Probe, alone
  */
 #define _DEFAULT_SOURCE /* usleep */
@@ -33,8 +34,8 @@ static void handle(MPI_Comm *comm, int *code, ...)
     handled = *code;
 }
 
-/* The call must have failed, and its error must name the last rank and its cable, if there is room. */
-static void fails(const char *call, int code)
+/* The call must have failed, and its error must name what is lost and the cable of the last rank, if there is room. */
+static void loses(const char *what, const char *call, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
     int class, length;
@@ -45,13 +46,20 @@ static void fails(const char *call, int code)
     MPI_Error_class(code, &class);
     require(class == MPI_ERR_OTHER, "%s has failed with an error of class %d", call, class);
     MPI_Error_string(code, text, &length);
-    char named[64], node[64];
-    snprintf(named, sizeof named, "rank %d of the run cannot be reached", rank == last ? 0 : last);
+    char node[64];
     snprintf(node, sizeof node, "cable from node %d", last);
-    require(strstr(text, named) && (strstr(text, node) || length > 500), "%s: %s", call, text);
+    require(strstr(text, what) && (strstr(text, node) || length > 500), "%s: %s", call, text);
     failures++;
     if (rank == 0 && failures == 1)
         fprintf(stderr, "%s\n", text);
+}
+
+/* The same of a message to or from the last rank, or from it. */
+static void fails(const char *call, int code)
+{
+    char named[64];
+    snprintf(named, sizeof named, "rank %d of the run cannot be reached", rank == last ? 0 : last);
+    loses(named, call, code);
 }
 
 /* Messages of the ranks that are left, all around. */
@@ -124,6 +132,21 @@ static void several(void)
     fails("status of MPI_Waitall", statuses[0].MPI_ERROR);
 }
 
+/* Calls of all ranks that Elanlib carries out. The group has lost a member, so they fail at all of them. */
+static void posted(void)
+{
+    const char *what = "the collective operation is lost";
+    MPI_Request requests[2];
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
+    loses(what, "MPI_Wait for MPI_Ibarrier", MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    MPI_Ibcast(in, LONG, MPI_CHAR, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[1]);
+    for (int one = 0; one < 2; one++) {
+        int index;
+        loses(what, "MPI_Waitany", MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE));
+    }
+}
+
 static void late(void)
 {
     int code = MPI_SUCCESS, rounds = 0;
@@ -158,6 +181,8 @@ int main(int argc, char **argv)
         int one = 1, sum = 0;
         int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         require(code != MPI_SUCCESS, "the sum has not failed");
+    } else if (strcmp(how, "posted") == 0) {
+        posted();
     } else if (strcmp(how, "probe") == 0) {
         MPI_Status status;
         fails("MPI_Probe", MPI_Probe(rank == last ? 0 : last, 1, MPI_COMM_WORLD, &status));

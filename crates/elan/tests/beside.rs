@@ -12,7 +12,7 @@ const BESIDE: Rail = Rail::new(1);
 /// Two processes of a job on two nodes, on the second of two rails as well.
 fn two(cluster: &Cluster) -> [(Node, Node); 2] {
     let places = cluster
-        .attach([0, 3].map(NodeId::new))
+        .attach(cluster.capability(), [0, 3].map(NodeId::new))
         .expect("there are contexts");
     let beside = |one: &Node| (one.clone(), one.beside(BESIDE).expect("there are contexts"));
     [beside(&places[0]), beside(&places[1])]

@@ -11,6 +11,7 @@
 //! | `level` | `fabric` | `fabric`: switches and links, packets handed to adapters by a generator, as other network simulators do. `machine`: the shipped experiment `speed/uniform-64`, programs, adapters and buses included |
 //! | `levels` | 3 | levels of switches of the quaternary tree: 4, 16, 64, ... 65,536 nodes |
 //! | `topology` | `fat-tree` | `other`: the first `4^levels` nodes of the network that the keys `topology.kind` and so on describe, at the level of the fabric |
+//! | `graph` | | a file with the cables of the network of kind `graph` |
 //! | `load` | 0.3 | flits that each node offers in a cycle, on average; with `saturated`, each adapter always has a packet waiting |
 //! | `pattern` | `uniform` | where packets go: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node's number exchanged) |
 //! | `warm_up` | 2000 | cycles before those that count |
@@ -43,10 +44,11 @@ const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
 const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
 
 /// The keys of this program, and what they usually are.
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
     ("level", "fabric"),
     ("levels", "3"),
     ("topology", "fat-tree"),
+    ("graph", ""),
     ("load", "0.3"),
     ("pattern", "uniform"),
     ("warm_up", "2000"),
@@ -78,6 +80,12 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
             None => overrides.push(word),
         }
     }
+    let mut cables = Vec::new();
+    if !keys["graph"].is_empty() {
+        let file = &keys["graph"];
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
+        cables.push(format!("topology.cables={}", Value::from(text)));
+    }
     let levels = number(&keys, "levels")?;
     let load = match keys["load"].as_str() {
         "saturated" => None,
@@ -98,6 +106,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         is_tree,
         load,
         overrides,
+        cables,
         faults: listed(&keys["faults"])?,
     };
     let measured = match keys["level"].as_str() {
@@ -185,6 +194,8 @@ struct Case {
     is_tree: bool,
     load: Option<f64>,
     overrides: Vec<String>,
+    /// The cables of a graph, as a parameter.
+    cables: Vec<String>,
     /// The faults of the experiment.
     faults: &'static str,
 }
@@ -202,7 +213,8 @@ impl Case {
             network.push(format!("topology.down={}", arities(self.levels)));
             network.push(format!("topology.up={}", arities(self.levels - 1)));
         }
-        let all = network.iter().chain(ours).chain(&self.overrides);
+        let all = network.iter().chain(ours).chain(&self.cables);
+        let all = all.chain(&self.overrides);
         let all: Result<Vec<_>, _> = all.map(|text| Override::parse(text)).collect();
         let (experiment, machine): (Vec<_>, Vec<_>) = all?
             .into_iter()
@@ -456,6 +468,7 @@ impl Traffic {
                 .into(),
             flits: self.flits,
             priority: Priority::Low,
+            traffic_class: 0,
             awaits_end: false,
             token: 0,
         }

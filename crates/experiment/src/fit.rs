@@ -45,6 +45,26 @@ impl<'a> Fit<'a> {
         }
     }
 
+    /// Checks that the machine has traffic classes.
+    pub fn classes(&mut self, path: &str, classes: &Sweep<u32>) {
+        let most = self.machine.traffic_classes();
+        for (place, &class) in classes.places(path) {
+            if class < most {
+                continue;
+            }
+            if most == 1 {
+                let found = self.problem(&place, "the machine has one traffic class, class 0");
+                found.hint("leave `class` out, or give the machine several with link.classes");
+            } else {
+                let message =
+                    format!("there is no traffic class {class}: the machine has {most}, from 0 on");
+                let found = self.problem(&place, message);
+                let found = found.allowed(format!("0 to {}", most - 1));
+                found.hint("or give the machine more with link.classes");
+            }
+        }
+    }
+
     /// Checks that the network is a tree, which operations by hardware broadcasts need.
     pub fn tree(&mut self, path: &str, operations: &Sweep<Operation>) {
         let noun = self.machine.topology.noun();

@@ -17,6 +17,7 @@ pub(crate) mod kind;
 mod noise;
 mod overlap;
 mod ping;
+mod trace;
 
 pub use allocation::{Allocation, AllocationGrid};
 pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
@@ -26,6 +27,7 @@ pub use kind::Plot;
 pub use noise::NoiseGrid;
 pub use overlap::OverlapGrid;
 pub use ping::PingGrid;
+pub use trace::TraceGrid;
 
 use crate::changes::Changes;
 use crate::check::Check;
@@ -305,6 +307,8 @@ kinds! {
     noise: NoiseGrid => Noise(NoiseGrid),
     /// A collective operation.
     collective: CollectiveGrid => Collective(CollectiveSeries),
+    /// A collective operation as a trace.
+    trace: TraceGrid => Trace(TraceGrid),
     /// A static allocation of rails.
     allocation: AllocationGrid => Allocation(AllocationGrid),
     /// A closed form of goodput.

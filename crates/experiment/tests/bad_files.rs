@@ -64,6 +64,7 @@ fn any_cut_and_any_gap() {
         include_str!("collectives.toml"),
         include_str!("allocation.toml"),
         include_str!("overlap.toml"),
+        include_str!("trace.toml"),
         include_str!("rails.toml"),
         include_str!("saturation.toml"),
         include_str!("precision.toml"),

@@ -96,7 +96,7 @@ const WRONG: &[(&str, &[&str])] = &[
     ("set_below_a_value", &["machine.title.length=60"]),
     ("set_bare_number", &["link.hop_delay=60"]),
     ("set_wrong_unit", &["link.hop_delay=60 MB"]),
-    ("set_out_of_bounds", &["link.channels=9"]),
+    ("set_out_of_bounds", &["link.channels=33"]),
     (
         "set_list_element",
         &["link.hop_delay=[\"60 ns\", \"62 ns\", \"60 ns\"]"],

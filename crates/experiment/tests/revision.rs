@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Experiments that have series of every kind of benchmark, and the machines on which they run.
-const EXPERIMENTS: [(&str, &str, &str); 11] = [
+const EXPERIMENTS: [(&str, &str, &str); 12] = [
     ("good", EXPERIMENT, "one rail"),
     ("jobs", include_str!("jobs.toml"), "one rail"),
     ("two_jobs", include_str!("two_jobs.toml"), "one rail"),
@@ -26,6 +26,7 @@ const EXPERIMENTS: [(&str, &str, &str); 11] = [
     ("precision", include_str!("precision.toml"), "one rail"),
     ("rails", include_str!("rails.toml"), "four rails"),
     ("goodput", include_str!("goodput.toml"), "one rail"),
+    ("trace", include_str!("trace.toml"), "one rail"),
 ];
 
 /// Crates whose code enters results: random streams, elementary functions, quantiles and digests.

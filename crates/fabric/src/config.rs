@@ -15,7 +15,7 @@ pub use crate::mechanism::{
 pub const MAX_HOP_DELAY: u32 = HORIZON as u32;
 
 /// Most virtual channels of each direction of a link.
-pub const MAX_CHANNELS: u32 = 8;
+pub const MAX_CHANNELS: u32 = 32;
 
 /// Most bits of an age.
 pub const MAX_AGE_BITS: u32 = 32;
@@ -30,12 +30,15 @@ pub struct Config {
     pub topology: Topology,
     /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
     pub hop_delay: Vec<u32>,
-    /// Virtual channels of each direction of a link, `1..=8`.
+    /// Virtual channels of each direction of a link, `1..=32`.
     pub channels: u32,
+    /// Traffic classes, each with channels of its own: at least 1, and no more than there are channels for the classes of the
+    /// routing in each of them. See the essay of `control::classes`.
+    pub traffic_classes: u32,
     /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
     /// may be longer.
     pub buffer: u32,
-    /// Number of unacknowledged packets that an adapter may have, at least 1.
+    /// Number of unacknowledged packets that an adapter may have, in each traffic class, at least 1.
     pub packets_in_flight: u32,
     /// The life of a circuit.
     pub circuit: Circuit,
@@ -99,6 +102,7 @@ impl Config {
             hop_delay: vec![1; topology.levels()],
             topology,
             channels: 2,
+            traffic_classes: 1,
             buffer: 1000,
             packets_in_flight: 2,
             circuit: Circuit::UntilAcknowledged,
@@ -131,7 +135,8 @@ impl Config {
                 .all(|&delay| (1..=MAX_HOP_DELAY).contains(&delay))
         );
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
-        assert!(self.channels >= self.topology.classes());
+        assert!(self.traffic_classes >= 1);
+        assert!(self.channels >= self.traffic_classes * self.topology.classes());
         assert!(self.buffer >= 1 && self.packets_in_flight >= 1);
         assert!((1..=MAX_AGE_BITS).contains(&self.age_bits));
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);

@@ -5,7 +5,8 @@
 //!
 //! A *node* may have an adapter on each of several *rails*. The fabric deals with these adapters: each is a [`Place`], and
 //! [`Wiring::place`](crate::topology::Wiring::place) and [`Wiring::rail_and_node`](crate::topology::Wiring::rail_and_node)
-//! convert between a place and its rail and node. On the first rail the place has the number of the node.
+//! convert between a place and its rail and node. On the first rail the place has the number of the node, but for rail-optimised
+//! trees.
 
 /// Defines identifiers: numbers from 0 that index a `TiVec`.
 #[macro_export]
@@ -81,4 +82,6 @@ identifiers! {
     ChannelId;
     /// Links of a switch that the same headers compete for.
     GroupId;
+    /// The packets of a traffic class at an adapter.
+    QueueId;
 }

@@ -7,7 +7,7 @@
 //!
 //! The crate has three rooms:
 //!
-//! * [`topology`]: networks (fat trees, tori, meshes, dragonflies, HyperX networks, of any sizes), their wiring and routes;
+//! * [`topology`]: networks (fat trees, tori, meshes, dragonflies, HyperX networks, of any sizes, and any graph), their wiring and routes;
 //! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
 //!   releases. The front of the control plane is [`Fabric`];
 //! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
@@ -63,6 +63,7 @@
 pub mod config;
 pub mod control;
 mod fabric;
+mod hash;
 pub mod id;
 mod mechanism;
 pub mod motion;
@@ -79,7 +80,7 @@ pub use control::{
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
 pub use topology::{
-    Destination, Dragonfly, FatTree, HyperX, Mesh, Topology, TopologyError, Torus, Wiring,
+    Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError, Torus, Wiring,
 };
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.

@@ -39,6 +39,13 @@ mechanisms! {
         /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
         /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
         SourceFixed,
+        /// The static tables of today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
+        /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out
+        /// the nodes.
+        DestinationModulo,
+        /// A hash of source, destination and level: all packets of a flow climb by the same links, and flows are spread at random
+        /// (equal-cost multi-path, ECMP).
+        FlowHash,
     }
 
     /// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.
@@ -72,7 +79,8 @@ mechanisms! {
 
     /// Which of its channels a link serves when several have a flit to move.
     pub enum Multiplexing {
-        /// The packet that was injected first goes first, preemptive and work-conserving: here ages count every cycle.
+        /// The packet that was injected first goes first, whatever its traffic class, preemptive and work-conserving: here ages
+        /// count every cycle.
         OldestFirst,
         /// The channels in turn, flit by flit.
         RoundRobin,

@@ -4,7 +4,7 @@
 mod common;
 
 use common::random::{Act, Case, Input, any_case, case, failing, inputs, many};
-use common::{Bench, Heard, assert_all_done, farthest, packet, travel};
+use common::{Bench, Heard, assert_all_done, farthest, in_class, packet, travel};
 use fabric::motion::FlitCensus;
 use fabric::{
     Ack, Circuit, Cycle, Fabric, LinkCounters, LinkId, Multiplexing, PacketRecord, PacketSpec,
@@ -130,7 +130,8 @@ fn check_news(case: &Case, bench: &Bench) {
     assert_eq!(ended, all(&|spec| spec.awaits_end));
 }
 
-/// No adapter has more packets under way than it may have, and it injects each class of its packets in order.
+/// No adapter has more packets of a traffic class under way than it may have, and it injects the packets of each class and priority
+/// in order.
 fn check_adapter(case: &Case, bench: &Bench, node: Place) {
     let mut done: Vec<_> = bench
         .done()
@@ -141,13 +142,15 @@ fn check_adapter(case: &Case, bench: &Bench, node: Place) {
         assert_eq!(record.sequence as usize, place);
         let open = done[..place]
             .iter()
+            .filter(|(_, before)| before.traffic_class == spec.traffic_class)
             .filter(|(earlier, _)| earlier.acknowledged > record.injected)
             .count();
         assert!(open < case.config.packets_in_flight as usize);
         for (earlier, before) in &done[..place] {
-            let same_class = !case.config.priorities || before.priority == spec.priority;
+            let alike = !case.config.priorities || before.priority == spec.priority;
+            let alike = alike && before.traffic_class == spec.traffic_class;
             assert!(earlier.injected <= record.injected);
-            assert!(!same_class || before.token < spec.token, "out of order");
+            assert!(!alike || before.token < spec.token, "out of order");
         }
     }
 }
@@ -233,13 +236,16 @@ fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let start = (last.expect("a packet").max(after) + behind).div_ceil(period) * period;
     let apart = (4000 + 40 * longest) * period;
     let at_once = match config.multiplexing {
-        Multiplexing::OldestFirst => config.channels as usize,
+        Multiplexing::OldestFirst => config.channels,
         Multiplexing::RoundRobin => 1,
     };
     for node in 0..nodes {
         let at = 2 * u64::from(node) * apart;
-        let mut probes = vec![(at, packet(node, node, flits)); at_once];
-        probes.push((at + apart, packet(node, (node + nodes / 2) % nodes, flits)));
+        let class = |number: u32| (number % config.traffic_classes) as u8;
+        let probe = |number| (at, in_class(class(number), packet(node, node, flits)));
+        let mut probes: Vec<_> = (0..at_once).map(probe).collect();
+        let afar = packet(node, (node + nodes / 2) % nodes, flits);
+        probes.push((at + apart, in_class(class(node), afar)));
         for (at, _) in &mut probes {
             *at += start;
         }

@@ -3,9 +3,10 @@
 
 mod common;
 
-use common::{Bench, machine, named, one_switch, packet, records};
+use common::{Bench, machine, named, one_switch, packet, records, three_levels};
+use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::control::Hold;
-use fabric::{Circuit, Config, Cycle, Engine, FatTree, config::MAX_HOP_DELAY};
+use fabric::{Circuit, Config, Cycle, Engine, FatTree};
 
 const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
 
@@ -47,15 +48,44 @@ fn delivered(config: &Config, flits: u32, packets: u32) -> Vec<Cycle> {
 fn the_channels_of_a_link_are_its_credits() {
     for engine in ENGINES {
         for (delay, flits) in [(20, 10), (MAX_HOP_DELAY, 66)] {
-            for channels in 1..=5 {
-                let config = stream(delay, flits, channels, 64, engine);
-                let expected = expected(channels, delay + flits + 1, flits, delay, 20);
+            for channels in [1, 2, 3, 4, 5, 8, 16, 17, MAX_CHANNELS] {
+                let config = stream(delay, flits, channels, 1024, engine);
+                let expected = expected(channels, delay + flits + 1, flits, delay, 80);
                 assert_eq!(
-                    delivered(&config, flits, 20),
+                    delivered(&config, flits, 80),
                     expected,
                     "{channels} {delay}"
                 );
             }
+        }
+    }
+}
+
+/// The same stream over the six links of the longest way in a tree of three levels, each as long as a link can be. Every link sends
+/// what comes as it comes: the credits of one link are enough for all, and 17 channels carry the whole rate of the link over a way
+/// of 6,138 cycles.
+#[test]
+fn many_credits_fill_a_long_way() {
+    let (delay, flits, packets) = (MAX_HOP_DELAY, 66, 80);
+    for engine in ENGINES {
+        for channels in [1, 16, 17, MAX_CHANNELS] {
+            let config = Config {
+                circuit: Circuit::CutThrough,
+                buffer: flits,
+                channels,
+                packets_in_flight: 1024,
+                engine,
+                ..three_levels(delay)
+            };
+            let more = Cycle::from(4 * delay);
+            let expected = expected(channels, delay + flits + 1, flits, delay, packets);
+            let expected: Vec<_> = expected.into_iter().map(|at| at + more).collect();
+            let traffic: Vec<_> = (0..packets).map(|_| (0, packet(0, 63, flits))).collect();
+            let done = records(&config, 100, &traffic);
+            let delivered: Vec<_> = done.iter().map(|record| record.delivered).collect();
+            assert_eq!(delivered, expected, "{channels}");
+            let took = delivered[79] - delivered[0] + Cycle::from(flits);
+            assert_eq!(took == Cycle::from(flits * packets), channels >= 17);
         }
     }
 }

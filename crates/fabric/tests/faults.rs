@@ -5,7 +5,7 @@
 mod common;
 
 use common::random::{Act, Input};
-use common::{Bench, CIRCUITS, Heard, broadcast, machine, named, packet};
+use common::{ASCENTS, Bench, CIRCUITS, Heard, broadcast, machine, named, packet};
 use fabric::topology::find_cycle;
 use fabric::{
     Ack, Ascent, Circuit, Config, Cycle, Engine, FatTree, Faults, LinkCounters, LinkId,
@@ -447,7 +447,7 @@ fn a_switch_answers_for_the_nodes_below() {
 /// avoid it until the sources learn again.
 #[test]
 fn sources_avoid_what_they_know_to_be_dead() {
-    for ascent in [Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed] {
+    for ascent in ASCENTS {
         let config = Config { ascent, ..tree() };
         let dies = link(&config, "switch 2.3", "switch 1.3");
         let traffic: Vec<_> = (0..300)

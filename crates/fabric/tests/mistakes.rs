@@ -19,7 +19,12 @@ const KINDS: [(&str, usize, &[&str]); 3] = [
     (
         "control",
         5,
-        &["control_plane", "one_packet", "two_packets"],
+        &[
+            "control_plane",
+            "one_packet",
+            "two_packets",
+            "traffic_classes",
+        ],
     ),
     ("faults", 10, &["faults", "conservation"]),
 ];

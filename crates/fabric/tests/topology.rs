@@ -57,6 +57,89 @@ fn qsnet_of_64_nodes() {
     );
 }
 
+/// Adapter `k` of host `h` is at leaf `k` of the pod of the host: a permutation of the positions, and all else as in the plain
+/// tree. Two links join adapters of one rail of a pod, four those of one host where a switch joins the leaves of the pod.
+#[test]
+fn rail_optimised_trees() {
+    for (down, up, adapters) in [
+        (&[4, 8][..], &[4][..], 8),
+        (&[4, 8, 3], &[4, 2], 8),
+        (&[3, 4, 2], &[3, 3], 2),
+        (&[2, 2, 3], &[2, 1], 6),
+    ] {
+        let positions: u32 = down.iter().product();
+        let (hosts, pod) = (down[0], down[0] * adapters);
+        let plain = FatTree::new(down, up, positions).expect("within bounds");
+        let plain = plain.with_rails(2).expect("two rails");
+        let tree = plain.rail_optimised(adapters).expect("whole pods");
+        assert_eq!(tree.adapters(), adapters);
+        assert_eq!(tree.bisection(), plain.bisection());
+        assert_eq!(
+            (tree.switches(), tree.links()),
+            (plain.switches(), plain.links())
+        );
+        assert!(LinkId::all(tree.links()).all(|link| tree.ends(link) == plain.ends(link)));
+        assert!(plain.as_tree().is_some() && tree.as_tree().is_none());
+        let rail = Rail::new(1);
+        for node in NodeId::all(positions) {
+            let place = tree.place(rail, node);
+            assert_eq!(tree.rail_and_node(place), (rail, node));
+            let (host, adapter) = (node.get() / adapters, node.get() % adapters);
+            let leaf = host / hosts * adapters + adapter;
+            assert_eq!(place.get(), positions + leaf * down[0] + host % hosts);
+            let end = tree.end_name(End::Node(place));
+            assert_eq!(end, format!("node {node} of rail 1"));
+            // The same adapter of the next host of the pod, and the next adapter of the same host.
+            if host % hosts + 1 < hosts {
+                let next = tree.place(rail, NodeId::new(node.get() + adapters));
+                assert_eq!(tree.distance(place, next), 2);
+            }
+            if adapter + 1 < adapters {
+                let next = tree.place(rail, NodeId::new(node.get() + 1));
+                let within = if down[1].is_multiple_of(adapters) {
+                    4
+                } else {
+                    6
+                };
+                assert!((4..=within).contains(&tree.distance(place, next)));
+            }
+        }
+        // Whole pods, and so the first positions are taken.
+        if positions > pod {
+            let part = FatTree::new(down, up, pod).expect("within bounds");
+            let part = part.rail_optimised(adapters).expect("a whole pod");
+            let places = NodeId::all(pod).map(|node| part.place(Rail::new(0), node));
+            let mut places: Vec<Place> = places.collect();
+            places.sort();
+            assert!(places.into_iter().eq(Place::all(pod)));
+        }
+    }
+    let tree = FatTree::new(&[4, 8], &[4], 24).expect("within bounds");
+    for (adapters, key, message) in [
+        (
+            1,
+            "adapters",
+            "1 adapters of a host need as many leaves in each pod, and the tree has 8 leaves",
+        ),
+        (
+            3,
+            "adapters",
+            "3 adapters of a host need as many leaves in each pod, and the tree has 8 leaves",
+        ),
+        (
+            4,
+            "nodes",
+            "24 nodes are no whole pods: 4 leaves with 4 nodes each are a pod of 16",
+        ),
+    ] {
+        let error = tree.rail_optimised(adapters).expect_err("no whole pods");
+        assert_eq!(
+            (error.key.as_str(), error.to_string().as_str()),
+            (key, message)
+        );
+    }
+}
+
 /// With 32 of 64 nodes the switches stay, and so do the distances (petrini2003 s5.3).
 #[test]
 fn partly_populated() {

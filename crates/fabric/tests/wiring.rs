@@ -1,6 +1,9 @@
 //! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
 
-use fabric::topology::{End, Tag};
+mod common;
+
+use common::ASCENTS;
+use fabric::topology::{Climb, End, Routing, Tag};
 use fabric::{Ascent, Broadcast, Destination, FatTree, LinkId, Place, SwitchId, Wiring};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -102,7 +105,7 @@ proptest! {
     fn every_route_leads_to_its_destination(
         tree in any_tree(),
         pairs in prop::collection::vec((any::<u32>(), any::<u32>()), 1..20),
-        ascent in prop::sample::select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
+        ascent in prop::sample::select(&ASCENTS),
     ) {
         let fixed = ascent != Ascent::Adaptive;
         for (a, b) in pairs {
@@ -224,6 +227,92 @@ proptest! {
     fn bisection_is_the_greatest_flow(tree in any_tree()) {
         prop_assume!(tree.children(tree.levels()) % 2 == 0 && tree.links() < 1500);
         prop_assert_eq!(tree.bisection(), greatest_flow(&tree));
+    }
+}
+
+/// The links between switches that a packet climbs and descends.
+fn inner_links(routing: &Climb, source: Place, node: Place) -> Vec<LinkId> {
+    let plan = routing.plan(source, node.into(), 0);
+    let path = routing.path_of(source, node, plan);
+    path[1..path.len() - 1].to_vec()
+}
+
+/// Destination modulo: in a k-ary n-tree each link down carries the packets to one node, whatever their sources, and no two
+/// packets share a link if each node sends to the node that is a fixed number ahead (Zahavi, 2010). The same digit on each level,
+/// as in Elan3 tables, does neither on three levels.
+#[test]
+fn destination_modulo_shares_out_the_nodes() {
+    for (k, n) in [(2, 2), (4, 2), (2, 3), (3, 3), (2, 4), (4, 3)] {
+        let tree = FatTree::k_ary(k, n).expect("within bounds");
+        let shares = |ascent| {
+            let routing = Climb::new(&tree, ascent, Broadcast::Serialised);
+            let mut served: BTreeMap<LinkId, BTreeSet<Place>> = BTreeMap::new();
+            let mut collides = false;
+            for shift in 1..tree.nodes() {
+                let mut taken = BTreeSet::new();
+                for source in Place::all(tree.nodes()) {
+                    let node = Place::new((source.get() + shift) % tree.nodes());
+                    for link in inner_links(&routing, source, node) {
+                        collides |= !taken.insert(link);
+                        if !tree.is_up(link) {
+                            served.entry(link).or_default().insert(node);
+                        }
+                    }
+                }
+            }
+            let most = served.values().map(BTreeSet::len).max();
+            (served.len() as u32, most.expect("links are used"), collides)
+        };
+        let links_down = tree.nodes() * (n as u32 - 1);
+        assert_eq!(shares(Ascent::DestinationModulo), (links_down, 1, false));
+        let elan = shares(Ascent::Deterministic);
+        assert_eq!(elan == (links_down, 1, false), n == 2, "{k}-ary {n}-tree");
+    }
+}
+
+/// Destination modulo with parallel links: the nodes are spread over the parents first, and evenly.
+#[test]
+fn destination_modulo_spreads_over_parents_first() {
+    let tree = FatTree::with_parallel_links(&[4, 4], &[4], &[2], 16).expect("within bounds");
+    let up = |node: u32| {
+        let route = tree.route(Place::new(15), Place::new(node), Ascent::DestinationModulo);
+        route.tags()[0]
+    };
+    // Ports 0 and 1 lead to one parent, ports 2 and 3 to the other.
+    assert_eq!([0, 1, 2, 3].map(up), [0, 2, 1, 3].map(Tag::Up));
+}
+
+/// A hash of the flow: each pair of nodes has one way; all pairs together load each up-link of a level by chance, within five
+/// standard deviations of a fair share.
+#[test]
+fn a_hash_of_the_flow_spreads_pairs() {
+    let tree = FatTree::k_ary(4, 3).expect("within bounds");
+    let routing = Climb::new(&tree, Ascent::FlowHash, Broadcast::Serialised);
+    let mut pairs: BTreeMap<LinkId, u32> = BTreeMap::new();
+    for source in Place::all(tree.nodes()) {
+        for node in Place::all(tree.nodes()) {
+            for link in inner_links(&routing, source, node) {
+                *pairs.entry(link).or_default() += 1;
+            }
+        }
+    }
+    for level in [1, 2] {
+        let links = LinkId::all(tree.links());
+        let ups = links.filter(|&link| tree.link_level(link) == level && tree.is_up(link));
+        let loads: Vec<u32> = ups
+            .map(|link| pairs.get(&link).copied().unwrap_or(0))
+            .collect();
+        // From each node of a level-1 switch to 60 others, and of the 16 below a level-2 switch to 48 others.
+        let fair = if level == 1 { 60.0 } else { 48.0_f64 };
+        let spread = 5.0 * (fair * 0.75_f64).sqrt();
+        assert!(
+            loads
+                .iter()
+                .all(|&load| (f64::from(load) - fair).abs() < spread),
+            "{loads:?}"
+        );
+        assert_eq!(f64::from(loads.iter().sum::<u32>()), 64.0 * fair);
+        assert!(loads.iter().any(|&load| f64::from(load) != fair));
     }
 }
 

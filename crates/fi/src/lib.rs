@@ -11,7 +11,8 @@
 //! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
 //!
 //! The modules build on each other in this order: types of the interface ([`abi`]), the program's memory and addresses
-//! ([`memory`], [`address`]), the calling thread ([`thread`]), lost operations ([`losses`]), the state ([`progress`]), the
+//! ([`memory`], [`address`]), the calling thread ([`thread`]), lost operations ([`losses`]), receives that stand
+//! for collective calls ([`stand_in`]), the state ([`progress`]), the
 //! session around it, operations and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`],
 //! [`completion`], [`domain`], [`fabric`]).
 //!
@@ -42,6 +43,7 @@ mod provider;
 mod rma;
 mod session;
 pub mod shmem;
+mod stand_in;
 #[cfg(test)]
 mod tests;
 mod thread;

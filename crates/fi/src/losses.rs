@@ -11,7 +11,7 @@
 //!
 //! | what is lost | what the program gets |
 //! |---|---|
-//! | a send or receive with a tag | `MPI_ERR_OTHER` from the call that ends the request |
+//! | a send or receive with a tag, a collective call that Elanlib carries out and that does not block | `MPI_ERR_OTHER` from the call that ends the request |
 //! | a short message of `MPI_Send`, which is injected | `MPI_ERR_OTHER` from the call: the call of the provider fails |
 //! | what a probe waits for | `MPI_ERR_OTHER` from the call: the next look fails |
 //! | all else: one-sided operations, untagged messages | the end of all ranks |
@@ -25,6 +25,7 @@
 #![allow(unsafe_code)] // memory and functions of the MPI library
 
 use crate::abi::Address;
+use link::Order;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -125,6 +126,9 @@ impl Losses {
 /// The reason of a loss, in words.
 pub fn reason(peer: u32, why: &[u8]) -> String {
     let why = String::from_utf8_lossy(why);
+    if peer == Order::ANYBODY {
+        return format!("the collective operation is lost: {why}");
+    }
     format!("rank {peer} of the run cannot be reached: {why}")
 }
 

@@ -38,7 +38,7 @@ const PLENTY: usize = 1 << 16;
 const MAX_MSG_SIZE: usize = 1 << 40;
 
 /// The longest message: the MPI library cuts longer ones.
-fn longest() -> usize {
+pub fn longest() -> usize {
     let said = std::env::var(link::LONGEST_VARIABLE).ok();
     let said = said.and_then(|bytes| bytes.parse().ok());
     said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)

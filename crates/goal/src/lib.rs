@@ -21,6 +21,7 @@
 //! |---|---|
 //! | `operation` | an operation |
 //! | `schedule` | the graph of one rank in memory, and its text |
+//! | [`pattern`] | schedules of collective operations |
 //! | `scan`, `text` | the text form: words, statements |
 //! | `write` | a whole trace as text |
 //! | `binary` | the binary form, as `txt2bin` makes it |
@@ -52,6 +53,7 @@ mod binary;
 mod ledger;
 mod operation;
 mod pages;
+pub mod pattern;
 mod problem;
 mod progress;
 pub mod replay;

@@ -90,16 +90,47 @@ impl Trace {
         trace.checked()
     }
 
+    /// Makes a trace of schedules, rank by rank: one of them is in memory at a time. `name` stands for a file in errors.
+    ///
+    /// # Errors
+    /// If the binary form of the trace cannot be written.
+    pub fn of(
+        name: &str,
+        ranks: u32,
+        schedule: impl Fn(u32) -> Schedule,
+    ) -> Result<Trace, Problem> {
+        let path = Path::new(name);
+        let failed = |error: io::Error| Trace::no_room(path, &error);
+        let to = BufWriter::new(nameless().map_err(failed)?);
+        let mut writer = Writer::new(to, ranks).map_err(failed)?;
+        for rank in 0..ranks {
+            writer.block(rank, &schedule(rank)).map_err(failed)?;
+        }
+        let file = writer.finish().map_err(failed)?;
+        let file = file
+            .into_inner()
+            .map_err(|error| failed(error.into_error()))?;
+        let trace = Trace {
+            file: path.to_owned(),
+            pages: Pages::new(file).map_err(failed)?,
+            parts: Vec::new(),
+            lines: None,
+        };
+        trace.checked()
+    }
+
+    fn no_room(path: &Path, error: &io::Error) -> Problem {
+        let folder = std::env::temp_dir();
+        let what = format!(
+            "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another folder",
+            folder.display()
+        );
+        Problem::new(path, Place::File, what)
+    }
+
     /// Translates a text.
     fn translate(path: &Path, file: File) -> Result<Trace, Problem> {
-        let of_disk = |error: io::Error| {
-            let folder = std::env::temp_dir();
-            let what = format!(
-                "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another folder",
-                folder.display()
-            );
-            Problem::new(path, Place::File, what)
-        };
+        let of_disk = |error: io::Error| Trace::no_room(path, &error);
         let wrong = |(place, what): Wrong| Problem::new(path, place, what);
         let mut reader = Reader::new(file).map_err(wrong)?;
         let to = BufWriter::new(nameless().map_err(of_disk)?);

@@ -20,6 +20,7 @@ pub struct Job {
     name: String,
     nodes: Vec<NodeId>,
     waits: Wait,
+    traffic_class: u8,
 }
 
 /// Why a job cannot run.
@@ -84,6 +85,7 @@ impl Job {
             name: name.into(),
             nodes,
             waits: Wait::Poll,
+            traffic_class: 0,
         })
     }
 
@@ -92,6 +94,15 @@ impl Job {
     #[must_use]
     pub fn waiting(self, waits: Wait) -> Self {
         Job { waits, ..self }
+    }
+
+    /// Sets the traffic class of all packets of the job, which the machine must have; 0 unless this says otherwise.
+    #[must_use]
+    pub fn in_traffic_class(self, traffic_class: u8) -> Self {
+        Job {
+            traffic_class,
+            ..self
+        }
     }
 
     /// Attaches the processes, all with a new capability, and starts the program in each.
@@ -133,7 +144,8 @@ impl Job {
                 cpus,
             });
         }
-        let processes = cluster.attach(self.nodes.iter().copied())?;
+        let capability = cluster.capability().in_traffic_class(self.traffic_class);
+        let processes = cluster.attach(capability, self.nodes.iter().copied())?;
         let rails = Rails::attach(&processes)?;
         let processes: Rc<TiVec<ProcessId, Node>> = Rc::new(processes.into());
         let processes = processes.keys().map(|vp| {

@@ -92,7 +92,7 @@ fn all_lengths_arrive() {
     let edges = [1, 2, 3, 4, 5, 6, 8, 9, 17].into_iter();
     let edges = edges.flat_map(|count| [count * segment - 1, count * segment, count * segment + 1]);
     let lengths: Vec<u64> = lengths.chain(edges).collect();
-    for (nodes, pes) in [(2, 1), (3, 2), (7, 4), (16, 1)] {
+    for (nodes, pes) in [(1, 3), (2, 1), (3, 2), (7, 4), (16, 1)] {
         let nodes: Vec<u32> = (0..nodes).collect();
         let job = job_of(&nodes, pes);
         for placement in [Placement::Adapter, Placement::Main] {

@@ -87,15 +87,14 @@ macro_rules! each_call {
             }
             Request {
                 1 => MPI_Buffer_iflush MPI_Start;
-                2 => MPI_Comm_iflush_buffer MPI_Ibarrier MPI_Session_iflush_buffer;
+                2 => MPI_Comm_iflush_buffer MPI_Session_iflush_buffer;
                 3 => MPI_Comm_idup;
                 4 => MPI_Comm_idup_with_info;
                 5 => MPI_File_iread MPI_File_iread_all MPI_File_iread_all_c MPI_File_iread_c MPI_File_iread_shared
                     MPI_File_iread_shared_c MPI_File_iwrite MPI_File_iwrite_all MPI_File_iwrite_all_c MPI_File_iwrite_c
                     MPI_File_iwrite_shared MPI_File_iwrite_shared_c MPI_Imrecv MPI_Imrecv_c;
                 6 => MPI_File_iread_at MPI_File_iread_at_all MPI_File_iread_at_all_c MPI_File_iread_at_c
-                    MPI_File_iwrite_at MPI_File_iwrite_at_all MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c MPI_Ibcast
-                    MPI_Ibcast_c;
+                    MPI_File_iwrite_at MPI_File_iwrite_at_all MPI_File_iwrite_at_all_c MPI_File_iwrite_at_c;
                 7 => MPI_Iallreduce MPI_Iallreduce_c MPI_Ibsend MPI_Ibsend_c MPI_Iexscan MPI_Iexscan_c MPI_Irecv
                     MPI_Irecv_c MPI_Ireduce_scatter MPI_Ireduce_scatter_block MPI_Ireduce_scatter_block_c
                     MPI_Ireduce_scatter_c MPI_Irsend MPI_Irsend_c MPI_Iscan MPI_Iscan_c MPI_Isend MPI_Isend_c MPI_Issend
@@ -110,7 +109,7 @@ macro_rules! each_call {
                     MPI_Iscatterv MPI_Iscatterv_c MPI_Raccumulate MPI_Raccumulate_c;
                 12 => MPI_Isendrecv MPI_Isendrecv_c;
                 13 => MPI_Rget_accumulate MPI_Rget_accumulate_c;
-                own => MPI_Startall;
+                own => MPI_Ibarrier MPI_Ibcast MPI_Ibcast_c MPI_Startall;
             }
             TimesOut {
                 5 => MPI_Comm_connect;

@@ -67,8 +67,9 @@ const NOT_MODELLED: [(&[&str], &str); 4] = [
         "switches never drop packets for want of buffers; packets are lost by faults only, which [[fault]] and [faults] describe",
     ),
     (
-        &["class", "service_level", "virtual_lane"],
-        "traffic classes with channels of their own are not modelled: packets have two priorities, which share link.channels",
+        &["class", "service_level", "virtual_lane", "weight"],
+        "of traffic classes a machine has only the number, link.classes: the classes share out link.channels evenly, and \
+         switch.multiplexing serves the channels of all of them by one rule; shares of the rate of a link are not modelled",
     ),
 ];
 

@@ -54,6 +54,11 @@ impl Machine {
         })
     }
 
+    /// Traffic classes of the links.
+    pub fn traffic_classes(&self) -> u32 {
+        self.link.classes.given().unwrap_or(1)
+    }
+
     /// Processors of a node.
     pub fn cpus(&self) -> u32 {
         self.host.cpus.given().unwrap_or(CPUS)
@@ -92,6 +97,7 @@ impl Machine {
         self.link.set(&mut fabric, &scale);
         self.switch.set(&mut fabric, &scale);
         self.adapter.set(&mut fabric, &scale);
+        fabric.traffic_classes = self.traffic_classes();
         fabric.engine = self.fabric.engine;
         Config {
             fabric,

@@ -10,6 +10,7 @@ use elan::config::ENVELOPE;
 use elan::{
     AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, TportConfig,
 };
+use fabric::config::MAX_CHANNELS;
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,8 +105,12 @@ section! {
         /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
         /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
         hop_delay: Param<PerLevel> => [fabric.hop_delay];
-        /// Virtual channels of each direction, 1 to 8.
-        channels: Param<u32>, in 1..=8 => [fabric.channels];
+        /// Virtual channels of each direction, 1 to 32.
+        channels: Param<u32>, in 1..=MAX_CHANNELS => [fabric.channels];
+        /// Traffic classes, into which the channels of every link are parted as evenly as can be; 1 if not given. Each class needs
+        /// as many channels as the routing, and has at each adapter a queue and a window of `adapter.packets_in_flight`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        classes: Option<Param<u32>>, in 1..=MAX_CHANNELS;
         /// Flit buffer of each channel. With the circuit "cut-through" a buffer holds the longest packet.
         buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.buffer];
     }
@@ -155,7 +160,7 @@ section! {
 section! {
     /// The adapters.
     Adapter = "adapter" => AdapterConfig {
-        /// Packets that may be unacknowledged at a time, 1 to 1024.
+        /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, of each class.
         packets_in_flight: Param<u32>, in 1..=1024 => [fabric.packets_in_flight];
         /// The time from the last flit of a packet until its acknowledgement leaves.
         turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;

@@ -15,6 +15,7 @@ mod check;
 mod cluster;
 mod fault;
 mod file;
+mod graph;
 mod noise;
 mod param;
 mod rails;
@@ -26,10 +27,11 @@ pub use fault::{Fault, Faults, Pick, Wrong};
 pub use file::{
     Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Packet, Switch, Title, Tport,
 };
+pub use graph::{GraphMistake, graph_mistake};
 pub use noise::{MeanOrCounts, Noise, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
-pub use topology::{Kind, Topology};
+pub use topology::{HostWiring, Kind, Topology};
 
 use config::{Document, Override, Problems};
 use serde_json::Value;
@@ -37,7 +39,8 @@ use toml_edit::{InlineTable, Item};
 
 impl Machine {
     /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`; their
-    /// source becomes that of the override. Overrides can also give parameters that the file leaves out.
+    /// source becomes that of the override. Overrides can also give parameters that the file leaves out. An override of
+    /// `topology.kind` takes out those keys of the topology that the new kind does not have.
     ///
     /// # Errors
     /// All that is wrong with the file, each problem with its place.
@@ -51,10 +54,20 @@ impl Machine {
                 replace(item, value, source, bare)
             })?;
         }
-        let machine: Machine = advice::shape(&document)
+        let mut machine: Machine = advice::shape(&document)
             .and_then(|()| document.read())
             .map_err(advice::add)?;
-        Problems::check(rules::problems(&machine, &document), machine)
+        let given = |path: &str| {
+            let mut keys = overrides.iter().map(|change| change.key.as_str());
+            keys.any(|key| key.strip_suffix(".value").unwrap_or(key) == path)
+        };
+        if given("topology.kind") {
+            let kept = |key: &str| given(&format!("topology.{key}"));
+            machine.topology = machine.topology.without_other_kinds(kept);
+        }
+        let problems = rules::problems(&machine, &document);
+        machine.topology.tidy();
+        Problems::check(problems, machine)
     }
 
     /// All parameters with their provenance, in the order of the file format.
@@ -68,9 +81,11 @@ impl Machine {
     /// speed.
     pub fn values(&self) -> Value {
         let mut tree = self.tree();
-        tree.as_object_mut()
-            .expect("a machine is a table")
-            .shift_remove("fabric");
+        let sections = tree.as_object_mut().expect("a machine is a table");
+        sections.shift_remove("fabric");
+        // The cables decide, whatever file they were read from.
+        let topology = sections["topology"].as_object_mut();
+        topology.expect("a section is a table").shift_remove("file");
         param::strip(tree)
     }
 

@@ -1,10 +1,12 @@
 //! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
 
+use crate::graph::Graph;
 use crate::param::Param;
 use fabric::topology::Arities;
 use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// How nodes and switches are joined. With `[rails]`, each rail has such a network.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,10 +28,29 @@ pub struct Topology {
     /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Param<Vec<u32>>>,
+    /// For a tree: which leaves the adapters of a host are at; the same leaf if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wiring: Option<Param<HostWiring>>,
+    /// For a tree with the wiring "rail-optimised": number of adapters of a host. Each adapter is a node, with a process of its
+    /// own; the adapters of a host are nodes in a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapters: Option<Param<u32>>,
     /// For a torus: number of switches of a ring in each dimension. For a HyperX network: number of switches of a row in each
     /// dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Param<Vec<u32>>>,
+    /// For a graph: the file of its nodes, switches and cables, relative to the machine file: a list of edges, or GraphML with the
+    /// ending ".graphml". The cables are read with the machine file, and become `cables`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<Param<String>>,
+    /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or the names of the two ends of a
+    /// cable; without nodes, `terminals` says how many nodes each switch has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cables: Option<Param<String>>,
+    /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree, those of
+    /// its top. If not given, the switch whose greatest distance from another one is least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roots: Option<Param<Vec<String>>>,
     /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
     /// Without this change, rings of five or more switches deadlock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +59,7 @@ pub struct Topology {
     /// links the network is a mesh, which needs no datelines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wraparound: Option<Param<bool>>,
-    /// For a dragonfly or a HyperX network: number of positions for nodes at each switch.
+    /// For a dragonfly, a HyperX network, or a graph without nodes of its own: number of positions for nodes at each switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals: Option<Param<u32>>,
     /// For a dragonfly: number of switches of a group, each of which is joined to each other one.
@@ -61,7 +82,7 @@ pub struct Topology {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// A fat tree: keys `down`, `up` and `parallel`.
+    /// A fat tree: keys `down`, `up`, `parallel`, `wiring` and `adapters`.
     #[default]
     FatTree,
     /// A torus of any dimensions, or a mesh: keys `dimensions`, `datelines` and `wraparound`.
@@ -71,9 +92,28 @@ pub enum Kind {
     /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and `routing`.
     #[serde(rename = "hyperx")]
     HyperX,
+    /// Any graph, with up*/down* routing: keys `file` or `cables`, `terminals` and `roots`. `switch.ascent` chooses among its ways.
+    Graph,
+}
+
+/// Which leaves of a tree the adapters of a host are at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostWiring {
+    /// At the same leaf, as far as the leaf has room: nodes in a row are neighbours.
+    #[default]
+    Plain,
+    /// Each at a leaf of its own: adapter 0 of the hosts of a pod at its first leaf, adapter 1 at its second leaf, and so on.
+    RailOptimised,
 }
 
 impl Topology {
+    /// Whether the adapters of a host are at leaves of their own.
+    pub(crate) fn is_rail_optimised(&self) -> bool {
+        let wiring = self.wiring.as_ref();
+        wiring.is_some_and(|wiring| wiring.value == HostWiring::RailOptimised)
+    }
+
     pub(crate) fn kind(&self) -> Kind {
         self.kind
             .as_ref()
@@ -84,6 +124,20 @@ impl Topology {
     pub(crate) fn is_mesh(&self) -> bool {
         let wraps = self.wraparound.as_ref().is_none_or(|wraps| wraps.value);
         self.kind() == Kind::Torus && !wraps
+    }
+
+    /// The same without the keys of other kinds, but for those that are to be kept.
+    pub(crate) fn without_other_kinds(&self, kept: impl Fn(&str) -> bool) -> Topology {
+        let kind = self.kind();
+        let Ok(Value::Object(mut table)) = serde_json::to_value(self) else {
+            panic!("a topology is a table");
+        };
+        for (key, _, of, _) in self.keys() {
+            if !of.contains(&kind) && !kept(key) {
+                table.remove(key);
+            }
+        }
+        serde_json::from_value(Value::Object(table)).expect("the other keys are as they were")
     }
 
     /// The network of a rail, if such a network can exist.
@@ -104,6 +158,11 @@ impl Topology {
                     }
                     None => FatTree::new(&down, &up, nodes),
                 };
+                let tree = if self.is_rail_optimised() {
+                    tree.and_then(|tree| tree.rail_optimised(number(&self.adapters)))
+                } else {
+                    tree
+                };
                 tree.map(fabric::Topology::from)
             }
             Kind::Torus if self.is_mesh() => {
@@ -122,6 +181,19 @@ impl Topology {
                 let (sizes, terminals) = (list(&self.dimensions), number(&self.terminals));
                 HyperX::new(&sizes, terminals, nodes, rule).map(fabric::Topology::from)
             }
+            Kind::Graph => {
+                let text = self.cables.as_ref().map_or("", |cables| &cables.value);
+                let graph = Graph::read(text).map_err(|mistake| {
+                    let line = mistake
+                        .line
+                        .map_or(String::new(), |line| format!("line {line}: "));
+                    TopologyError::new("cables", format!("{line}{}", mistake.message), "")
+                })?;
+                let terminals = self.terminals.as_ref().map(|terminals| terminals.value);
+                let roots = self.roots.as_ref().map_or(&[][..], |roots| &roots.value);
+                let plan = graph.plan(terminals, roots)?;
+                fabric::Graph::new(&plan, nodes).map(fabric::Topology::from)
+            }
             Kind::Torus => {
                 let datelines = self
                     .datelines
@@ -132,14 +204,25 @@ impl Topology {
         }
     }
 
+    /// Gives the cables of a graph their shortest form, so that comments and blanks decide nothing.
+    pub(crate) fn tidy(&mut self) {
+        if let Some(cables) = &mut self.cables
+            && let Ok(graph) = Graph::read(&cables.value)
+        {
+            cables.value = graph.canonical();
+        }
+    }
+
     /// The name of the kind for people.
     pub fn noun(&self) -> &'static str {
         match self.kind() {
+            Kind::FatTree if self.is_rail_optimised() => "rail-optimised tree",
             Kind::FatTree => "tree",
             Kind::Torus if self.is_mesh() => "mesh",
             Kind::Torus => "torus",
             Kind::Dragonfly => "dragonfly",
             Kind::HyperX => "HyperX network",
+            Kind::Graph => "graph",
         }
     }
 
@@ -153,6 +236,7 @@ impl Topology {
         match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
             Kind::Dragonfly => 3,
+            Kind::Graph => 2,
             Kind::Torus | Kind::HyperX => self
                 .dimensions
                 .as_ref()
@@ -161,14 +245,21 @@ impl Topology {
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 11] {
-        use Kind::{Dragonfly, FatTree, HyperX, Torus};
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 16] {
+        use Kind::{Dragonfly, FatTree, Graph, HyperX, Torus};
         let (tree, torus, dragonfly) = (&[FatTree][..], &[Torus][..], &[Dragonfly][..]);
         let hyperx_too = &[Dragonfly, HyperX][..];
         [
             ("down", self.down.is_some(), tree, true),
             ("up", self.up.is_some(), tree, true),
             ("parallel", self.parallel.is_some(), tree, false),
+            ("wiring", self.wiring.is_some(), tree, false),
+            (
+                "adapters",
+                self.adapters.is_some(),
+                tree,
+                self.is_rail_optimised(),
+            ),
             (
                 "dimensions",
                 self.dimensions.is_some(),
@@ -177,7 +268,15 @@ impl Topology {
             ),
             ("datelines", self.datelines.is_some(), torus, false),
             ("wraparound", self.wraparound.is_some(), torus, false),
-            ("terminals", self.terminals.is_some(), hyperx_too, true),
+            ("file", self.file.is_some(), &[Graph], false),
+            ("cables", self.cables.is_some(), &[Graph], true),
+            ("roots", self.roots.is_some(), &[Graph], false),
+            (
+                "terminals",
+                self.terminals.is_some(),
+                &[Dragonfly, HyperX, Graph],
+                self.kind() != Graph,
+            ),
             ("group", self.group.is_some(), dragonfly, true),
             ("global", self.global.is_some(), dragonfly, true),
             ("groups", self.groups.is_some(), dragonfly, true),

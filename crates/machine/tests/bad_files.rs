@@ -70,6 +70,17 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("hyperx_row_of_one", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"hyperx\", source = \"test\" }\ndimensions = { value = [4, 1], source = \"test\" }\nterminals = { value = 16, source = \"test\" }\nrouting = { value = \"ugal-local\", source = \"test\" }\n"),
     ("hyperx_without_terminals", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"hyperx\", source = \"test\" }\ndimensions = { value = [4, 4], source = \"test\" }\nrouting = { value = \"minimal\", source = \"test\" }\n"),
     ("tree_with_dimensions", "[topology]\n", "[topology]\ndimensions = { value = [4, 4, 4], source = \"test\" }\n"),
+    ("rail_optimised_without_adapters", "up = {", "wiring = { value = \"rail-optimised\", source = \"test\" }\nup = {"),
+    ("rail_optimised_of_no_pods", "up = {", "wiring = { value = \"rail-optimised\", source = \"test\" }\nadapters = { value = 3, source = \"test\" }\nup = {"),
+    ("rail_optimised_of_half_a_pod", "nodes = { value = 64, source = \"test\" }\n", "nodes = { value = 40, source = \"test\" }\nwiring = { value = \"rail-optimised\", source = \"test\" }\nadapters = { value = 8, source = \"test\" }\n"),
+    ("graph_without_cables", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\n"),
+    ("graph_whose_file_was_not_read", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\nfile = { value = \"net.txt\", source = \"test\" }\n"),
+    ("graph_with_a_loop", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"a b\\nb b\", source = \"test\" }\nterminals = { value = 32, source = \"test\" }\n"),
+    ("graph_in_two_parts", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"a b\\nc d\", source = \"test\" }\nterminals = { value = 32, source = \"test\" }\n"),
+    ("graph_without_nodes", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"a b\", source = \"test\" }\n"),
+    ("graph_with_nodes_twice", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"switch a\\nnode n\\nn a\", source = \"test\" }\nterminals = { value = 64, source = \"test\" }\n"),
+    ("graph_too_small", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"a b\", source = \"test\" }\nterminals = { value = 16, source = \"test\" }\n"),
+    ("graph_without_that_root", "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n", "kind = { value = \"graph\", source = \"test\" }\ncables = { value = \"a b\", source = \"test\" }\nterminals = { value = 32, source = \"test\" }\nroots = { value = [\"a\", \"c\"], source = \"test\" }\n"),
     ("unknown_topology", "[topology]\n", "[topology]\nkind = { value = \"tours\", source = \"test\" }\n"),
     // Quantities.
     ("bare_number", r#"age_cap = { value = "70 us","#, "age_cap = { value = 70,"),
@@ -103,13 +114,17 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("too_many_positions", "[4, 4, 4]", "[64, 64, 32]"),
     // Links and switches.
     ("channels_0", "channels = { value = 2,", "channels = { value = 0,"),
-    ("channels_9", "channels = { value = 2,", "channels = { value = 9,"),
+    ("channels_33", "channels = { value = 2,", "channels = { value = 33,"),
+    ("classes_0", "channels = { value = 2, source = \"test\" }\n", "channels = { value = 2, source = \"test\" }\nclasses = { value = 0, source = \"test\" }\n"),
+    ("classes_33", "channels = { value = 2, source = \"test\" }\n", "channels = { value = 2, source = \"test\" }\nclasses = { value = 33, source = \"test\" }\n"),
+    ("classes_without_channels", "channels = { value = 2, source = \"test\" }\n", "channels = { value = 2, source = \"test\" }\nclasses = { value = 3, source = \"test\" }\n"),
     ("buffer_0", "128 flits", "0 flits"),
     ("cut_through_short_buffer", "until-acknowledged", "cut-through"),
     ("asks_for_congestion_control", "[switch]\n", "[switch]\ncongestion_control = { value = \"dcqcn\", source = \"test\" }\n"),
     ("asks_for_pause_frames", "[switch]\n", "[switch]\npfc = { value = true, source = \"test\" }\n"),
     ("asks_for_drops", "[switch]\n", "[switch]\nretransmission = { value = \"go-back-n\", source = \"test\" }\n"),
-    ("asks_for_traffic_classes", "[switch]\n", "[switch]\nclasses = { value = 2, source = \"test\" }\n"),
+    ("asks_for_traffic_classes_of_switches", "[switch]\n", "[switch]\nclasses = { value = 2, source = \"test\" }\n"),
+    ("asks_for_shares", "[switch]\n", "[switch]\nweights = { value = 2, source = \"test\" }\n"),
     ("hop_delay_between_cycles", "55 ns", "57 ns"),
     ("hop_delay_0", "55 ns", "0 ns"),
     ("hop_delay_too_long", "55 ns", "10 us"),
@@ -326,6 +341,33 @@ fn what_rails_may_say() {
         let machine = Machine::parse("good.toml", &text, &[]);
         machine.unwrap_or_else(|problems| panic!("{}", problems.render(false)));
     }
+}
+
+/// A dragonfly with Valiant's routing needs three channels of every link for each traffic class.
+#[test]
+fn each_traffic_class_needs_the_channels_of_the_routing() {
+    let keys = [
+        ("kind", "\"dragonfly\""),
+        ("terminals", "2"),
+        ("group", "4"),
+        ("global", "2"),
+        ("groups", "9"),
+        ("routing", "\"valiant\""),
+    ];
+    let line =
+        |(key, value): (&str, &str)| format!("{key} = {{ value = {value}, source = \"test\" }}\n");
+    let machine = |channels: u32, classes: u32| {
+        let channels = format!("channels = {{ value = {channels}, source = \"test\" }}\n")
+            + &line(("classes", &classes.to_string()));
+        let tree = GOOD.find("down = ").expect("a key")..GOOD.find("\n[link]").expect("a section");
+        let text = GOOD.replace(&GOOD[tree], &keys.map(line).concat());
+        let text = text.replace("channels = { value = 2, source = \"test\" }\n", &channels);
+        Machine::parse("bad.toml", &text, &[]).map(drop)
+    };
+    machine(6, 2).unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    machine(32, 10).unwrap_or_else(|problems| panic!("{}", problems.render(false)));
+    snapshot("classes_of_a_dragonfly", machine(5, 2));
+    snapshot("classes_beyond_a_dragonfly", machine(32, 11));
 }
 
 #[test]

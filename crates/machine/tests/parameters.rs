@@ -14,6 +14,7 @@ use std::path::Path;
 use units::Time;
 
 const GOOD: &str = include_str!("good.toml");
+const RAILS: &str = include_str!("rails.toml");
 
 /// A change of the hop delay, to one value for each level.
 const DELAYS: &str = "link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]";
@@ -183,28 +184,69 @@ fn overrides_of_lists_mechanisms_and_values() {
     assert_eq!(machine(&["machine.name=mine"]).machine.name, "mine");
 }
 
-/// Flits of 64 bytes at 400 Gb/s, hops of 640 ns, packets of 4 KB that cut through. Such a packet has 8 + 10 + 4096 bytes, and 10
-/// more if it goes into a queue: 65 flits.
+/// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, packets of 4 KB that cut through. Such a packet has 8 + 10 + 4096
+/// bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels in four traffic classes; eight adapters a node, each behind
+/// a bus of the fifth generation of PCIe with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves both directions at once.
 #[test]
-fn a_link_of_today() {
-    let machine = machine(&[
-        "link.flit=64 B",
-        "link.rate=400 Gb/s",
-        "link.hop_delay=640 ns",
-        "link.buffer=65 flits",
-        "link.channels=8",
-        "switch.circuit=cut-through",
-        "packet.payload=4 KB",
-        "packet.transaction=4 KB",
-        "adapter.packets_in_flight=1024",
-    ]);
-    assert_eq!(machine.link.rate.value.to_string(), "50 GB/s");
-    let config = machine.cluster_config();
-    assert_eq!(config.cycle, Time::from_ps(1280));
-    assert_eq!(config.fabric.hop_delay, [500; 3]);
-    assert_eq!(config.fabric.circuit, Circuit::CutThrough);
-    assert_eq!((config.packet.longest(), config.fabric.buffer), (65, 65));
-    assert_eq!(config.fabric.packets_in_flight, 1024);
+fn links_of_today() {
+    for (gigabits, cycle) in [(100, 5120), (200, 2560), (400, 1280), (800, 640)] {
+        let delay = Time::from_ps(500 * cycle);
+        let overrides = [
+            "topology.nodes=64".to_string(),
+            "link.flit=64 B".to_string(),
+            format!("link.rate={gigabits} Gb/s"),
+            format!("link.hop_delay={delay}"),
+            "link.buffer=65 flits".to_string(),
+            "link.channels=16".to_string(),
+            "link.classes=4".to_string(),
+            "switch.circuit=cut-through".to_string(),
+            "packet.payload=4 KB".to_string(),
+            "packet.transaction=4 KB".to_string(),
+            "adapter.packets_in_flight=1024".to_string(),
+            "adapter.share_burst=0 flits".to_string(),
+            "bus.duplex=full".to_string(),
+            "bus.rate=63015 MB/s".to_string(),
+            "bus.burst=512 B".to_string(),
+            "rails.count=8".to_string(),
+        ];
+        let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
+        let machine = parse(&[GOOD, RAILS].concat(), &overrides);
+        let rate = machine.link.rate.value.as_bytes_per_second();
+        assert_eq!(rate, gigabits * 125_000_000);
+        let config = machine.cluster_config();
+        assert_eq!(config.cycle, Time::from_ps(cycle));
+        assert_eq!(config.fabric.hop_delay, [500; 3]);
+        assert_eq!(config.fabric.circuit, Circuit::CutThrough);
+        assert_eq!((config.packet.longest(), config.fabric.buffer), (65, 65));
+        assert_eq!(config.fabric.packets_in_flight, 1024);
+        let classes = (config.fabric.channels, config.fabric.traffic_classes);
+        assert_eq!(classes, (16, 4));
+        assert_eq!(config.fabric.topology.rails(), 8);
+        assert_eq!(config.bus.duplex, elan::Duplex::Full);
+    }
+    let one = machine(&[]);
+    assert_eq!(one.cluster_config().fabric.traffic_classes, 1);
+    assert!(one.values()["link"].get("classes").is_none());
+}
+
+/// Another kind of network takes out the keys of the kind in the file, but not those that somebody gives.
+#[test]
+fn another_kind_of_network() {
+    let torus = ["topology.kind=torus", "topology.dimensions=[4, 4, 4]"];
+    let machine = machine(&torus);
+    assert_eq!(machine.topology.noun(), "torus");
+    assert!(machine.topology.down.is_none() && machine.topology.up.is_none());
+    let given = [
+        "topology.kind=torus",
+        "topology.dimensions=[4, 4, 4]",
+        "topology.up=[4, 4]",
+    ];
+    let overrides: Vec<_> = given
+        .iter()
+        .map(|text| Override::parse(text).unwrap())
+        .collect();
+    let problems = Machine::parse("good.toml", GOOD, &overrides).unwrap_err();
+    assert!(problems.render(false).contains("a torus has no key `up`"));
 }
 
 #[test]

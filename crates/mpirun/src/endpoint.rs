@@ -202,6 +202,8 @@ pub struct GroupCall {
     pub kind: CollectiveKind,
     /// Whether by the hardware, if that serves the group.
     pub hardware: bool,
+    /// Whether the member goes on at once, and the network carries the call out.
+    pub posted: bool,
     /// The root, by its place in the group.
     pub root: u32,
     /// How vectors are combined, if they are.
@@ -230,6 +232,9 @@ pub struct Reducer {
 pub trait NetworkGroup {
     /// Whether the hardware serves the group.
     fn has_hardware(&self) -> bool;
+
+    /// Whether members may go on at once after calls of a kind.
+    fn may_post(&self, kind: CollectiveKind) -> bool;
 
     /// Begins the call of a member, by its place in the group; `number` says how many calls all members make before it.
     /// Incoming are the bytes that are due to the member.

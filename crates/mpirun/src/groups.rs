@@ -57,6 +57,8 @@ struct Open {
 struct What {
     kind: CollectiveKind,
     hardware: bool,
+    /// MPI matches calls that block with each other only, and so those that do not.
+    posted: bool,
     root: u32,
     reduction: Option<u32>,
     size: Bytes,
@@ -164,6 +166,11 @@ impl RankGroup {
         call.hardware && !call.kind.combines() && self.network.has_hardware()
     }
 
+    /// Whether the group can carry out a call in this way.
+    pub fn takes(&self, call: &GroupCall) -> bool {
+        !call.posted || self.network.may_post(call.kind)
+    }
+
     /// Begins the call of a member; nothing if it is another one than the others make.
     pub fn call(&self, at: Time, place: u32, call: GroupCall) -> Option<Rc<dyn NetworkOp>> {
         let number = {
@@ -175,6 +182,7 @@ impl RankGroup {
         let what = What {
             kind: call.kind,
             hardware: call.hardware,
+            posted: call.posted,
             root: call.root,
             reduction: call.reduction.as_ref().map(|reduction| reduction.word),
             size: call.size,

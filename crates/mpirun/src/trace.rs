@@ -87,8 +87,8 @@ pub struct RankRow {
     pub end: Time,
 }
 
-/// The calls that Elanlib can carry out.
-const COLLECTIVES: [u32; 7] = [
+/// The calls that Elanlib can carry out, and reductions that do not block.
+const COLLECTIVES: [u32; 14] = [
     number("MPI_Barrier"),
     number("MPI_Bcast"),
     number("MPI_Bcast_c"),
@@ -96,6 +96,13 @@ const COLLECTIVES: [u32; 7] = [
     number("MPI_Reduce_c"),
     number("MPI_Allreduce"),
     number("MPI_Allreduce_c"),
+    number("MPI_Ibarrier"),
+    number("MPI_Ibcast"),
+    number("MPI_Ibcast_c"),
+    number("MPI_Ireduce"),
+    number("MPI_Ireduce_c"),
+    number("MPI_Iallreduce"),
+    number("MPI_Iallreduce_c"),
 ];
 
 /// The trace.

@@ -229,6 +229,12 @@ mod _core {
         }
     }
 
+    /// What is wrong with a graph as text: the line, from 1 (none if the whole is wrong), and a message; nothing if all is right.
+    #[pyfunction]
+    fn graph_mistake(text: &str) -> Option<(Option<usize>, String)> {
+        machine::graph_mistake(text).map(|mistake| (mistake.line, mistake.message))
+    }
+
     /// The JSON schema of machine or of experiment files.
     #[pyfunction]
     fn schema(kind: &str) -> PyResult<String> {

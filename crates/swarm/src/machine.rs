@@ -419,6 +419,8 @@ fn network(draw: &mut Draw, shape: &Shape) -> Network {
             Ascent::Adaptive,
             Ascent::Deterministic,
             Ascent::SourceFixed,
+            Ascent::DestinationModulo,
+            Ascent::FlowHash,
         ]),
         arbitration: draw.one_of(&[Arbitration::Age, Arbitration::RoundRobin]),
         combine: draw.below(20),

@@ -79,6 +79,8 @@ pub struct Collective {
     pub may_deadlock: bool,
     /// What each process computes before each call, if anything.
     pub compute: Option<Time>,
+    /// The traffic class of its packets.
+    pub traffic_class: u8,
 }
 
 /// Picoseconds of a microsecond.
@@ -248,7 +250,8 @@ impl Collective {
         calls: &Rc<RefCell<Calls>>,
     ) -> Result<(), Failure> {
         let nodes = self.nodes.iter().copied();
-        let job = libelan::Job::new(format!("collective {group}"), nodes, 1)?;
+        let job = libelan::Job::new(format!("collective {group}"), nodes, 1)?
+            .in_traffic_class(self.traffic_class);
         let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;
         let size = self.message.map_or(NUMBER, |message| message.size);

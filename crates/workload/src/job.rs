@@ -52,6 +52,8 @@ pub struct Job {
     pub memory: Placement,
     /// Processes of each node, at least 1, which share its load.
     pub processes: u32,
+    /// The traffic class of its messages.
+    pub traffic_class: u8,
 }
 
 /// A job under way: its programs, and what is measured.
@@ -236,7 +238,7 @@ impl Places {
         rails: Option<&Rails>,
         nodes: &[(NodeId, Destinations)],
     ) -> Result<Self, NoContext> {
-        let capability = cluster.capability();
+        let capability = cluster.capability().in_traffic_class(job.traffic_class);
         let attach = |rail: Rail, node: NodeId| {
             let process = cluster.adapter(rail, node).attach(capability)?;
             let buffer = process.reserve(job.memory, LARGEST_MESSAGE);

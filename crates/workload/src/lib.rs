@@ -7,6 +7,7 @@
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`overlap`]: two processes that communicate while one of the two computes (garcia2005 s3.2);
 //! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (petrini2001);
+//! * [`trace`]: the replay of a pattern of messages, such as an all-reduce by rings (in no paper);
 //! * [`noise`]: one computation again and again, on a processor that noise interrupts (garcia2005 s3.3);
 //! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
 //!   and a [`Pattern`] that chooses the destinations. All other benchmarks of the paper are jobs:
@@ -43,6 +44,7 @@ pub mod saturation;
 pub mod slices;
 pub mod source;
 pub mod table;
+pub mod trace;
 pub mod traffic;
 
 pub use allocation::AllocationRow;
@@ -60,6 +62,7 @@ pub use precision::Precision;
 pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
 pub use saturation::Search;
 pub use slices::SliceRow;
+pub use trace::Replay;
 pub use traffic::{RailFailure, Traffic};
 
 use elan::{ElanAddr, NoContext, Permissions, Placement};
@@ -85,6 +88,9 @@ pub enum Failure {
     /// Parts of the machine have failed, and a program cannot go on without a message.
     #[error("{0}; fewer faults, shorter ones, or a longer faults.give_up let the run go on")]
     Lost(String),
+    /// A trace cannot be replayed.
+    #[error(transparent)]
+    Trace(#[from] goal::Problem),
     /// The machine has no room for the processes' buffers.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),

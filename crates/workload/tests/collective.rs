@@ -26,6 +26,7 @@ fn collective(operation: Operation, nodes: u32) -> Collective {
         groups: 1,
         may_deadlock: false,
         compute: None,
+        traffic_class: 0,
     }
 }
 
@@ -81,6 +82,7 @@ fn background(pattern: Pattern) -> Job {
         writes: 1.0,
         memory: Placement::Adapter,
         processes: 1,
+        traffic_class: 0,
     }
 }
 

@@ -33,6 +33,7 @@ fn uniform(load: u64, processes: u32) -> Job {
         writes: 1.0,
         memory: Placement::Adapter,
         processes,
+        traffic_class: 0,
     }
 }
 

@@ -26,6 +26,7 @@ fn uniform(load: u64) -> Job {
         writes: 1.0,
         memory: Placement::Adapter,
         processes: 1,
+        traffic_class: 0,
     }
 }
 

@@ -111,8 +111,7 @@ def main(arguments: list[str] | None = None) -> None:
     except KeyboardInterrupt:
         code = Exit.INTERRUPTED
     except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = Exit.FAILED
+        code = _failed(error)
     except Exception as error:
         # Python 3.11 wraps an interrupt that comes while a class is made.
         if isinstance(error.__cause__, KeyboardInterrupt):
@@ -121,8 +120,7 @@ def main(arguments: list[str] | None = None) -> None:
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
         code = Exit.BROKEN
-    _flush()
-    sys.exit(code)
+    sys.exit(_flushed(code))
 
 
 def _left() -> bool:
@@ -130,9 +128,19 @@ def _left() -> bool:
     return type(sys.stdout).__name__ == "PacifyFlushWrapper"
 
 
-def _flush() -> None:
-    """Write out what is left; a reader that has left is no error."""
+def _failed(error: OSError) -> Exit:
+    """Say which file it was, and what the system said."""
+    where = f"{error.filename}: " if error.filename else ""
+    print(f"error: {where}{error.strerror or error}", file=sys.stderr)
+    return Exit.FAILED
+
+
+def _flushed(code: int | str | None) -> int | str | None:
+    """Write out what is left. A reader that has left is no error; a disk that is full is one."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            code = _failed(error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

@@ -135,6 +135,20 @@ MaxCost = Annotated[
         "--max-cost", min=0, metavar="HOURS", help="Simulate nothing if the estimate is more CPU-hours than this."
     ),
 ]
+Metrics = Annotated[
+    list[str] | None, typer.Option("--metric", metavar="NAME", help="Print only this metric; may be repeated.")
+]
+SeriesNames = Annotated[
+    list[str] | None, typer.Option("--series", metavar="NAME", help="Run and print only this series; may be repeated.")
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
+    ),
+]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the figures.")]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
     bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")

@@ -12,8 +12,12 @@ import typer
 from elanite.cli.common import OUT, Out, complete_keys, console, data, say
 
 if TYPE_CHECKING:
+    from elanite.catalog import Moves
     from elanite.differences import Comparison, Line
     from elanite.store import Store
+
+MOST_EFFECTS = 8
+"""Most effects that are shown of a parameter or on a claim, for each machine."""
 
 
 class What(StrEnum):
@@ -80,13 +84,17 @@ def explain(
         ),
     ],
 ) -> None:
-    """Say what a key means: unit, bounds, values and their sources, and the claims that depend on it.
+    """Say what a key means: unit, bounds, values and their sources, and the claims that it moves.
 
     \b
     Examples:
       elanite explain link.hop_delay
       elanite explain run.window
       elanite explain ping.uni.latency.0B
+
+    For a parameter that was fitted or assumed, the command shows which claims change, and by how much, if the value
+    is a fifth lower or higher; for a claim, which parameters change it. These are the results of `elanite sensitivity`
+    that come with Elanite.
     """
     from rich.padding import Padding
     from rich.text import Text
@@ -100,6 +108,30 @@ def explain(
     facts = [("allowed", meaning.allowed)] if meaning.allowed else []
     for name, text in [*facts, *meaning.facts]:
         screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
+    for moves in meaning.moves:
+        screen.print(Padding(Text.assemble((f"{moves.name}: ", "bold"), moves.text), (0, 0, 0, 2), expand=False))
+        _effects(moves, meaning.key)
+
+
+def _effects(moves: Moves, key: str) -> None:
+    """The strongest effects of a parameter, or on a claim, as a table, with what is left out in a line."""
+    from rich.padding import Padding
+
+    from elanite.cli.common import table
+    from elanite.text import counted, percent
+
+    board = table(("", *moves.steps, ""), right=moves.steps)
+    for each in moves.effects[:MOST_EFFECTS]:
+        fitted = (each.parameter, each.claim) in moves.fitted
+        notes = [*(["fitted"] if fitted else []), *(["turns the verdict"] if each.turns else [])]
+        other = each.claim if each.parameter == key else each.parameter
+        board.add_row(other, percent(each.less), percent(each.more), ", ".join(notes))
+    if moves.effects:
+        screen = console()
+        screen.print(Padding(board, (0, 0, 0, 4), expand=False))
+        if rest := moves.effects[MOST_EFFECTS:]:
+            largest = percent(rest[0].size).lstrip("+")
+            screen.print(f"    and {counted(len(rest), 'weaker effect')}, of {largest} at most", markup=False)
 
 
 def compare(

@@ -85,28 +85,48 @@ def allreduce(
     compute: Compute = "0us",
     calls: Calls = 1,
 ) -> None:
-    """Write all-reduces: each rank has a vector, and gets the sum of all."""
+    """Write all-reduces: each rank has a vector, and gets the sum of all.
+
+    \b
+    Example:
+      elanite goal allreduce --algorithm ring --ranks 64 --size "1 MB" > ring.goal
+    """
     from elanite import goal
 
     _write(goal.all_reduce(ranks, _bytes(size), algorithm.value, group=group, compute=_ns(compute), calls=calls))
 
 
 def allgather(ranks: Ranks, size: Vector, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
-    """Write all-gathers by rings: each rank has a part of a vector, and gets all of it."""
+    """Write all-gathers by rings: each rank has a part of a vector, and gets all of it.
+
+    \b
+    Example:
+      elanite goal allgather --ranks 64 --size "1 MB" > gather.goal
+    """
     from elanite import goal
 
     _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
 
 
 def reduce_scatter(ranks: Ranks, size: Vector, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
-    """Write reduce-scatters by rings: each rank has a vector, and gets a part of the sum."""
+    """Write reduce-scatters by rings: each rank has a vector, and gets a part of the sum.
+
+    \b
+    Example:
+      elanite goal reduce-scatter --ranks 64 --size "1 MB" > scatter.goal
+    """
     from elanite import goal
 
     _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls, scatter=True))
 
 
 def alltoall(ranks: Ranks, size: Pair, group: Group = None, compute: Compute = "0us", calls: Calls = 1) -> None:
-    """Write all-to-alls: each rank has a message for each other rank of its group."""
+    """Write all-to-alls: each rank has a message for each other rank of its group.
+
+    \b
+    Example:
+      elanite goal alltoall --ranks 64 --group 8 --size "4 KB" --compute "50 us" --calls 10 > exchange.goal
+    """
     from elanite import goal
 
     _write(goal.all_to_all(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
@@ -121,6 +141,10 @@ def pipeline(
     ],
 ) -> None:
     """Write a step of pipeline-parallel training: one micro-batch forward and one backward in turns.
+
+    \b
+    Example:
+      elanite goal pipeline --ranks 8 --batches 32 --size "1 MB" --compute "2 ms" > pipeline.goal
 
     Backward takes twice as long as forward. Activations go to the next stage, and gradients of the same size back.
     """
@@ -139,6 +163,10 @@ def expert(
     ],
 ) -> None:
     """Write a step of expert-parallel training: all-to-alls to the experts and back, in each layer and direction.
+
+    \b
+    Example:
+      elanite goal expert --ranks 64 --group 8 --layers 4 --size "64 KB" --compute "1 ms" > experts.goal
 
     Backward takes twice as long as forward.
     """

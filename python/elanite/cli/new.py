@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -61,7 +62,8 @@ def new(
     except FileExistsError:
         raise UsageError(f"{path} exists; give another name, or remove the file") from None
     except OSError as error:
-        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            path.unlink()
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     data(str(path))
     after = f"elanite check {path}" if kind is Kind.MACHINE else f"elanite run {path}"

@@ -14,9 +14,11 @@ from elanite.cli.common import (
     BoardFormat,
     Executor,
     Format,
+    Html,
     Jobs,
     MachineFiles,
     MaxCost,
+    Metrics,
     Nodes,
     Open,
     Out,
@@ -24,8 +26,11 @@ from elanite.cli.common import (
     Quick,
     Scheduler,
     Seed,
+    SeriesNames,
     Set,
     Shard,
+    Svg,
+    Where,
     Workers,
     complain,
     complete_experiments,
@@ -150,21 +155,11 @@ def run(
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="Print only this metric; may be repeated.")
-    ] = None,
-    series: Annotated[
-        list[str] | None,
-        typer.Option("--series", metavar="NAME", help="Run and print only this series; may be repeated."),
-    ] = None,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
-        ),
-    ] = None,
-    html: Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the figures.")] = None,
-    svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")] = None,
+    metric: Metrics = None,
+    series: SeriesNames = None,
+    where: Where = None,
+    html: Html = None,
+    svg: Svg = None,
     open_: Open = False,
 ) -> None:
     """Run one experiment and print its results.
@@ -183,7 +178,7 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import sources
+    from elanite import sources, whole
     from elanite.api import Result
     from elanite.cli import output
     from elanite.errors import UsageError
@@ -199,6 +194,8 @@ def run(
         say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
     chosen = output.Chosen.of(metric or (), series or (), where or ())
     planned = chosen.plan(planned)
+    for wanted in filter(None, (html, svg)):
+        whole.prepare(wanted)
     if point is not None:
         if "" in point:
             raise UsageError("--point is empty; give the first digits of an identity, or leave out --point to run all")
@@ -209,15 +206,12 @@ def run(
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
     words = shlex.split(planned.command(out=shown))
-    options = [("--point", point), ("--series", series), ("--where", where), ("--metric", metric)]
-    for option, values in options:
-        for value in values or []:
-            words += [option, value]
+    for each in point or []:
+        words += ["--point", each]
+    words += words_of_choice(series, where, metric, html, svg)
     words += ["--jobs", str(jobs)] if jobs else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
-    for option, file in (("--html", html), ("--svg", svg)):
-        words += [option, str(file)] if file else []
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
     if result.points:
@@ -321,9 +315,27 @@ def report(
         opened(page)
 
 
+def words_of_choice(
+    series: Sequence[str] | None,
+    where: Sequence[str] | None,
+    metric: Sequence[str] | None,
+    html: Path | None,
+    svg: Path | None,
+) -> list[str]:
+    """The options that choose results and name pictures, as they were given."""
+    words: list[str] = []
+    for option, values in (("--series", series), ("--where", where), ("--metric", metric)):
+        for value in values or []:
+            words += [option, value]
+    for option, file in (("--html", html), ("--svg", svg)):
+        words += [option, str(file)] if file else []
+    return words
+
+
 def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -> None:
     """Write the figures of an experiment as a page and as a picture."""
-    from elanite.report import replace, write_own
+    from elanite import whole
+    from elanite.report import write_own
 
     if html:
         write_own(html, [result.plan], result.store)
@@ -335,8 +347,7 @@ def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -
 
         text = io.StringIO()
         result.chart().save(text, format="svg")
-        svg.parent.mkdir(parents=True, exist_ok=True)
-        replace(svg, text.getvalue())
+        whole.write(svg, text.getvalue())
         say(f"picture: {svg}")
 
 
@@ -448,7 +459,7 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
 
     Points of one series that fail for the same reason are told once.
     """
-    from elanite.report import replace
+    from elanite import whole
     from elanite.text import brief, counted
 
     alike: dict[tuple[str, str, str], list[Failure]] = {}
@@ -462,5 +473,5 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
     if len(alike) > MOST_FAILURES:
         complain(f"  and {counted(len(alike) - MOST_FAILURES, 'other failure')}")
     file = out / "failures.txt"
-    replace(file, "\n".join(f"{one.command}\n{one.message}\n" for one in failures))
+    whole.write(file, "\n".join(f"{one.command}\n{one.message}\n" for one in failures))
     complain(f"  in full: {file}")

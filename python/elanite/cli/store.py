@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, console, data, say, table
+from elanite.cli.common import OUT, console, data, hushed, say, table
 
 if TYPE_CHECKING:
     from elanite.store import Store
@@ -64,6 +64,7 @@ def opened(name: str, *, new: bool = False) -> Store:
 
 
 @store_app.command("list")
+@hushed
 def list_(
     store: At = DEFAULT,
     format_: Annotated[ListFormat, typer.Option("--format", "-f", help="How to print the list.")] = ListFormat.TABLE,
@@ -107,6 +108,7 @@ def list_(
 
 
 @store_app.command()
+@hushed
 def verify(store: At = DEFAULT) -> None:
     """Compare every file of a store with its checksum.
 
@@ -129,6 +131,7 @@ def verify(store: At = DEFAULT) -> None:
 
 
 @store_app.command()
+@hushed
 def gc(
     store: At = DEFAULT,
     outdated: Annotated[
@@ -183,6 +186,7 @@ def gc(
 
 
 @store_app.command()
+@hushed
 def merge(
     stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")],
     into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; made if there is none.")],
@@ -210,6 +214,7 @@ def merge(
 
 
 @store_app.command()
+@hushed
 def export(
     file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")],
     store: At = DEFAULT,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 from dataclasses import asdict
 from enum import StrEnum
@@ -16,15 +15,21 @@ from elanite.cli.common import (
     OUT,
     Executor,
     Format,
+    Html,
     Jobs,
     MachineFile,
     MachineFiles,
     MaxCost,
+    Metrics,
+    Open,
     Out,
     Scheduler,
     Seed,
+    SeriesNames,
     Set,
     Shard,
+    Svg,
+    Where,
     Workers,
     console,
     data,
@@ -32,7 +37,7 @@ from elanite.cli.common import (
     table,
 )
 from elanite.cli.engine import campaign_on, words_of
-from elanite.cli.results import finish, stop_if_interrupted
+from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -77,21 +82,27 @@ def sweep(
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
+    metric: Metrics = None,
+    series: SeriesNames = None,
+    where: Where = None,
+    html: Html = None,
+    svg: Svg = None,
+    open_: Open = False,
 ) -> None:
     """Run one experiment with many values of a few keys.
 
     \b
     Examples:
       elanite sweep qsnet/ping --vary 'link.hop_delay=35 ns,55 ns' --vary switch.tokens=true,false
-      elanite sweep qsnet/ping --vary 'bus.rate=150 MB/s..400 MB/s in 6' --format csv > bus.csv
+      elanite sweep qsnet/ping --vary 'bus.rate=150 MB/s..400 MB/s in 6' --html bus.html --open
       elanite sweep my.toml --vary 'bus.rate=150 MB/s..400 MB/s' --vary 'tport.big=1 KB..64 KB log' --sample lhs 500
 
     Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" asks for six values of the range,
     the ends included, and "log" for equal ratios. Without --sample, the command runs all combinations. The varied keys
-    are columns of the results, which are printed as those of `elanite run`. The command checks all combinations before
-    it simulates the first one, and uses finished points again.
+    are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
+    command checks all combinations before it simulates the first one, and uses finished points again.
     """
-    from elanite import ranges, sources, sweeps
+    from elanite import ranges, sources, sweeps, whole
     from elanite.cli import output
     from elanite.store import Store
 
@@ -100,6 +111,10 @@ def sweep(
     chosen = [sources.read("machine", name) for name in machine or []]
     drawn = (sample[0].value, sample[1]) if sample else None
     plans = sweeps.planned(sources.read("experiment", experiment), chosen, set_ or [], keys, drawn, seed)
+    printed = output.Chosen.of(metric or (), series or (), where or ())
+    plans = tuple(printed.plan(each) for each in plans)
+    for wanted in filter(None, (html, svg)):
+        whole.prepare(wanted)
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
@@ -110,14 +125,20 @@ def sweep(
     words += ["--sample", drawn[0], str(drawn[1])] if drawn else []
     for name in machine or []:
         words += ["--machine", name]
+    words += words_of_choice(series, where, metric, html, svg)
     words += _options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
     if format_ is Format.JSON:
-        data(json.dumps([output.point(result, point) for result in found.results for point in result.points], indent=1))
+        points = [output.point(result, point, printed) for result in found.results for point in result.points]
+        data(json.dumps(points, indent=1))
     else:
-        output.results(found.whole, format_)
+        output.results(found.whole, format_, printed)
+    if found.points:
+        pictures(
+            found.whole, html or (out / "report" / f"{plans[0].experiment.name}.html" if open_ else None), svg, open_
+        )
     finish(outcome, words, out)
 
 
@@ -163,7 +184,7 @@ def calibrate(
     measured values cannot tell. The machine file names the measured values as the source of the fitted parameters. The
     command uses finished points again; an interrupted calibration goes on from the point where it stopped.
     """
-    from elanite import engines, ranges
+    from elanite import engines, ranges, whole
     from elanite.api import Experiment, Machine
     from elanite.calibration import calibrate as search
     from elanite.errors import UsageError
@@ -178,6 +199,8 @@ def calibrate(
         and machine_out.resolve() in {Path(p).resolve() for p in (machine or to, to)}
     ):
         raise UsageError(f"--machine-out {machine_out}: this file is read, too\n  name another file")
+    if machine_out:
+        whole.prepare(machine_out)
     words = ["elanite", "calibrate", *experiments]
     for each in fit:
         words += ["--fit", each]
@@ -211,7 +234,7 @@ def calibrate(
         say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")
         raise typer.Exit(130) from None
     if machine_out:
-        _write(machine_out, found.text)
+        whole.write(machine_out, found.text)
         say(f"machine: {machine_out}")
     if format_ is Shape.JSON:
         data(json.dumps(_json(found), indent=1, ensure_ascii=False))
@@ -227,16 +250,6 @@ def _options(set_: Sequence[str] | None, seed: int, jobs: int | None, out: Path)
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += ["--jobs", str(jobs)] if jobs else []
     return words + ([] if out == OUT else ["--out", str(out)])
-
-
-def _write(file: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def _json(found: Calibration) -> dict[str, object]:

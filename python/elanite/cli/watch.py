@@ -46,12 +46,11 @@ def watch(
     the watched time; a click on a line tells all about its packet. The network may have at most 64 nodes and one rail.
     Of several points the first is shown; choose another one with --point.
     """
-    from elanite import campaign, sources
+    from elanite import campaign, sources, whole
     from elanite.cli.progress import observer
     from elanite.cli.results import finish, stop_if_interrupted
     from elanite.errors import UsageError
     from elanite.plan import plan
-    from elanite.report import replace
     from elanite.store import Store
     from elanite.watch import check, scene
 
@@ -85,14 +84,14 @@ def watch(
         words += ["--set", override]
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += ["--point", first.id, "--for", length, *([] if out == OUT else ["--out", str(out)])]
+    file = page or out / "watch" / f"{first.id}.html"
+    whole.prepare(file)
     outcome = campaign.run([planned], store, jobs, observer(), str(out))
     stop_if_interrupted(outcome, words)
     if outcome.failures:
         finish(outcome, words, out)
-    file = page or out / "watch" / f"{first.id}.html"
     shown = scene(first, store)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    replace(file, shown.page())
+    whole.write(file, shown.page())
     if not shown.packets:
         say("no packet was under way; watch longer with --for, or later with --set run.warm_up=5ms")
     if others:

@@ -55,17 +55,21 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
         base = base.encode(x=alt.X("curve:N", title=" / ".join(rest)))
     else:
         column = numeric[main]
-        values = rows[column].to_list()
-        spread = min(values) > 0 and max(values) / min(values) > 50
-        scale = alt.Scale(type="log") if spread else alt.Scale()
-        base = base.encode(x=alt.X(f"{column}:Q", title=_axis(main, column), scale=scale))
+        values = sorted(set(rows[column].to_list()))
+        spread = max(values) > 50 * (min(value for value in values if value) if any(values) else 1)
+        if spread and min(values) <= 0:  # a logarithmic axis has no place for zero
+            x = alt.X(f"{_field(main)}:N", title=main, sort=None, axis=alt.Axis(labelAngle=0))
+        else:
+            scale = alt.Scale(type="log") if spread else alt.Scale()
+            x = alt.X(f"{_field(column)}:Q", title=_axis(main, column), scale=scale)
+        base = base.encode(x=x)
         if 1 < len(order) <= CURVES:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
     label = heading(metric.replace("_", " "), unit)
     y = alt.Y("mean:Q", title=label)
-    tooltip = [*names, alt.Tooltip("mean:Q", title=metric)]
+    tooltip = [*(alt.Tooltip(_field(name), title=name) for name in names), alt.Tooltip("mean:Q", title=metric)]
     layers = [base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
@@ -74,6 +78,11 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
         layers.insert(0, base.mark_line().encode(y=y))
     caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."
     return Figure(f"{series}-{metric}", title, "", caption, layered(title, layers))
+
+
+def _field(name: str) -> str:
+    """A column as Vega reads it: a dot would be a step into an object, and varied keys have dots."""
+    return name.replace(".", "\\.")
 
 
 def _axis(name: str, column: str) -> str:

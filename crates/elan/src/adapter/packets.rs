@@ -172,6 +172,7 @@ impl Wires<'_> {
             destination: progress.destination_of(packet.kind),
             flits,
             priority: dma.priority,
+            traffic_class: progress.capability.traffic_class,
             awaits_end: packet.kind == Kind::Broadcast && self.flight.notifies(token),
             token: Token::Dma(token).into(),
         };

@@ -28,6 +28,7 @@ impl Wires<'_> {
             destination,
             flits: self.config.packet.flits_of(data),
             priority: packet.priority,
+            traffic_class: packet.capability.traffic_class,
             awaits_end: destination.is_broadcast(),
             token: Token::Thread(token).into(),
         };

@@ -177,10 +177,10 @@ impl Cluster {
     /// A capability that no other processes have.
     pub fn capability(&self) -> Capability {
         self.capabilities.update(|given| given + 1);
-        Capability(self.capabilities.get())
+        Capability::new(self.capabilities.get())
     }
 
-    /// Attaches processes at some nodes, all with a new capability. A node may occur several times. The first processes of
+    /// Attaches processes at some nodes, all with a capability that is new. A node may occur several times. The first processes of
     /// all nodes are in contexts of one number, so are the second ones, and so on: broadcasts need this.
     ///
     /// # Errors
@@ -188,8 +188,11 @@ impl Cluster {
     ///
     /// # Panics
     /// If the machine lacks one of the nodes.
-    pub fn attach(&self, nodes: impl IntoIterator<Item = NodeId>) -> Result<Vec<Node>, NoContext> {
-        let capability = self.capability();
+    pub fn attach(
+        &self,
+        capability: Capability,
+        nodes: impl IntoIterator<Item = NodeId>,
+    ) -> Result<Vec<Node>, NoContext> {
         let mut counts = BTreeMap::new();
         let mut rounds: Vec<Vec<Place>> = Vec::new();
         let open = nodes.into_iter().map(|node| {

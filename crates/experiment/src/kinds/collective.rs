@@ -42,6 +42,8 @@ grid! {
         /// What each process computes before each call, on a processor that the operating system takes away now and then;
         /// nothing by default.
         compute: Time,
+        /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
+        class: u32,
     }
 }
 
@@ -116,6 +118,9 @@ impl Kind for CollectiveSeries {
             &format!("{series}.collective.operation"),
             &self.collective.operation,
         );
+        if let Some(classes) = &self.collective.class {
+            fit.classes(&format!("{series}.collective.class"), classes);
+        }
         jobs::fit(&self.jobs, series, fit);
     }
 
@@ -231,6 +236,7 @@ impl Runs for Collectives {
             groups: called.groups.unwrap_or(1),
             may_deadlock: called.may_deadlock.unwrap_or(false),
             compute: called.compute,
+            traffic_class: called.class.unwrap_or(0) as u8,
         };
         let background = jobs::workloads(&self.jobs);
         collective.run(

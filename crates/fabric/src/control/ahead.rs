@@ -105,13 +105,13 @@ impl<R: Routing> Control<R> {
                 let hop = &self.links[self.lanes.link(channel)].hop;
                 motion.fetch_link(hop.reverse);
                 match hop.sender {
-                    Sender::Adapter(place) => prefetch(self.ports.get(place)),
+                    Sender::Adapter(place) => prefetch(self.queues.get(self.queue(place, 0))),
                     Sender::Group(group) => prefetch(self.groups.get(group)),
                 }
             }
             Event::Acknowledged(packet) => {
                 let flight = self.flights.get(packet);
-                prefetch(self.ports.get(flight.spec.source));
+                prefetch(self.queues.get(self.queue_of(&flight.spec)));
                 for &channel in flight.path() {
                     prefetch(self.links.get(self.lanes.link(channel)));
                 }

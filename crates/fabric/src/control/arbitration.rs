@@ -10,12 +10,13 @@
 //!   `age_cap`. Of equal ages the header wins that has had this age at this switch for the longest time: it came with this age,
 //!   or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers of a
 //!   switch that ignores ages, are served by rotation over the inputs of the switch, starting behind the last winner;
-//! * the winner takes the lowest free channel (of its class) of the link with the fewest busy channels. A channel that only
-//!   waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a hash of the packet
-//!   and the switch gives, so that no shared random stream couples distant switches.
+//! * the winner takes the lowest free channel of its class, of the link where the fewest channels of the class are busy. A
+//!   channel that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a
+//!   hash of the packet and the switch gives, so that no shared random stream couples distant switches.
 
 use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use crate::hash::mixed;
 use crate::id::GroupId;
 use crate::prefetch::prefetch;
 use crate::topology::{End, MAX_ARITY, Routing};
@@ -164,6 +165,7 @@ impl Crossbar {
         hops: &mut TiVec<LinkId, Hop>,
     ) {
         let ports = routing.wiring().ports(switch);
+        assert!(ports * config.channels <= MOST_INPUTS);
         for port in 0..ports {
             let first = self.outputs.len() as u32;
             if routing.begins_group(switch, port) {
@@ -212,8 +214,13 @@ impl Crossbar {
     }
 }
 
+/// Most input channels of a switch.
+const MOST_INPUTS: u32 = 2 * MAX_ARITY * MAX_CHANNELS;
+
 const _: () = assert!(
-    2 * MAX_ARITY * MAX_CHANNELS <= EJECTS as u32 && MAX_HOP_DELAY <= u16::MAX as u32,
+    MOST_INPUTS - 1 <= u16::MAX as u32
+        && MOST_INPUTS - MAX_CHANNELS < EJECTS as u32
+        && MAX_HOP_DELAY <= u16::MAX as u32,
     "numbers of inputs, and delays, are kept short"
 );
 
@@ -272,7 +279,7 @@ pub(super) fn winner(
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,
-    free: impl Fn(LinkId) -> u8,
+    free: impl Fn(LinkId) -> u32,
 ) -> Option<LinkId> {
     // Most groups have one output.
     if let [link] = *outputs {
@@ -294,14 +301,21 @@ pub(super) fn least_loaded(
     // Most free channels, and of equals the first one tried. No branches: the processor could not foresee them.
     let rank = |(number, &link): (u32, &LinkId)| {
         let tried = around(number + count - start);
-        u32::from(ONES[usize::from(free(link))]) << 16 | (count - 1 - tried)
+        ones(free(link)) << 16 | (count - 1 - tried)
     };
     let best = (0..).zip(outputs).map(rank).fold(0, u32::max);
     let tried = count - 1 - (best & 0xFFFF);
     (best >> 16 != 0).then(|| outputs[around(start + tried) as usize])
 }
 
-/// How many bits a byte has: not every processor counts them in one instruction.
+/// How many bits are set. Not every processor counts them in one instruction, and most links have few channels.
+#[inline]
+fn ones(bits: u32) -> u32 {
+    ONES.get(bits as usize)
+        .map_or_else(|| bits.count_ones(), |&ones| ones.into())
+}
+
+/// How many bits of a byte are set.
 const ONES: [u8; 256] = {
     let mut ones = [0; 256];
     let mut byte = 1;
@@ -312,13 +326,10 @@ const ONES: [u8; 256] = {
     ones
 };
 
-/// A fixed hash of (source, sequence, switch) for [`least_loaded`]: the finaliser of `SplitMix64`.
+/// A fixed hash of (source, sequence, switch) for [`least_loaded`].
 pub(super) fn spread(source: Place, sequence: u32, switch: SwitchId) -> u64 {
-    let mut mixed = (u64::from(source.get()) << 32 | u64::from(sequence))
-        ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ (mixed >> 31)
+    let packet = u64::from(source.get()) << 32 | u64::from(sequence);
+    mixed(packet ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 #[cfg(test)]

@@ -44,8 +44,9 @@ pub struct PacketCensus {
 
 impl<R: Routing> Control<R> {
     pub fn queued(&self, node: Place) -> usize {
-        let classes = &self.ports[node].waiting;
-        classes.iter().map(VecDeque::len).sum()
+        let queues = self.traffic_classes().map(|class| self.queue(node, class));
+        let levels = queues.flat_map(|queue| &self.queues[queue].waiting);
+        levels.map(VecDeque::len).sum()
     }
 
     pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
@@ -74,9 +75,9 @@ impl<R: Routing> Control<R> {
             offered: self.offered,
             queued: self.ports.keys().map(|node| self.queued(node) as u64).sum(),
             under_way: self
-                .ports
+                .queues
                 .iter()
-                .map(|port| u64::from(port.outstanding))
+                .map(|queue| u64::from(queue.outstanding))
                 .sum(),
             acknowledged: self.acknowledged,
         }

@@ -34,7 +34,8 @@ impl<R: Routing> Control<R> {
             recording.completed(&flight, self.now);
         }
         let source = flight.spec.source;
-        self.ports[source].outstanding -= 1;
+        let queue = self.queue_of(&flight.spec);
+        self.queues[queue].outstanding -= 1;
         self.flag_port(source);
         if self.config.circuit == Circuit::UntilAcknowledged {
             let mut passes = self.now + 1;

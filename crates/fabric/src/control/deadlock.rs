@@ -264,7 +264,7 @@ impl<R: Routing> Control<R> {
 
     /// The packets that hold some channels of links; none if one channel is free or waits only for an EOP. `lanes` are the
     /// channels of each link that the packet may take, as bits.
-    fn holders_of(&self, links: &[LinkId], lanes: u8) -> Vec<(Option<Held>, Key)> {
+    fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<Held>, Key)> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.lanes.of(link));
         for channel in channels.filter(|&channel| lanes >> self.lanes.lane(channel) & 1 == 1) {

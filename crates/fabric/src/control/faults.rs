@@ -81,7 +81,7 @@ struct Cable {
     /// Cuts that have not been taken back.
     cuts: u32,
     /// The channels that are free once the cable lives again, as bits; none while it lives.
-    kept: u8,
+    kept: u32,
     /// From when to when the cable was dead; the last time may last.
     deaths: Vec<(Cycle, Cycle)>,
     /// Whether the sources know that the cable is dead.
@@ -194,7 +194,7 @@ impl Faults {
     }
 
     /// The channels of a dead link that will be free.
-    pub fn kept(&self, link: LinkId) -> u8 {
+    pub fn kept(&self, link: LinkId) -> u32 {
         self.cables[link].kept
     }
 

@@ -33,10 +33,7 @@ impl<R: Routing> Control<R> {
         }
         let step = self.routing.step(&flight.header(destination, hop.switch));
         if R::CLASSED {
-            let any = u8::MAX;
-            flight.lanes = step
-                .class
-                .map_or(any, |class| self.class_lanes[class as usize]);
+            flight.lanes = self.classes.lanes(flight.spec.traffic_class, step.class);
         }
         let number = hop.next_group(step.group);
         if self.is_far {
@@ -68,10 +65,7 @@ impl<R: Routing> Control<R> {
             let step = self.routing.step(&header);
             let flight = self.flights.get_mut(packet);
             flight.plan = header.plan;
-            let any = u8::MAX;
-            flight.lanes = step
-                .class
-                .map_or(any, |class| self.class_lanes[class as usize]);
+            flight.lanes = self.classes.lanes(flight.spec.traffic_class, step.class);
             self.join(hop.next_group(step.group), packet);
         }
         self.unsettled = unsettled;
@@ -157,7 +151,7 @@ impl<R: Routing> Control<R> {
             let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let flight = self.flights.get(header.packet);
             let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
-            let lanes = if R::CLASSED { flight.lanes } else { u8::MAX };
+            let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
             let free = |link: LinkId| self.free[link] & lanes;
             let link = match flight.only {
                 ANY_LINK => arbitration::least_loaded(outputs, spread, free),
@@ -213,7 +207,7 @@ impl<R: Routing> Control<R> {
     #[inline]
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
         let flight = self.flights.get_mut(packet);
-        let lanes = if R::CLASSED { flight.lanes } else { u8::MAX };
+        let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
         let number = (self.free[link] & lanes).trailing_zeros();
         self.free[link] &= !(1 << number);
         let channel = self.lanes.channel(link, number);
@@ -243,21 +237,42 @@ impl<R: Routing> Control<R> {
         node: Place,
         notices: &mut Vec<Notice>,
     ) {
-        let link = self.wiring().injection(node);
         self.ports[node].flagged = false;
-        while self.ports[node].outstanding < self.config.packets_in_flight {
-            if self.is_cut_somewhere() && self.refuses_next(node, notices) {
+        for class in self.traffic_classes() {
+            self.inject_of(motion, node, class, notices);
+        }
+    }
+
+    /// Injects the packets of a traffic class that an adapter may inject now.
+    #[inline]
+    fn inject_of(
+        &mut self,
+        motion: &mut impl Motion,
+        node: Place,
+        class: u8,
+        notices: &mut Vec<Notice>,
+    ) {
+        let link = self.wiring().injection(node);
+        let queue = self.queue(node, class);
+        let lanes = if R::CLASSED {
+            self.classes.lanes(class, None)
+        } else {
+            u32::MAX
+        };
+        while self.queues[queue].outstanding < self.config.packets_in_flight {
+            if self.is_cut_somewhere() && self.refuses_next(queue, notices) {
                 continue;
             }
-            if self.free[link] == 0 {
+            if self.free[link] & lanes == 0 {
                 return;
             }
-            let port = &mut self.ports[node];
-            let Some((spec, offered)) = port.waiting.iter_mut().find_map(VecDeque::pop_front)
+            let queue = &mut self.queues[queue];
+            let Some((spec, offered)) = queue.waiting.iter_mut().find_map(VecDeque::pop_front)
             else {
                 return;
             };
-            port.outstanding += 1;
+            queue.outstanding += 1;
+            let port = &mut self.ports[node];
             let sequence = port.sequence;
             port.sequence = sequence.wrapping_add(1);
             let plan = if self.is_cut_somewhere() {
@@ -267,7 +282,7 @@ impl<R: Routing> Control<R> {
                 let draw = Self::draw(spec.source, sequence);
                 self.routing.plan(spec.source, spec.destination, draw)
             };
-            let flight = Flight::new(spec, plan, sequence, offered, self.now);
+            let flight = Flight::new(spec, plan, sequence, lanes, offered, self.now);
             let packet = self.flights.insert(flight);
             if spec.destination.is_broadcast() {
                 self.broadcasts.insert(packet, &spec);

@@ -18,7 +18,7 @@
 //!
 //! A packet may ask that its destination be told when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or aborts
 //! what the packet asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a range
-//! of nodes (`control::broadcast`).
+//! of nodes (`control::broadcast`). The channels of the links may be parted into traffic classes (`control::classes`).
 //!
 //! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with
 //! [`Circuit::Wormhole`](crate::Circuit::Wormhole) and [`Circuit::CutThrough`](crate::Circuit::CutThrough) each channel two cycles
@@ -30,6 +30,7 @@ mod broadcast;
 mod calendar;
 mod census;
 mod circuit;
+mod classes;
 mod deadlock;
 mod event;
 mod faults;
@@ -45,7 +46,7 @@ pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
 
 use crate::config::MAX_FLITS;
-use crate::id::GroupId;
+use crate::id::{GroupId, QueueId};
 use crate::motion::{self, Lanes, Motion, Moved, Witness};
 use crate::prefetch::{FAR, prefetch};
 use crate::table;
@@ -54,24 +55,31 @@ use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
 use arbitration::{Ages, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
+use classes::Classes;
 use event::Event;
 use faults::Faults;
 use packet::{Fate, Flights};
 use recording::Recording;
 use std::collections::VecDeque;
+use std::ops::Range;
 use typed_index_collections::TiVec;
 
 /// The sending side of an adapter, as the fabric sees it.
 #[derive(Default)]
 struct Port {
-    /// Waiting packets and the cycle of their offer: high priority, low priority.
-    waiting: [VecDeque<(PacketSpec, Cycle)>; 2],
-    /// Packets injected and not yet acknowledged.
-    outstanding: u32,
     /// Packets injected so far.
     sequence: u32,
     /// Whether the adapter is on the list of this cycle.
     flagged: bool,
+}
+
+/// The packets of a traffic class at an adapter.
+#[derive(Default)]
+struct Queue {
+    /// Waiting packets and the cycle of their offer: high priority, low priority.
+    waiting: [VecDeque<(PacketSpec, Cycle)>; 2],
+    /// Packets injected and not yet acknowledged.
+    outstanding: u32,
 }
 
 /// A link, as the control plane sees it.
@@ -91,8 +99,7 @@ pub(crate) struct Control<R: Routing> {
     routing: R,
     crossbar: Crossbar,
     lanes: Lanes,
-    /// The channels of each class, as bits.
-    class_lanes: Vec<u8>,
+    classes: Classes,
     /// How ages grow, if they arbitrate.
     ages: Option<Ages>,
     /// The next cycle to execute.
@@ -105,10 +112,12 @@ pub(crate) struct Control<R: Routing> {
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
     ports: TiVec<Place, Port>,
+    /// Adapter by adapter, the queues of the traffic classes.
+    queues: TiVec<QueueId, Queue>,
     groups: TiVec<GroupId, Group>,
     links: TiVec<LinkId, Link>,
     /// The free channels of each link, as bits.
-    free: TiVec<LinkId, u8>,
+    free: TiVec<LinkId, u32>,
     /// The packet that holds each channel; valid while the channel is taken.
     holders: TiVec<ChannelId, PacketId>,
     offered: u64,
@@ -137,8 +146,13 @@ impl<R: Routing> Control<R> {
         let links = wiring.links() as usize;
         let (crossbar, hops) = Crossbar::new(&config, &routing);
         let lanes = Lanes::new(config.channels);
-        let classes = wiring.classes();
-        let lanes_of = |class| lanes.of_class(class, classes);
+        let traffic_classes = config.traffic_classes;
+        assert!(
+            R::CLASSED || traffic_classes == 1,
+            "the engine is made for traffic classes"
+        );
+        let classes = Classes::new(config.channels, traffic_classes, wiring.classes());
+        let queues = wiring.places() * traffic_classes;
         let ages = (config.arbitration == Arbitration::Age)
             .then(|| Ages::new(config.age_bits, config.age_cap));
         let link = |hop| Link {
@@ -149,7 +163,6 @@ impl<R: Routing> Control<R> {
         };
         Control {
             ages,
-            class_lanes: (0..classes).map(lanes_of).collect(),
             now: 0,
             calendar: Calendar::new(),
             is_far: links >= FAR,
@@ -157,9 +170,11 @@ impl<R: Routing> Control<R> {
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
             ports: table::table(Place::all(wiring.places()).map(|_| Port::default())),
+            queues: table::table(QueueId::all(queues).map(|_| Queue::default())),
+            classes,
             groups: table::equal(Group::default(), crossbar.groups()),
             links: table::table(hops.into_iter().map(link)),
-            free: table::equal(((1_u32 << config.channels) - 1) as u8, links),
+            free: table::equal(((1_u64 << config.channels) - 1) as u32, links),
             holders: table::equal(PacketId::at(0), lanes.bound(links)),
             offered: 0,
             acknowledged: 0,
@@ -217,7 +232,8 @@ impl<R: Routing> Control<R> {
         assert!(
             first <= last
                 && wiring.are_attached(low, high)
-                && (1..=self.longest).contains(&spec.flits),
+                && (1..=self.longest).contains(&spec.flits)
+                && u32::from(spec.traffic_class) < self.config.traffic_classes,
             "not a packet of this fabric: {spec:?}"
         );
         assert!(
@@ -225,9 +241,34 @@ impl<R: Routing> Control<R> {
             "hardware broadcasts need a tree: {spec:?}"
         );
         self.offered += 1;
-        let class = usize::from(!self.is_high(&spec));
-        self.ports[spec.source].waiting[class].push_back((spec, self.now));
+        let (queue, level) = (self.queue_of(&spec), usize::from(!self.is_high(&spec)));
+        self.queues[queue].waiting[level].push_back((spec, self.now));
         self.flag_port(spec.source);
+    }
+
+    /// Where a packet waits at its adapter.
+    #[inline]
+    fn queue_of(&self, spec: &PacketSpec) -> QueueId {
+        self.queue(spec.source, spec.traffic_class)
+    }
+
+    /// The packets of a traffic class at an adapter.
+    #[inline]
+    fn queue(&self, node: Place, traffic_class: u8) -> QueueId {
+        if !R::CLASSED {
+            return QueueId::new(node.get());
+        }
+        QueueId::new(node.get() * self.config.traffic_classes + u32::from(traffic_class))
+    }
+
+    /// All traffic classes.
+    #[inline]
+    fn traffic_classes(&self) -> Range<u8> {
+        if R::CLASSED {
+            0..self.config.traffic_classes as u8
+        } else {
+            0..1
+        }
     }
 
     pub fn arriving(&self, node: Place) -> u32 {
@@ -413,9 +454,10 @@ impl<R: Routing> Control<R> {
 
     /// Has an adapter inject in this cycle, if a packet waits.
     fn flag_port(&mut self, node: Place) {
-        let port = &mut self.ports[node];
-        let waits = port.waiting.iter().any(|class| !class.is_empty());
-        if waits && !std::mem::replace(&mut port.flagged, true) {
+        let has_some = |queue: &Queue| queue.waiting.iter().any(|level| !level.is_empty());
+        let mut classes = self.traffic_classes();
+        let waits = classes.any(|class| has_some(&self.queues[self.queue(node, class)]));
+        if waits && !std::mem::replace(&mut self.ports[node].flagged, true) {
             self.flagged_ports.push(node);
         }
     }

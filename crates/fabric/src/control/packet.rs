@@ -49,6 +49,8 @@ pub struct PacketSpec {
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,
+    /// The traffic class, whose channels the packet takes: below [`Config::traffic_classes`](crate::Config::traffic_classes).
+    pub traffic_class: u8,
     /// Whether the destinations are told of the EOP ([`Notice::Ended`]), which commits or aborts what the packet asked for.
     pub awaits_end: bool,
     /// The adapter's own name for the packet, handed back in every [`Notice`].
@@ -160,7 +162,7 @@ pub(super) struct Flight<P> {
     /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
     pub only: LinkId,
     /// While the header waits at a switch: the channels of a link that it may take, as bits.
-    pub lanes: u8,
+    pub lanes: u32,
     /// Channels taken, in order; the first `taken` are valid.
     path: P,
     /// When the packet was handed to the fabric.
@@ -187,7 +189,15 @@ pub(super) enum Fate {
 }
 
 impl<P: Path> Flight<P> {
-    pub fn new(spec: PacketSpec, plan: u32, sequence: u32, offered: Cycle, now: Cycle) -> Self {
+    /// A packet that is injected now, and may take some channels of the links at first.
+    pub fn new(
+        spec: PacketSpec,
+        plan: u32,
+        sequence: u32,
+        lanes: u32,
+        offered: Cycle,
+        now: Cycle,
+    ) -> Self {
         Flight {
             spec,
             injected: now,
@@ -199,7 +209,7 @@ impl<P: Path> Flight<P> {
             taken: 0,
             next: None,
             only: ANY_LINK,
-            lanes: u8::MAX,
+            lanes,
             path: P::EMPTY,
             offered,
             delivered: 0,

@@ -76,13 +76,6 @@ impl Lanes {
         (first..first + self.count).map(ChannelId::new)
     }
 
-    /// The channels of a link that belong to a class, as bits: the classes are equally large, or the first ones larger by one.
-    pub fn of_class(self, class: u32, classes: u32) -> u8 {
-        let before = |class: u32| (class * self.count).div_ceil(classes);
-        let below = |bound: u32| (1_u32 << bound) - 1;
-        (below(before(class + 1)) & !below(before(class))) as u8
-    }
-
     /// The bound of the channels' numbers, some of which are unused.
     pub fn bound(self, links: usize) -> usize {
         links << self.bits

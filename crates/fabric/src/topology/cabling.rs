@@ -36,6 +36,8 @@ pub(super) enum Names {
     Coordinates(Vec<u32>),
     /// By group, of so many switches each, and number within it: "switch 7.2".
     Groups(u32),
+    /// By names of their own: "switch leaf-3".
+    Given(Vec<String>),
 }
 
 /// What is listed; see the essay of the module. Cheap to share, not to clone.
@@ -319,6 +321,7 @@ impl Wiring for Cabling {
                 format!("switch {}", coordinates.join(","))
             }
             Names::Groups(size) => format!("switch {}.{}", number / size, number % size),
+            Names::Given(names) => format!("switch {}", names[number as usize]),
         }
     }
 

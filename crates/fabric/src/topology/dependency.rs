@@ -6,10 +6,12 @@
 //! choice or not. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
 //! All packets of all pairs of nodes are followed; where cables may die, those that go round dead cables, too. (In a tree these
-//! climb and descend like all others, and need no look of their own.) A machine of more than [`MOST`] positions is judged by a
-//! small machine of its kind ([`Routing::model`]). Broadcasts have a proof of their own (`control::broadcast`).
+//! climb and descend like all others, and need no look of their own.) Traffic classes have equal graphs without an edge between them
+//! (`control::classes`), so that one of them is followed. A machine of more than [`MOST`] positions is judged by a small machine of
+//! its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its tables
+//! ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
 
-use super::{End, Header, LinkId, Place, Routing, SwitchId, with_routing};
+use super::{End, Header, LinkId, Place, Routing, SwitchId, Wiring, with_routing};
 use crate::Config;
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::graphmap::DiGraphMap;
@@ -59,6 +61,11 @@ impl Display for DependencyCycle {
 /// A cycle of the channel dependency graph of a machine and its routing, if there is one.
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     with_routing!(config, routing => {
+        if let Some(edges) = routing.dependencies() {
+            let all = |link| ChannelClass { link, class: 0 };
+            let edges = edges.into_iter().map(|(held, next)| (all(held), all(next), ()));
+            return shortest_cycle(&DiGraphMap::from_edges(edges), routing.wiring());
+        }
         if routing.wiring().positions() <= MOST {
             return cycle_of(&routing, config);
         }
@@ -79,7 +86,15 @@ fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle>
             }
         }
     }
-    let components = tarjan_scc(&graph);
+    shortest_cycle(&graph, wiring)
+}
+
+/// The shortest cycle through the first channel that is in a cycle.
+fn shortest_cycle(
+    graph: &DiGraphMap<ChannelClass, ()>,
+    wiring: &dyn Wiring,
+) -> Option<DependencyCycle> {
+    let components = tarjan_scc(graph);
     let start = *components
         .iter()
         .find(|component| component.len() > 1)?
@@ -87,7 +102,7 @@ fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle>
         .min()?;
     let ways = graph
         .neighbors(start)
-        .filter_map(|next| astar(&graph, next, |at| at == start, |_| 1, |_| 0));
+        .filter_map(|next| astar(graph, next, |at| at == start, |_| 1, |_| 0));
     let (_, mut channels) = ways.min_by_key(|(length, _)| *length)?;
     channels.rotate_right(1);
     let name = |channel: &ChannelClass| {

@@ -242,7 +242,6 @@ impl Dragonfly {
 impl Routing for Dragonfly {
     type Path = [ChannelId; MAX_PATH];
 
-    const CLASSED: bool = true;
     const CHOOSES: bool = true;
 
     fn wiring(&self) -> &dyn Wiring {

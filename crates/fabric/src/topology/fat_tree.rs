@@ -26,6 +26,17 @@
 //!
 //! A tree may be partly populated: nodes `0..nodes()` are attached, the rest of the positions are empty, and the
 //! switches stay (petrini2003 s5.3: 16 and 32 nodes of the 64-node network).
+//!
+//! ## Rail-optimised trees
+//!
+//! In a cluster of hosts with `a` adapters each, adapter `k` of every host of a *pod* may be at the same leaf, and `a` leaves
+//! make a pod: *rail-optimised*. The leaves are joined by the switches above, as in any tree; where nothing joins them, the
+//! leaves are the separate networks of a multirail machine (`rails`). Only the numbers of the nodes differ from those of the
+//! plain tree: the nodes `a h` to `a h + a - 1` are the adapters of host `h`, each with a process of its own, and
+//! [`Wiring::place`] and [`Wiring::rail_and_node`] convert between nodes and positions. All else counts positions, so that both
+//! trees have equal switches, links and routes, and one job runs on both. Whole pods are attached. Messages between the
+//! adapters of a host cross the network; what joins the processors within a host is not modelled. Nodes in a row are no
+//! positions in a row, and so there are no hardware broadcasts.
 
 mod broadcast;
 mod detour;
@@ -35,7 +46,7 @@ pub use route::{Climb, Route, Tag};
 
 use super::error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
 use super::wiring::{End, Wiring};
-use crate::id::{LinkId, Place, Rail, SwitchId};
+use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
 use std::ops::RangeInclusive;
 
 /// A fat tree; see the essay of the module. Cheap to clone.
@@ -47,6 +58,8 @@ pub struct FatTree {
     parallel: Vec<u32>,
     nodes: u32,
     rails: u32,
+    /// Adapters of a host, each at a leaf of its own; 1 in a plain tree.
+    adapters: u32,
     /// `span[l]`: nodes below a switch of level `l`; `span[0] = 1`, a node itself.
     span: Vec<u32>,
     /// `members[l]`: switches of level `l` that cover the same nodes; entry 0 unused.
@@ -86,13 +99,64 @@ impl FatTree {
     /// # Errors
     /// If there are no rails, or too many, or too many switches or links in all.
     pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
-        FatTree::lay_out(
+        let tree = FatTree::lay_out(
             &self.down,
             &self.up,
             &self.parallel[1..],
             self.nodes,
             self.rails * rails,
-        )
+        )?;
+        Ok(FatTree {
+            adapters: self.adapters,
+            ..tree
+        })
+    }
+
+    /// This tree with the adapters of each host at a leaf of their own each: rail-optimised; see the essay of the module.
+    ///
+    /// # Errors
+    /// If the leaves or the nodes make no whole pods.
+    pub fn rail_optimised(&self, adapters: u32) -> Result<Self, TopologyError> {
+        let leaves = self.positions() / self.down[0];
+        if adapters < 2 || !leaves.is_multiple_of(adapters) {
+            let message = format!(
+                "{adapters} adapters of a host need as many leaves in each pod, and the tree has {leaves} leaves"
+            );
+            let allowed = (2..=leaves).filter(|part| leaves.is_multiple_of(*part));
+            let allowed: Vec<String> = allowed.map(|part| part.to_string()).collect();
+            let error = TopologyError::new("adapters", message, allowed.join(", "));
+            return Err(error
+                .hint("let the product of `down` without its first number be a multiple of them"));
+        }
+        let pod = adapters * self.down[0];
+        if !self.nodes.is_multiple_of(pod) {
+            let message = format!(
+                "{} nodes are no whole pods: {adapters} leaves with {} nodes each are a pod of {pod}",
+                self.nodes, self.down[0]
+            );
+            return Err(TopologyError::new(
+                "nodes",
+                message,
+                format!("multiples of {pod}"),
+            ));
+        }
+        Ok(FatTree {
+            adapters,
+            ..self.clone()
+        })
+    }
+
+    /// Adapters of a host, each at a leaf of its own; 1 in a plain tree.
+    pub fn adapters(&self) -> u32 {
+        self.adapters
+    }
+
+    /// The number in its pod that a position has where the number of a node in its pod is given, or the other way round:
+    /// a pod is read by rows of `row` instead of by columns.
+    fn transposed(&self, number: u32, row: u32) -> u32 {
+        let pod = self.adapters * self.down[0];
+        let own = number % pod;
+        number - own + own % row * (pod / row) + own / row
     }
 
     fn lay_out(
@@ -153,6 +217,7 @@ impl FatTree {
             parallel: [&[1], parallel].concat(),
             nodes,
             rails,
+            adapters: 1,
             span: vec![1],
             members: vec![0],
             first_switch: vec![0, 0],
@@ -409,8 +474,28 @@ impl Wiring for FatTree {
         self.rail_and_node(*self.positions_of(switch).start()).0
     }
 
+    fn place(&self, rail: Rail, node: NodeId) -> Place {
+        let position = if self.adapters == 1 {
+            node.get()
+        } else {
+            self.transposed(node.get(), self.adapters)
+        };
+        Place::new(rail.get() * self.positions() + position)
+    }
+
+    fn rail_and_node(&self, place: Place) -> (Rail, NodeId) {
+        let positions = self.positions();
+        let (rail, position) = (place.get() / positions, place.get() % positions);
+        let node = if self.adapters == 1 {
+            position
+        } else {
+            self.transposed(position, self.down[0])
+        };
+        (Rail::new(rail), NodeId::new(node))
+    }
+
     fn as_tree(&self) -> Option<&FatTree> {
-        Some(self)
+        (self.adapters == 1).then_some(self)
     }
 }
 

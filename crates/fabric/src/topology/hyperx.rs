@@ -194,7 +194,6 @@ impl HyperX {
 impl Routing for HyperX {
     type Path = [ChannelId; MAX_PATH];
 
-    const CLASSED: bool = true;
     const CHOOSES: bool = true;
 
     fn wiring(&self) -> &dyn Wiring {

@@ -3,7 +3,7 @@
 //! A kind of topology has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a [`FatTree`] and a [`Torus`]
 //! it is arithmetic, and stores only a few products; other kinds list their cables ([`Cabling`]). Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take there,
 //! and which channels of these outputs. Each kind is a file: [`FatTree`],
-//! [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`].
+//! [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a list of its cables.
 //!
 //! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs. All other code asks
 //! the [`Topology`] of a machine, which is of any kind, for its wiring.
@@ -30,6 +30,7 @@ mod destination;
 pub mod dragonfly;
 mod error;
 pub mod fat_tree;
+pub mod graph;
 pub mod hyperx;
 pub mod mesh;
 mod misroute;
@@ -44,6 +45,7 @@ pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
+pub use graph::{Graph, UpDown};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use routing::{DeadLinks, Header, Path, Routing, Step};
@@ -65,12 +67,19 @@ pub enum Topology {
     Dragonfly(Dragonfly),
     /// A HyperX network.
     HyperX(HyperX),
+    /// Any graph.
+    Graph(Graph),
 }
 
 /// Evaluates an expression with the routing of a configuration, made for its kind of topology.
 macro_rules! with_routing {
     ($config:expr, $routing:ident => $value:expr) => {
         match &$config.topology {
+            $crate::Topology::FatTree(tree) if $config.traffic_classes > 1 => {
+                let (ascent, broadcast) = ($config.ascent, $config.broadcast);
+                let $routing = $crate::topology::Climb::new(tree, ascent, broadcast).parted();
+                $value
+            }
             $crate::Topology::FatTree(tree) => {
                 let $routing =
                     $crate::topology::Climb::new(tree, $config.ascent, $config.broadcast);
@@ -92,6 +101,10 @@ macro_rules! with_routing {
                 let $routing = mesh.clone();
                 $value
             }
+            $crate::Topology::Graph(graph) => {
+                let $routing = $crate::topology::UpDown::new(graph, $config.ascent);
+                $value
+            }
         }
     };
 }
@@ -109,6 +122,7 @@ impl Topology {
             Topology::Dragonfly(dragonfly) => dragonfly.with_rails(rails).map(Topology::Dragonfly),
             Topology::HyperX(hyperx) => hyperx.with_rails(rails).map(Topology::HyperX),
             Topology::Mesh(mesh) => mesh.with_rails(rails).map(Topology::Mesh),
+            Topology::Graph(graph) => graph.with_rails(rails).map(Topology::Graph),
         }
     }
 }
@@ -123,6 +137,7 @@ impl Deref for Topology {
             Topology::Mesh(mesh) => mesh.cabling(),
             Topology::HyperX(hyperx) => hyperx.cabling(),
             Topology::Dragonfly(dragonfly) => dragonfly.cabling(),
+            Topology::Graph(graph) => graph.cabling(),
         }
     }
 }
@@ -148,6 +163,12 @@ impl From<HyperX> for Topology {
 impl From<Mesh> for Topology {
     fn from(mesh: Mesh) -> Self {
         Topology::Mesh(mesh)
+    }
+}
+
+impl From<Graph> for Topology {
+    fn from(graph: Graph) -> Self {
+        Topology::Graph(graph)
     }
 }
 

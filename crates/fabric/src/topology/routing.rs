@@ -51,8 +51,9 @@ pub trait Routing {
     /// Room for the channels of the longest path.
     type Path: Path;
 
-    /// Whether steps name classes, into which the channels of a link are parted as evenly as can be: [`Wiring::classes`].
-    const CLASSED: bool = false;
+    /// Whether a packet may be barred from some channels of a link: by the class that a step names ([`Wiring::classes`]), or by
+    /// its traffic class. Where no packet ever is, the engine does without the question.
+    const CLASSED: bool = true;
 
     /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
     const CHOOSES: bool = false;
@@ -65,6 +66,12 @@ pub trait Routing {
     fn model(&self) -> Self
     where
         Self: Sized;
+
+    /// What packets may hold and wait for between switches, if the routing lists it: pairs of links, each with all its channels. A
+    /// routing that has no small model lists it.
+    fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
+        None
+    }
 
     /// Whether a port of a switch begins an output group: whether the port before it belongs to another group.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;

@@ -329,8 +329,6 @@ impl Wiring for Torus {
 impl Routing for Torus {
     type Path = [ChannelId; MAX_PATH];
 
-    const CLASSED: bool = true;
-
     fn wiring(&self) -> &dyn Wiring {
         self
     }

@@ -37,7 +37,8 @@ pub trait Wiring {
     /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
 
-    /// Classes into which the routing parts the channels of a link; a link has at least as many channels.
+    /// Classes into which the routing parts the channels of a link, within each traffic class; a traffic class has at least as many
+    /// channels.
     fn classes(&self) -> u32 {
         1
     }
@@ -72,7 +73,7 @@ pub trait Wiring {
     /// The rail of a switch.
     fn rail_of(&self, switch: SwitchId) -> Rail;
 
-    /// This topology as a tree, if it is a tree: hardware broadcasts need a tree.
+    /// This topology as a tree, if it is a tree with nodes in a row below each switch: hardware broadcasts need such a tree.
     fn as_tree(&self) -> Option<&FatTree> {
         None
     }
@@ -98,8 +99,10 @@ pub trait Wiring {
 
     /// Whether two places, in ascending order, are on one rail, and nodes are attached at both and at all places between.
     fn are_attached(&self, first: Place, last: Place) -> bool {
-        let ((rail, first), (other, last)) = (self.rail_and_node(first), self.rail_and_node(last));
-        rail == other && rail.get() < self.rails() && first <= last && last.get() < self.nodes()
+        let positions = self.positions();
+        let [(rail, first), (other, last)] =
+            [first, last].map(|place| (place.get() / positions, place.get() % positions));
+        rail == other && rail < self.rails() && first <= last && last < self.nodes()
     }
 
     /// The link from a place into the network.

@@ -49,6 +49,7 @@ const LATE: PacketSpec = PacketSpec {
     destination: Destination::Node(Place::new(0)),
     flits: 5,
     priority: Priority::Low,
+    traffic_class: 0,
     awaits_end: false,
     token: 0,
 };

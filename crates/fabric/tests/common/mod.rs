@@ -2,6 +2,7 @@
 #![allow(dead_code)] // each test file uses a part
 
 pub mod guard;
+pub mod kinds;
 pub mod lockstep;
 pub mod paper;
 pub mod random;
@@ -10,8 +11,8 @@ pub mod search;
 
 use fabric::control::PacketCensus;
 use fabric::{
-    Ack, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId, Notice,
-    PacketRecord, PacketSpec, Place, Priority, Topology,
+    Ack, Ascent, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId,
+    Notice, PacketRecord, PacketSpec, Place, Priority, Topology,
 };
 use random::{Act, Input};
 use std::str::FromStr;
@@ -23,6 +24,15 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     assert!(value.is_some(), "{name}={text} is not a number");
     value
 }
+
+/// All rules of ascent.
+pub const ASCENTS: [Ascent; 5] = [
+    Ascent::Adaptive,
+    Ascent::Deterministic,
+    Ascent::SourceFixed,
+    Ascent::DestinationModulo,
+    Ascent::FlowHash,
+];
 
 /// All circuits. [`Circuit::CutThrough`] is wormhole routing with buffers for whole packets: see `cut_through.rs`, and the random
 /// machines.
@@ -56,6 +66,7 @@ pub fn packet(source: u32, destination: u32, flits: u32) -> PacketSpec {
         destination: destination.into(),
         flits,
         priority: Priority::Low,
+        traffic_class: 0,
         awaits_end: false,
         token: 0,
     }
@@ -70,6 +81,14 @@ pub fn broadcast(source: u32, first: u32, last: u32, flits: u32) -> PacketSpec {
         },
         awaits_end: true,
         ..packet(source, first, flits)
+    }
+}
+
+/// The same packet in a traffic class.
+pub fn in_class(traffic_class: u8, spec: PacketSpec) -> PacketSpec {
+    PacketSpec {
+        traffic_class,
+        ..spec
     }
 }
 

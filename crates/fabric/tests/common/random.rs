@@ -1,11 +1,12 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
-use super::{CIRCUITS, Cycle, named};
+use super::{ASCENTS, CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::topology::Arities;
+use fabric::topology::graph::Plan;
 use fabric::{
-    Ack, Arbitration, Ascent, Broadcast, Circuit, Config, Destination, Dragonfly, Engine, FatTree,
-    Faults, HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology,
+    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Dragonfly, Engine, FatTree, Faults,
+    Graph, HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology,
     Torus, Wiring,
 };
 use proptest::prelude::*;
@@ -82,10 +83,10 @@ impl Display for Case {
         writeln!(f, "  turnaround {} + flits mod 7", self.turnaround)?;
         for (at, spec) in &self.traffic {
             let (source, destination, flits) = (spec.source, spec.destination, spec.flits);
-            let priority = spec.priority;
+            let (priority, class) = (spec.priority, spec.traffic_class);
             writeln!(
                 f,
-                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}"
+                "  cycle {at}: node {source} -> {destination}, {flits} flits, {priority:?}, class {class}"
             )?;
         }
         for (at, act) in &self.acts {
@@ -195,20 +196,69 @@ fn hyperx() -> impl Strategy<Value = HyperX> {
     })
 }
 
-/// A network that is no tree.
+/// Trees whose leaves and nodes make whole pods of hosts with 2 or 3 adapters.
+fn rail_optimised() -> impl Strategy<Value = FatTree> {
+    let shape = (1_u32..=4, 1_u32..=3, 2_u32..=3, 1_u32..=4, 0.3_f64..=1.0);
+    shape.prop_map(|(hosts, pods, adapters, up, populated)| {
+        let attached = (f64::from(pods) * populated).ceil() as u32;
+        let nodes = attached * adapters * hosts;
+        let tree = FatTree::new(&[hosts, adapters, pods], &[up, 2], nodes);
+        let tree = tree.and_then(|tree| tree.rail_optimised(adapters));
+        tree.expect("within all bounds")
+    })
+}
+
+/// Up to 9 switches in a random tree with chords, some of them beside another cable, and up to 16 nodes anywhere, some of which
+/// are attached; one root or several.
+fn graph() -> impl Strategy<Value = Graph> {
+    let ends = || (any::<u32>(), any::<u32>());
+    let shape = (
+        prop::collection::vec(any::<u32>(), 0..=8),
+        prop::collection::vec(ends(), 0..=8),
+        prop::collection::vec(any::<u32>(), 1..=16),
+        prop_oneof![3 => Just(0_usize), 1 => 1..=3_usize],
+        0.3_f64..=1.0,
+    );
+    shape.prop_map(|(parents, chords, seats, roots, populated)| {
+        let switches = parents.len() as u32 + 1;
+        let tree = (1..)
+            .zip(parents)
+            .map(|(child, parent)| (child, parent % child));
+        let chords = chords
+            .into_iter()
+            .map(|(a, b)| (a % switches, b % switches));
+        let nodes = (f64::from(seats.len() as u32) * populated).ceil() as u32;
+        let mut plan = Plan {
+            switches: (0..switches).map(|number| format!("s{number}")).collect(),
+            seats: seats.into_iter().map(|seat| seat % switches).collect(),
+            cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
+            roots: (0..switches).take(roots).collect(),
+        };
+        // With several roots there may be no legal way.
+        Graph::new(&plan, nodes).unwrap_or_else(|_| {
+            plan.roots.clear();
+            Graph::new(&plan, nodes).expect("within all bounds")
+        })
+    })
+}
+
+/// A network without hardware broadcasts: one that is no tree, or whose nodes in a row are no positions in a row.
 fn treeless() -> impl Strategy<Value = Topology> {
     prop_oneof![
         3 => torus().prop_map(Topology::from),
         1 => mesh().prop_map(Topology::from),
         3 => dragonfly().prop_map(Topology::from),
         2 => hyperx().prop_map(Topology::from),
+        3 => graph().prop_map(Topology::from),
+        1 => rail_optimised().prop_map(Topology::from),
     ]
 }
 
-/// A network that is no tree under traffic of fewer than `packets` packets, none of which is a broadcast.
+/// A network without hardware broadcasts under traffic of fewer than `packets` packets, none of which is a broadcast.
 fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
     case_of(treeless(), packets).prop_map(|mut case| {
-        case.config.channels = case.config.channels.max(case.config.topology.classes());
+        let least = case.config.traffic_classes * case.config.topology.classes();
+        case.config.channels = case.config.channels.max(least);
         for (_, spec) in &mut case.traffic {
             spec.destination = spec.destination.first().into();
         }
@@ -252,6 +302,8 @@ fn config<T: Into<Topology> + Debug>(
     kind: impl Strategy<Value = T>,
 ) -> impl Strategy<Value = Config> {
     let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
+    let traffic_classes = prop_oneof![3 => Just(1_u32), 1 => 2_u32..=4];
+    let channels = (channels, traffic_classes);
     let sizes = (
         channels,
         buffer(),
@@ -262,7 +314,7 @@ fn config<T: Into<Topology> + Debug>(
     );
     let modes = (
         prop_oneof![4 => select(&CIRCUITS), 1 => Just(Circuit::CutThrough)],
-        select(&[Ascent::Adaptive, Ascent::Deterministic, Ascent::SourceFixed]),
+        select(&ASCENTS),
         select(&[Arbitration::Age, Arbitration::RoundRobin]),
         service(),
     );
@@ -278,7 +330,8 @@ fn config<T: Into<Topology> + Debug>(
             |((topology, sizes, modes, switches, sharing), hop_delay)| Config {
                 topology,
                 hop_delay,
-                channels: sizes.0,
+                channels: sizes.0.0.max(sizes.0.1),
+                traffic_classes: sizes.0.1,
                 buffer: sizes.1,
                 packets_in_flight: sizes.2,
                 age_bits: sizes.4,
@@ -300,7 +353,11 @@ fn config<T: Into<Topology> + Debug>(
 }
 
 /// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.
-fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, PacketSpec)>> {
+fn traffic(
+    nodes: u32,
+    classes: u32,
+    packets: usize,
+) -> impl Strategy<Value = Vec<(Cycle, PacketSpec)>> {
     let packet = (
         0..nodes,
         0..nodes,
@@ -310,11 +367,14 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
         prop_oneof![3 => Just(0_u64), 2 => 0_u64..30, 1 => 0_u64..1500],
         prop_oneof![7 => Just(0), 1 => 1..=nodes, 1 => 1_u32..=4, 1 => Just(nodes)],
         any::<bool>(),
+        0..classes as u8,
     );
     (0..nodes, prop::collection::vec(packet, 1..packets)).prop_map(move |(hot, packets)| {
         let mut at = 0;
         let mut traffic = Vec::new();
-        for (source, destination, to_hot, flits, high, pause, range, awaits_end) in packets {
+        for packet in packets {
+            let (source, destination, to_hot, flits, high, pause, range, awaits_end, traffic_class) =
+                packet;
             at += pause;
             let node = if to_hot { hot } else { destination };
             let first = if range == nodes { 0 } else { node };
@@ -329,6 +389,7 @@ fn traffic(nodes: u32, packets: usize) -> impl Strategy<Value = Vec<(Cycle, Pack
                 },
                 flits,
                 priority: if high { Priority::High } else { Priority::Low },
+                traffic_class,
                 awaits_end,
                 token: 0,
             };
@@ -347,7 +408,8 @@ fn case_of<T: Into<Topology> + Debug>(
     (config(kind), turnaround)
         .prop_flat_map(move |(config, turnaround)| {
             let nodes = config.topology.nodes();
-            (Just(config), Just(turnaround), traffic(nodes, packets))
+            let traffic = traffic(nodes, config.traffic_classes, packets);
+            (Just(config), Just(turnaround), traffic)
         })
         .prop_map(|(mut config, turnaround, traffic)| {
             if config.circuit == Circuit::CutThrough {

@@ -13,11 +13,12 @@ use fabric::motion::{Lanes, Moved};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
-    LinkId, PacketSpec, Place, Priority, SwitchId, Wiring,
+    LinkId, PacketSpec, Place, Priority, SwitchId, Topology, Wiring,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
+use ways::class_of;
 
 /// What has happened in a cycle.
 #[derive(Default)]
@@ -107,9 +108,10 @@ struct Group {
 pub struct Referee<'a> {
     case: &'a Case,
     lanes: Lanes,
-    /// Waiting packets by node, high priority before low, and when they were offered.
-    queues: Vec<[VecDeque<(Cycle, PacketSpec)>; 2]>,
-    outstanding: Vec<u32>,
+    /// Waiting packets by node and traffic class, high priority before low, and when they were offered.
+    queues: BTreeMap<(Place, u8), [VecDeque<(Cycle, PacketSpec)>; 2]>,
+    /// Packets under way by node and traffic class.
+    outstanding: BTreeMap<(Place, u8), u32>,
     sequences: Vec<u32>,
     /// Packets under way by name.
     flights: BTreeMap<u64, Flight>,
@@ -145,8 +147,8 @@ impl<'a> Referee<'a> {
         Referee {
             case,
             lanes: Lanes::new(case.config.channels),
-            queues: vec![Default::default(); nodes],
-            outstanding: vec![0; nodes],
+            queues: BTreeMap::new(),
+            outstanding: BTreeMap::new(),
             sequences: vec![0; nodes],
             flights: BTreeMap::new(),
             holders: BTreeMap::new(),
@@ -206,7 +208,8 @@ impl<'a> Referee<'a> {
         }
         for &spec in &happened.offered {
             let urgent = self.case.config.priorities && spec.priority == Priority::High;
-            self.queues[usize::from(spec.source)][usize::from(!urgent)].push_back((now, spec));
+            let queues = self.queues.entry((spec.source, spec.traffic_class));
+            queues.or_default()[usize::from(!urgent)].push_back((now, spec));
         }
         for &moved in &happened.moved {
             if let Moved::Header(channel) = moved {
@@ -228,7 +231,10 @@ impl<'a> Referee<'a> {
     }
 
     fn tree(&self) -> &'a FatTree {
-        self.case.config.topology.as_tree().expect("a tree")
+        match &self.case.config.topology {
+            Topology::FatTree(tree) => tree,
+            _ => panic!("there is no tree"),
+        }
     }
 
     fn delay(&self, channel: ChannelId) -> Cycle {
@@ -283,7 +289,8 @@ impl<'a> Referee<'a> {
     /// The acknowledgement is back. The EOP starts in the next cycle and frees each channel as it passes.
     fn acknowledge(&mut self, now: Cycle, packet: u64) {
         let flight = self.flights.remove(&packet).expect("it was under way");
-        self.outstanding[usize::from(flight.spec.source)] -= 1;
+        let (source, class) = (flight.spec.source, flight.spec.traffic_class);
+        *self.outstanding.entry((source, class)).or_default() -= 1;
         for (channel, taken) in flight.taken {
             let passes = now + 1 + taken.before;
             if self.case.config.circuit == Circuit::UntilAcknowledged {
@@ -311,11 +318,11 @@ impl<'a> Referee<'a> {
             from: channel,
             input: port * self.lanes.count + self.lanes.lane(channel),
             ready: now,
-            lanes: 0..self.lanes.count,
+            lanes: self.lanes_of(&spec),
             only: None,
             claims: false,
         };
-        if topology.as_tree().is_none() {
+        if !matches!(topology, Topology::FatTree(_)) {
             let (port, lanes) = self.step(now, &header, switch);
             header.lanes = lanes;
             self.wait(switch, port..port + 1, header);
@@ -350,7 +357,7 @@ impl<'a> Referee<'a> {
                 header.only = Some(tree.output(switch, down));
                 match ascent {
                     Ascent::Adaptive => down..down + up,
-                    Ascent::Deterministic | Ascent::SourceFixed => down..down + 1,
+                    _ => down..down + 1,
                 }
             }
         };
@@ -482,8 +489,10 @@ impl<'a> Referee<'a> {
         ) % group.outputs.len() as u64;
         let mut around = group.outputs.clone();
         around.rotate_left(start as usize);
-        let most = around.iter().map(|&link| self.spare(link)).max()?;
-        let link = around.into_iter().find(|&link| self.spare(link) == most)?;
+        let lanes = &group.waiting[place].lanes;
+        let spare = |link: LinkId| self.spare_of(link, lanes);
+        let most = around.iter().map(|&link| spare(link)).max()?;
+        let link = around.into_iter().find(|&link| spare(link) == most)?;
         (most > 0).then_some((place, link))
     }
 
@@ -498,10 +507,19 @@ impl<'a> Referee<'a> {
 
     /// Free channels of a link.
     fn spare(&self, link: LinkId) -> usize {
-        self.lanes
-            .of(link)
-            .filter(|&channel| self.is_free(channel))
-            .count()
+        self.spare_of(link, &(0..self.lanes.count))
+    }
+
+    /// Free channels of a link at some places.
+    fn spare_of(&self, link: LinkId, lanes: &Range<u32>) -> usize {
+        let channels = lanes.clone().map(|lane| self.lanes.channel(link, lane));
+        channels.filter(|&channel| self.is_free(channel)).count()
+    }
+
+    /// The channels of a packet's traffic class.
+    fn lanes_of(&self, spec: &PacketSpec) -> Range<u32> {
+        let classes = self.case.config.traffic_classes;
+        class_of(&(0..self.lanes.count), spec.traffic_class.into(), classes)
     }
 
     /// The lowest free channel of a link.
@@ -566,20 +584,30 @@ impl<'a> Referee<'a> {
         self.open(&channels, Some(header.from), now);
     }
 
-    /// Injects the first waiting packet while an adapter has few enough packets under way and its link has a free channel.
+    /// Injects the first waiting packet of each traffic class while an adapter has few enough packets of this class under way and
+    /// its link has a free channel of the class.
     fn inject(&mut self, now: Cycle) -> Vec<PacketSpec> {
         let mut injected = Vec::new();
-        for node in 0..self.queues.len() {
-            while self.outstanding[node] < self.case.config.packets_in_flight
-                && self.spare(LinkId::from(node)) > 0
-            {
-                let queues = &mut self.queues[node];
-                let Some((offered, spec)) = queues.iter_mut().find_map(VecDeque::pop_front) else {
+        let senders: Vec<(Place, u8)> = self.queues.keys().copied().collect();
+        for (node, class) in senders {
+            let link = self.case.config.topology.injection(node);
+            loop {
+                let levels = &self.queues[&(node, class)];
+                let Some(&(offered, spec)) = levels.iter().find_map(VecDeque::front) else {
                     break;
                 };
+                let outstanding = self.outstanding.get(&(node, class)).copied();
+                let lanes = self.lanes_of(&spec);
+                if outstanding.unwrap_or(0) >= self.case.config.packets_in_flight
+                    || self.spare_of(link, &lanes) == 0
+                {
+                    break;
+                }
+                let levels = self.queues.get_mut(&(node, class)).expect("just seen");
+                levels.iter_mut().find_map(VecDeque::pop_front);
                 let flight = Flight {
                     spec,
-                    sequence: self.sequences[node],
+                    sequence: self.sequences[usize::from(node)],
                     injected: now,
                     taken: BTreeMap::new(),
                     undelivered: spec.destination.count(),
@@ -589,15 +617,14 @@ impl<'a> Referee<'a> {
                     link: 0,
                 };
                 self.flights.insert(spec.token, flight);
-                self.sequences[node] += 1;
-                self.outstanding[node] += 1;
+                self.sequences[usize::from(node)] += 1;
+                *self.outstanding.entry((node, class)).or_default() += 1;
                 let taken = Taken {
                     ready: offered,
                     upstream: None,
                     before: 0,
                 };
-                let link = self.case.config.topology.injection(Place::from(node));
-                let channel = self.take(spec.token, link, 0..self.lanes.count, taken);
+                let channel = self.take(spec.token, link, lanes, taken);
                 self.open(&[channel], None, now);
                 injected.push(spec);
             }

@@ -96,6 +96,11 @@ collective! {
         collective::broadcast(buffer, int(count), datatype, root, comm);
     MPI_Bcast_c(buffer count datatype root comm) as
         collective::broadcast(buffer, large(count), datatype, root, comm);
+    MPI_Ibarrier(comm request) as collective::start_barrier(comm, request);
+    MPI_Ibcast(buffer count datatype root comm request) as
+        collective::start_broadcast(buffer, int(count), datatype, root, (comm, request));
+    MPI_Ibcast_c(buffer count datatype root comm request) as
+        collective::start_broadcast(buffer, large(count), datatype, root, (comm, request));
     MPI_Reduce(send receive count datatype operation root comm) as
         collective::reduce((send, receive), int(count), (datatype, operation), Some(root), comm);
     MPI_Reduce_c(send receive count datatype operation root comm) as

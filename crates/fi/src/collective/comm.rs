@@ -29,6 +29,8 @@ pub struct Group {
     pub size: u32,
     /// This rank's place in it.
     pub place: u32,
+    /// Whether each of its ranks has a node of its own.
+    pub apart: bool,
 }
 
 /// What is known of communicators.
@@ -81,6 +83,37 @@ pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> 
     group
 }
 
+/// The group of a communicator, if that is known without a word with the other members: from an earlier call that blocked, or
+/// since it is the group of all ranks. All members know it alike.
+pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
+    if let Some(&found) = known().groups.get(&comm) {
+        return found;
+    }
+    if comm != abi.world() {
+        return None;
+    }
+    let (size, place) = library::shape(comm)?;
+    whole(session, size, place)
+}
+
+/// The group of all ranks, for a world of so many ranks in which this rank has a place, if it is that.
+fn whole(session: &Session, size: u32, place: u32) -> Option<Group> {
+    let (own, all) = session.rank();
+    let ranks: Vec<u32> = (0..all).collect();
+    ((size, place) == (all, own) && size > 1).then(|| Group {
+        key: ALL_RANKS,
+        size,
+        place,
+        apart: apart(session, &ranks),
+    })
+}
+
+/// Whether ranks are on nodes of their own.
+fn apart(session: &Session, ranks: &[u32]) -> bool {
+    let nodes = ranks.iter().map(|&rank| session.nodes()[rank as usize]);
+    nodes.collect::<BTreeSet<_>>().len() == ranks.len()
+}
+
 /// Learns, together with the other members, what group a communicator is.
 fn learn(
     session: &'static Session,
@@ -94,9 +127,10 @@ fn learn(
     if size < 2 || size > all {
         return Ok(None);
     }
-    if comm == abi.world() && (size, place) == (all, own) {
-        let key = ALL_RANKS;
-        return Ok(Some(Group { key, size, place }));
+    if comm == abi.world()
+        && let Some(group) = whole(session, size, place)
+    {
+        return Ok(Some(group));
     }
     let ranks = library::gather(abi, comm, own, size)?;
     if ranks.iter().collect::<BTreeSet<_>>().len() < ranks.len() {
@@ -114,7 +148,12 @@ fn learn(
     if place > 0 {
         say(session, key, 0, &ranks);
     }
-    Ok(Some(Group { key, size, place }))
+    Ok(Some(Group {
+        key,
+        size,
+        place,
+        apart: apart(session, &ranks),
+    }))
 }
 
 /// Chooses the name of a group that no other group of the run has, if there is room for the group.
@@ -125,7 +164,7 @@ fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
         known.chosen
     };
     let key = u64::from(session.rank().0 + 1) << 32 | u64::from(number);
-    let id = session.lock().engine.collected.begin(Buffer::default());
+    let id = session.lock().engine.begin_collective(Buffer::default());
     say(session, key, id, ranks);
     if finish(session, id) == Status::Done {
         key

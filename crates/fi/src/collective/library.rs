@@ -69,6 +69,9 @@ functions! {
     unpack_c is c"PMPI_Unpack_c"(
         from: *const u8, size: usize, place: *mut usize, to: usize, count: usize, kind: usize, comm: usize
     );
+    irecv is c"PMPI_Irecv_c"(
+        to: usize, count: usize, kind: usize, from: c_int, tag: c_int, comm: usize, request: usize
+    );
     grequest_start is c"PMPI_Grequest_start"(
         query: Query, free: Free, cancel: Cancel, extra: *mut c_void, request: *mut usize
     );
@@ -152,6 +155,17 @@ pub fn size(datatype: usize) -> Option<usize> {
     // SAFETY: a place for the answer.
     let error = unsafe { type_size(datatype, &raw mut size) };
     (error == 0).then(|| usize::try_from(size).ok())?
+}
+
+/// Starts a receive of elements from a member, into a buffer of the program; MPI's answer.
+pub fn receive(
+    (to, count, datatype): (usize, usize, usize),
+    from: u32,
+    comm: usize,
+    request: usize,
+) -> c_int {
+    // SAFETY: the buffer, and the place for the request, of a call that has them.
+    unsafe { irecv(to, count, datatype, from.cast_signed(), 0, comm, request) }
 }
 
 /// Packs elements of a buffer of the program into as many bytes as they have.

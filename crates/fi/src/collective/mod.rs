@@ -1,5 +1,5 @@
 //! Collective calls of MPI that Elanlib carries out in the simulator: `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
-//! `MPI_Allreduce`, and their forms for large counts.
+//! `MPI_Allreduce`, `MPI_Ibarrier`, `MPI_Ibcast`, and their forms for large counts.
 //!
 //! The run says whether Elanlib carries them out ([`link::Collectives`]). A call becomes one order
 //! ([`link::OrderKind::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call of
@@ -14,6 +14,16 @@
 //! | arguments that are wrong | their errors are the library's |
 //! | an MPI library other than MPICH | its handles are others |
 //!
+//! Calls that do not block go to Elanlib if the adapters carry them out (`libelan::elan::posted`). Their requests are receives of
+//! the MPI library ([`stand_in`]). These, too, go to the MPI library:
+//!
+//! | goes to the MPI library | since |
+//! |---|---|
+//! | `MPI_Ireduce`, `MPI_Iallreduce` | the hosts combine |
+//! | calls of several ranks on one node | these meet in shared memory, where the hosts copy |
+//! | calls of a communicator, but `MPI_COMM_WORLD`, that has had no call that blocks | its members have not agreed on the group, and would block for that |
+//! | more bytes than the longest message of the provider | the MPI library receives them in several pieces |
+//!
 //! While a rank waits here, its MPI library must go on with what others want of it: one-sided communication that needs its
 //! processor, collective operations that do not block. So the rank waits in the library's own loop ([`library::progress`]), which
 //! looks for completions of the network, and so lets simulated time go on to the next report.
@@ -25,12 +35,13 @@ mod handles;
 mod library;
 
 use crate::memory::{Buffer, Span};
+use crate::provider::longest;
 use crate::session::{self, Session};
-use crate::thread;
+use crate::{stand_in, thread};
 use comm::Group;
 use handles::Abi;
 use link::collective::Reduction;
-use link::{CollectiveKind, Collectives, Order, OrderKind, Status};
+use link::{CollectiveKind, Collectives, Flags, Order, OrderKind, Status};
 use std::ffi::c_int;
 
 /// How often a rank lets the MPI library look, without the library having looked for completions, before it looks itself.
@@ -45,8 +56,8 @@ struct Call {
     hardware: bool,
 }
 
-/// The call, if Elanlib can carry it out.
-fn call(comm: usize) -> Option<Call> {
+/// The call, if Elanlib can carry it out; `find` looks for the communicator's group.
+fn call_by(comm: usize, find: fn(&'static Session, Abi, usize) -> Option<Group>) -> Option<Call> {
     let session = session::get()?;
     let hardware = match session.settings().collectives {
         Collectives::Mpi => return None,
@@ -63,12 +74,62 @@ fn call(comm: usize) -> Option<Call> {
         session,
         abi,
         comm,
-        group: comm::group(session, abi, comm)?,
+        group: find(session, abi, comm)?,
         hardware,
     })
 }
 
+/// A call that blocks.
+fn call(comm: usize) -> Option<Call> {
+    call_by(comm, comm::group)
+}
+
+/// A call that does not block, and has a place for its request.
+fn posted(comm: usize, request: usize) -> Option<Call> {
+    if request == 0 {
+        return None;
+    }
+    call_by(comm, comm::known_group).filter(|call| call.group.apart)
+}
+
 impl Call {
+    fn order(&self, kind: CollectiveKind, root: u32, size: usize) -> Order {
+        Order {
+            key: self.group.key,
+            tag: kind as u64,
+            mask: self.hardware.into(),
+            peer: root,
+            size: size as u64,
+            ..Order::new(OrderKind::Collective, 0)
+        }
+    }
+
+    /// Starts the call, which does not block: with this rank's bytes, and with the buffer, the number and the type of the elements that
+    /// are due to it.
+    fn start(
+        &self,
+        (kind, root, size): (CollectiveKind, u32, usize),
+        bytes: Span,
+        due: (usize, usize, usize),
+        request: usize,
+    ) -> c_int {
+        thread::current().served.set(true);
+        let order = Order {
+            flags: Flags::REQUEST.0,
+            ..self.order(kind, root, size)
+        };
+        stand_in::announce(order, bytes);
+        // A message from the rank itself would not reach the provider.
+        let other = (self.group.place + 1) % self.group.size;
+        let result = library::receive(due, other, self.comm, request);
+        let left = stand_in::take();
+        assert!(
+            result != 0 || left.is_none(),
+            "the MPI library has not given the receive to the network"
+        );
+        result
+    }
+
     /// Makes the call: with this rank's bytes, and with room for those that are due to it.
     fn make(
         &self,
@@ -80,18 +141,13 @@ impl Call {
     ) -> c_int {
         thread::current().served.set(true);
         let mut state = self.session.lock();
-        let id = state.engine.collected.begin(due);
         let order = Order {
-            id,
-            key: self.group.key,
-            tag: kind as u64,
-            mask: self.hardware.into(),
-            peer: root,
+            id: state.engine.begin_collective(due),
             data: reduction.map_or(0, Reduction::word),
             offset: reduction.map_or(0, |reduction| reduction.element.size()),
-            size: size as u64,
-            ..Order::new(OrderKind::Collective, 0)
+            ..self.order(kind, root, size)
         };
+        let id = order.id;
         self.session.order(&mut state, order, &[bytes]);
         drop(state);
         match finish(self.session, id) {
@@ -132,6 +188,73 @@ pub fn barrier(comm: usize) -> Option<c_int> {
     Some(call.make(kind, 0, (None, 0), &[], Buffer::default()))
 }
 
+/// `MPI_Ibarrier`; nothing if it is for the MPI library.
+pub fn start_barrier(comm: usize, request: usize) -> Option<c_int> {
+    let call = posted(comm, request)?;
+    let what = (CollectiveKind::Barrier, 0, 0);
+    let nothing = (0, 0, call.abi.byte());
+    Some(call.start(what, Span::default(), nothing, request))
+}
+
+/// The buffer of a broadcast.
+struct Data {
+    buffer: usize,
+    count: usize,
+    datatype: usize,
+    root: u32,
+    /// Bytes of all elements.
+    size: usize,
+}
+
+impl Call {
+    /// The data of a broadcast, unless that is for the MPI library.
+    fn data(&self, buffer: usize, count: i64, datatype: usize, root: usize) -> Option<Data> {
+        let datatype = self.abi.handle(datatype);
+        let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
+        // An `int` in a register of 64 bits; the upper half is anything.
+        let root = root as u32;
+        if root >= self.group.size || self.abi.is_no_type(datatype) || buffer == self.abi.in_place()
+        {
+            return None;
+        }
+        let size = library::size(datatype)?.checked_mul(count)?;
+        let lacks_memory = self.abi.is_contiguous(datatype) && buffer == 0;
+        (size > 0 && !lacks_memory).then_some(Data {
+            buffer,
+            count,
+            datatype,
+            root,
+            size,
+        })
+    }
+
+    fn is_root(&self, data: &Data) -> bool {
+        data.root == self.group.place
+    }
+
+    /// The memory of data, if they lie in one piece.
+    fn span(&self, data: &Data) -> Option<Span> {
+        self.abi.is_contiguous(data.datatype).then(|| {
+            let buffer = std::ptr::with_exposed_provenance(data.buffer);
+            // SAFETY: the buffer of the call, of which the program says that it has this length.
+            unsafe { Span::new(buffer, data.size) }
+        })
+    }
+
+    /// The bytes of data that do not lie in one piece, or MPI's error.
+    fn pack(&self, data: &Data) -> Result<Vec<u8>, c_int> {
+        let mut packed = vec![0; data.size];
+        let Data {
+            buffer,
+            count,
+            datatype,
+            ..
+        } = *data;
+        library::pack(buffer, count, datatype, &mut packed, self.comm)?;
+        Ok(packed)
+    }
+}
+
 /// `MPI_Bcast`; nothing if it is for the MPI library.
 pub fn broadcast(
     buffer: usize,
@@ -141,45 +264,66 @@ pub fn broadcast(
     comm: usize,
 ) -> Option<c_int> {
     let call = call(comm)?;
-    let datatype = call.abi.handle(datatype);
-    let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
-    // An `int` in a register of 64 bits; the upper half is anything.
-    let root = root as u32;
-    if root >= call.group.size || call.abi.is_no_type(datatype) || buffer == call.abi.in_place() {
-        return None;
-    }
-    let is_root = root == call.group.place;
-    let kind = CollectiveKind::Broadcast;
-    let size = library::size(datatype)?.checked_mul(count)?;
-    if size == 0 {
-        return None;
-    }
-    if call.abi.is_contiguous(datatype) {
-        if buffer == 0 {
-            return None;
-        }
-        // SAFETY: the buffer of the call, of which the program says that it has this length.
-        let span = unsafe { Span::new(std::ptr::with_exposed_provenance(buffer), size) };
+    let data = call.data(buffer, count, datatype, root)?;
+    let make = |bytes: &[u8], due: Buffer| {
+        let kind = CollectiveKind::Broadcast;
+        call.make(kind, data.root, (None, data.size), bytes, due)
+    };
+    let is_root = call.is_root(&data);
+    if let Some(span) = call.span(&data) {
         return Some(if is_root {
-            call.make(kind, root, (None, size), span.bytes(), Buffer::default())
+            make(span.bytes(), Buffer::default())
         } else {
-            call.make(kind, root, (None, size), &[], span.into())
+            make(&[], span.into())
         });
     }
-    let mut packed = vec![0; size];
     if is_root {
-        if let Err(error) = library::pack(buffer, count, datatype, &mut packed, call.comm) {
-            return Some(error);
-        }
-        return Some(call.make(kind, root, (None, size), &packed, Buffer::default()));
+        return Some(match call.pack(&data) {
+            Ok(packed) => make(&packed, Buffer::default()),
+            Err(error) => error,
+        });
     }
+    let mut packed = vec![0; data.size];
     // SAFETY: it lives until the call has ended.
-    let span = unsafe { Span::new(packed.as_mut_ptr(), size) };
-    let ended = call.make(kind, root, (None, size), &[], span.into());
+    let span = unsafe { Span::new(packed.as_mut_ptr(), data.size) };
+    let ended = make(&[], span.into());
     if ended != 0 {
         return Some(ended);
     }
+    let (count, datatype) = (data.count, data.datatype);
     Some(library::unpack(&packed, buffer, count, datatype, call.comm))
+}
+
+/// `MPI_Ibcast`; nothing if it is for the MPI library.
+pub fn start_broadcast(
+    buffer: usize,
+    count: i64,
+    datatype: usize,
+    root: usize,
+    (comm, request): (usize, usize),
+) -> Option<c_int> {
+    let call = posted(comm, request)?;
+    let data = call.data(buffer, count, datatype, root)?;
+    if data.size > longest() {
+        return None;
+    }
+    let what = (CollectiveKind::Broadcast, data.root, data.size);
+    if !call.is_root(&data) {
+        let due = (buffer, data.count, data.datatype);
+        return Some(call.start(what, Span::default(), due, request));
+    }
+    let nothing = (0, 0, call.abi.byte());
+    if let Some(span) = call.span(&data) {
+        return Some(call.start(what, span, nothing, request));
+    }
+    Some(match call.pack(&data) {
+        Ok(packed) => {
+            // SAFETY: it lives until the call has been started.
+            let span = unsafe { Span::new(packed.as_ptr(), data.size) };
+            call.start(what, span, nothing, request)
+        }
+        Err(error) => error,
+    })
 }
 
 /// `MPI_Reduce`, or without a root `MPI_Allreduce`; nothing if it is for the MPI library.

@@ -320,10 +320,19 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
 /// Waits until something changes: an operation of this rank ends, a message comes into one of its queues, or others write into
 /// its memory. Returns at once if that has happened since the rank was last told what has happened. The program then looks
 /// whether this is what it waits for; such a look costs the processor what a poll costs.
+///
+/// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their turn: the change may
+/// depend on them.
 pub fn wait_for_change() {
     let session = session();
     let mut state = session.lock();
-    session.wait(&mut state, NEVER, blocking().with(Flags::WRITES));
+    if !thread::several_threads() {
+        session.wait(&mut state, NEVER, blocking().with(Flags::WRITES));
+        return;
+    }
+    session.step_to_write(&mut state);
+    drop(state);
+    session.give_way();
 }
 
 /// Like [`wait_for_change`], at most until a moment of local time, in picoseconds.

@@ -1,4 +1,5 @@
-//! Collective calls under way: the room for what is due to the rank, and how each ended.
+//! Collective calls under way that block: the room for what is due to the rank, and how each ended. Those that do not block are
+//! operations of the MPI library ([`crate::stand_in`]).
 
 use crate::memory::Buffer;
 use link::{Part, Report, Status};
@@ -7,7 +8,6 @@ use std::collections::BTreeMap;
 /// Calls that nobody has seen the end of.
 #[derive(Default)]
 pub struct Collected {
-    latest: u64,
     under_way: BTreeMap<u64, UnderWay>,
 }
 
@@ -17,13 +17,10 @@ struct UnderWay {
 }
 
 impl Collected {
-    /// Takes down a call, with room for its result; returns its number.
-    pub fn begin(&mut self, buffer: Buffer) -> u64 {
-        self.latest += 1;
+    /// Takes down a call by its number, with room for its result.
+    pub fn begin(&mut self, id: u64, buffer: Buffer) {
         let ended = None;
-        self.under_way
-            .insert(self.latest, UnderWay { buffer, ended });
-        self.latest
+        self.under_way.insert(id, UnderWay { buffer, ended });
     }
 
     /// Takes in a part of a result; the bytes of a call that is lost say why.

@@ -8,7 +8,7 @@
 //! | part | keeps |
 //! |---|---|
 //! | [`bindings`] | what is bound to the endpoint |
-//! | [`collected`] | collective calls |
+//! | [`collected`] | collective calls that block |
 //! | [`completions`] | completion queues and counters |
 //! | [`probe`] | the message that `MPI_Probe` waits for |
 //! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
@@ -19,11 +19,11 @@
 //! | report | status | completion |
 //! |---|---|---|
 //! | any | done | an entry with the operation's context and flags; the counter goes up |
-//! | `Received` | truncated | the error `FI_ETRUNC`, nothing stored |
+//! | `Received`, `Collected` | truncated | the error `FI_ETRUNC`, nothing stored |
 //! | `Received` | cancelled | the error `FI_ECANCELED` |
 //! | `Found` | nothing | the error `FI_ENOMSG` |
 //! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
-//! | `Sent`, `Received` | lost | as [`losses`] says, or the error `FI_EIO` |
+//! | `Sent`, `Received`, `Collected` | lost | as [`losses`] says, or the error `FI_EIO` |
 //! | other | lost | the error `FI_EIO` |
 
 pub mod bindings;
@@ -118,6 +118,13 @@ impl ProgressEngine {
         self.latest
     }
 
+    /// Takes down a collective call that blocks, with room for what is due to the rank; returns its number.
+    pub fn begin_collective(&mut self, due: Buffer) -> u64 {
+        let id = self.number();
+        self.collected.begin(id, due);
+        id
+    }
+
     /// Whether an operation has not ended.
     pub fn is_under_way(&self, id: u64) -> bool {
         self.under_way.contains_key(&id)
@@ -194,7 +201,9 @@ impl ProgressEngine {
                 let effects = self.untagged.arrive(report, part, bytes, source);
                 self.apply(effects);
             }
-            ReportKind::Collected => self.collected.report(report, part, bytes),
+            ReportKind::Collected if !self.is_under_way(report.id) => {
+                self.collected.report(report, part, bytes);
+            }
             ReportKind::Found if self.probe.ended(report) => {
                 if report.status() == Status::Lost {
                     let why = losses::reason(report.peer, bytes);
@@ -205,7 +214,8 @@ impl ProgressEngine {
             | ReportKind::Received
             | ReportKind::Found
             | ReportKind::Stored
-            | ReportKind::Got => {
+            | ReportKind::Got
+            | ReportKind::Collected => {
                 if report.status() == Status::Lost {
                     self.lost(report, bytes);
                 } else if let Some(operation) = self.under_way.get(&report.id) {
@@ -236,7 +246,7 @@ impl ProgressEngine {
         } = *operation;
         let heard = match report.kind() {
             Some(ReportKind::Sent) => flags & FI_TAGGED != 0 || context == 0,
-            Some(ReportKind::Received) => flags & FI_TAGGED != 0,
+            Some(ReportKind::Received | ReportKind::Collected) => flags & FI_TAGGED != 0,
             _ => false,
         };
         if !heard || !self.losses.tell(context, &losses::reason(report.peer, why)) {
@@ -323,7 +333,8 @@ impl ProgressEngine {
             binding,
         } = operation;
         let kind = report.kind();
-        let incoming = kind == Some(ReportKind::Received) || kind == Some(ReportKind::Found);
+        let receives = matches!(kind, Some(ReportKind::Received | ReportKind::Collected));
+        let incoming = receives || kind == Some(ReportKind::Found);
         let has_data = incoming && report.data != NO_DATA;
         let room = buffer.length();
         let mut entry = FiCqTaggedEntry {
@@ -348,7 +359,7 @@ impl ProgressEngine {
         };
         let failed = match report.status() {
             Status::Done => {
-                if matches!(kind, Some(ReportKind::Received | ReportKind::Got)) {
+                if receives || kind == Some(ReportKind::Got) {
                     assert_eq!(size as u64, report.size, "the payload of {report:?}");
                     self.check(report, &buffer, size);
                 }

@@ -484,3 +484,47 @@ fn what_ends_after_its_endpoint_is_forgotten() {
     tell(&mut engine, &received(id, Status::Done, 4), b"abcd");
     assert_eq!((bytes, next(&mut engine)), (&[0; 4][..], None));
 }
+
+#[test]
+fn a_receive_that_stands_for_a_collective_call_ends_with_it() {
+    let (mut engine, binding) = engine();
+    let flags = FI_TAGGED | FI_RECV;
+    let (memory, span) = buffer(6);
+    let posted = engine.begin(operation(70, span, flags, binding));
+    // A call that blocks, at the same time, has a number of its own.
+    let (room, blocking_span) = buffer(6);
+    let blocks = engine.begin_collective(blocking_span.into());
+    let collected = |id, status, size| Report {
+        size,
+        ..Report::new(ReportKind::Collected, status, 0, id)
+    };
+    for (part, bytes) in parts(b"posted", 4) {
+        assert!(engine.is_under_way(posted));
+        engine.report(&collected(posted, Status::Done, 6), part, &bytes);
+    }
+    assert_eq!(memory, b"posted");
+    let entry = done(&mut engine);
+    assert_eq!((entry.op_context, entry.len), (70, 6));
+    assert_eq!(entry.flags & flags, flags);
+    assert!(!engine.collected.has_ended(blocks));
+    tell(&mut engine, &collected(blocks, Status::Done, 6), b"blocks");
+    assert_eq!(engine.collected.take(blocks), Some(Status::Done));
+    assert_eq!(room, b"blocks");
+    assert!(next(&mut engine).is_none());
+
+    for (status, error) in [(Status::Truncated, FI_ETRUNC), (Status::Lost, FI_EIO)] {
+        let posted = engine.begin(operation(71, Span::default(), flags, binding));
+        let report = Report {
+            peer: Order::ANYBODY,
+            ..collected(posted, status, 0)
+        };
+        let why: &[u8] = if status == Status::Lost {
+            b"a dead cable"
+        } else {
+            b""
+        };
+        tell(&mut engine, &report, why);
+        let failed = failed(&mut engine);
+        assert_eq!((failed.entry.op_context, failed.err), (71, error));
+    }
+}

@@ -227,6 +227,11 @@ impl Session {
         self.step_by(state, Flags::default());
     }
 
+    /// The same; the step ends early when others write into the rank's memory.
+    pub fn step_to_write(&self, state: &mut State) {
+        self.step_by(state, Flags::WRITES);
+    }
+
     fn step_by(&self, state: &mut State, flags: Flags) {
         let tick = self.tick.load(Ordering::Relaxed);
         let longest = if thread::times_out() {

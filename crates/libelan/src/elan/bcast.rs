@@ -31,10 +31,10 @@ use super::courier::Delivery;
 use super::group::Group;
 use super::lanes::LANE_SEGMENT;
 use super::layout::{Rank, TeamId};
-use super::relay::{Child, Stage, Work};
+use super::relay::{Child, Job, Stage, Work};
 use super::spread::Part;
 use super::tree::{Spot, balanced, chain};
-use elan::{Action, DmaError, ElanAddr, Placement, ProcessId};
+use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -44,6 +44,8 @@ pub(crate) struct Span {
     pub from: ElanAddr,
     pub to: ElanAddr,
     pub size: Bytes,
+    /// Whether adapters carry out the call while their hosts compute, and all bytes take the home rail: hosts pick rails.
+    pub posted: bool,
 }
 
 impl Span {
@@ -53,6 +55,7 @@ impl Span {
             from: buffer,
             to: buffer,
             size,
+            posted: false,
         }
     }
 }
@@ -250,26 +253,73 @@ impl Group {
 
     /// The bytes go from the root team's leader to all others.
     pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
-        let leaders = &self.inner.layout.leaders;
-        let spot = self.place(span, root);
-        let segments = self.segments(span);
-        let vp = |place: u32| leaders[TeamId::new((place + root.get()) % leaders.len() as u32)];
-        if spot.parent.is_some() {
-            span.from = span.to;
+        if self.by_rails(span) {
+            let spot = self.place(span, root);
+            let below = spot.children.iter().map(|&place| self.leader(place, root));
+            let below: Vec<_> = below.collect();
+            let arrives = spot.parent.is_some();
+            if arrives {
+                span.from = span.to;
+            }
+            if !below.is_empty() {
+                return self.relay_by_rails(span, arrives, &below).await;
+            }
         }
-        if spot.children.is_empty() {
-            if spot.parent.is_some() {
-                for parity in 0..2 {
-                    self.wait(Slot::Arrived(parity)).await;
-                }
+        let Some(work) = self.work(span, root) else {
+            // A root that is alone has all.
+            for parity in (0..2).filter(|_| self.inner.team != root) {
+                self.wait(Slot::Arrived(parity)).await;
+            }
+            return Ok(());
+        };
+        if work.arrived.is_none() && work.segments == 1 {
+            let courier = &self.inner.courier;
+            let send = |child: &Child| {
+                let segment = child.first();
+                (self.node().dma(courier.dma(segment)), segment)
+            };
+            for (sent, segment) in work.children.iter().map(send).collect::<Vec<_>>() {
+                courier.end(self.over(sent), segment).await?;
             }
             return Ok(());
         }
-        if self.by_rails(span) {
-            let children: Vec<_> = spot.children.iter().map(|&child| vp(child)).collect();
-            return self
-                .relay_by_rails(span, spot.parent.is_some(), &children)
-                .await;
+        self.relay(Job::Relay(work)).await
+    }
+
+    /// The same by the thread, for a call that the host has posted.
+    pub(super) async fn spread_by(
+        &self,
+        thread: &Thread,
+        span: Span,
+        root: TeamId,
+    ) -> Result<(), DmaError> {
+        match self.work(span, root) {
+            Some(work) => work.relay(thread).await,
+            None => {
+                for parity in (0..2).filter(|_| self.inner.team != root) {
+                    thread.wait(self.event(Slot::Arrived(parity))).await;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The leader at a place in a broadcast from a team.
+    fn leader(&self, place: u32, root: TeamId) -> ProcessId {
+        let leaders = &self.inner.layout.leaders;
+        leaders[TeamId::new((place + root.get()) % leaders.len() as u32)]
+    }
+
+    /// What this leader sends on in a broadcast of its team or of another; nothing for those that nobody is below.
+    fn work(&self, mut span: Span, root: TeamId) -> Option<Work> {
+        let spot = self.place(span, root);
+        if spot.children.is_empty() {
+            return None;
+        }
+        let segments = self.segments(span);
+        let vp = |place: u32| self.leader(place, root);
+        if spot.parent.is_some() {
+            span.from = span.to;
         }
         let stage = spot.parent.filter(|_| self.stages(span));
         let stage = stage.map(|(above, index)| {
@@ -285,26 +335,19 @@ impl Group {
         let children = (0..).zip(spot.children.iter().copied());
         let child = |child: (u32, u32)| self.child(span, stage.is_some(), child, vp(child.1));
         let children: Vec<Child> = children.map(child).collect();
-        if spot.parent.is_none() && segments == 1 {
-            let courier = &self.inner.courier;
-            let send = |child: &Child| {
-                let segment = child.first();
-                (self.node().dma(courier.dma(segment)), segment)
-            };
-            for (sent, segment) in children.iter().map(send).collect::<Vec<_>>() {
-                courier.end(self.over(sent), segment).await?;
-            }
-            return Ok(());
-        }
         let arrived = [0, 1].map(|parity| self.event(Slot::Arrived(parity)));
-        let work = Work {
+        Some(Work {
             arrived: spot.parent.map(|_| arrived),
             segments,
             children,
             stage,
             group: self.clone(),
-        };
-        self.inner.work.borrow_mut().push_back(work);
+        })
+    }
+
+    /// Gives the thread something to do, and waits for its end.
+    pub(super) async fn relay(&self, job: Job) -> Result<(), DmaError> {
+        self.inner.work.borrow_mut().push_back(job);
         self.start_relay();
         self.node().set(self.event(Slot::Work));
         self.wait(Slot::Sent).await;
@@ -320,7 +363,11 @@ impl Group {
                 thread.consume(work).await;
                 let next = list.borrow_mut().pop_front();
                 let next = next.expect("who says that there is work has brought it");
-                failed.set(next.relay(&thread).await.err());
+                let done = match next {
+                    Job::Relay(work) => work.relay(&thread).await,
+                    Job::Broadcast(call) => call.carry_out(&thread).await,
+                };
+                failed.set(done.err());
                 thread.set(sent).await;
             }
         });

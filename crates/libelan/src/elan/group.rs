@@ -12,7 +12,7 @@
 //! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
 //! All these calls block, and all members make the same calls in the same order. If a process makes a second call
-//! meanwhile, it waits for the first. A member that never comes causes a deadlock, whose report names the calls.
+//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`posted.rs`). A member that never comes causes a deadlock, whose report names the calls.
 //!
 //! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`. The first
 //! of them, the *leader*, acts for all. *Hardware* serves a group whose teams are on adjacent nodes, with the leaders in
@@ -93,14 +93,14 @@ pub(super) struct Inner {
     /// What the process knows of failures, where the machine lists faults.
     pub recovery: Option<Recovery>,
     /// Calls of this process to the group.
-    calls: Cpu,
+    pub calls: Cpu,
     /// The threads of the group that run.
     pub threads: Threads,
     /// Hardware barriers so far, and the error of the last.
     pub epoch: Rc<Cell<u64>>,
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// The work of the thread that sends on.
-    pub work: Rc<RefCell<VecDeque<super::relay::Work>>>,
+    pub work: Rc<RefCell<VecDeque<super::relay::Job>>>,
 }
 
 /// Threads of a group on one adapter. Each is started when it is first needed; its stack is mapped before, in all members,

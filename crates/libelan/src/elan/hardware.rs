@@ -322,19 +322,8 @@ impl Group {
             self.wait(Slot::Arrived(0)).await;
             return Ok(());
         }
-        let layout = &self.inner.layout;
-        let nodes = layout.contiguous.as_ref().expect("the group has hardware");
-        let me = layout.leaders[root];
-        let place = nodes.iter().position(|&vp| vp == me);
-        let place = place.expect("the root is one of them");
-        let at_an_end = place == 0 || place + 1 == nodes.len();
-        let ranges = if span.from == span.to && !at_an_end {
-            vec![&nodes[..]]
-        } else {
-            vec![&nodes[..place], &nodes[place + 1..]]
-        };
-        let ranges = ranges.into_iter().filter(|range| !range.is_empty());
-        let ranges: Vec<&[ProcessId]> = ranges.collect();
+        let me = self.inner.layout.leaders[root];
+        let ranges = self.ranges(span, root);
         let (mut span, detours) = (span, &self.inner.courier.detours);
         if let Some(detours) = detours
             && span.size > SMALL
@@ -345,15 +334,7 @@ impl Group {
             self.spread_bytes(detours, &ranges, span).await?;
             span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO);
         }
-        let broadcast = |range: &[ProcessId]| {
-            let (first, last) = (range[0], range[range.len() - 1]);
-            let last = self.there(last, span.to).node;
-            let (from, to) = (self.node().at(span.from), self.there(first, span.to));
-            let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
-            let dma = Dma::broadcast(from, to, last, span.size).notify_at(arrived);
-            self.node().dma(dma.once())
-        };
-        let send = |&range: &&[ProcessId]| broadcast(range);
+        let send = |range: &&[ProcessId]| self.node().dma(self.to_range(span, range));
         let sent: Vec<_> = ranges.iter().map(send).collect();
         let mut outcome = Ok(());
         for (sent, range) in sent.into_iter().zip(ranges) {
@@ -372,6 +353,68 @@ impl Group {
             outcome = outcome.and(over);
         }
         outcome
+    }
+
+    /// The same by a thread, for a call that the host has posted.
+    pub(super) async fn hardware_spread_by(
+        &self,
+        thread: &Thread,
+        span: Span,
+        root: TeamId,
+    ) -> Result<(), DmaError> {
+        let arrived = self.event(Slot::Arrived(0));
+        if self.inner.team != root {
+            thread.wait(arrived).await;
+            return Ok(());
+        }
+        let me = self.inner.layout.leaders[root];
+        let mut outcome = Ok(());
+        for range in self.ranges(span, root) {
+            let sent = thread.dma(self.to_range(span, range)).await;
+            let over = match thread.until(sent).await {
+                Err(error) if error.is_rail_down() || error.loss().is_some() => {
+                    thread.until(self.send_to_each(span, range)).await
+                }
+                over => {
+                    // The root's own event comes later than the answer.
+                    if over.is_ok() && range.contains(&me) {
+                        thread.wait(arrived).await;
+                    }
+                    over
+                }
+            };
+            outcome = outcome.and(over);
+        }
+        outcome
+    }
+
+    /// The leaders to which the root team's leader sends: one range, or those on either side of it.
+    fn ranges(&self, span: Span, root: TeamId) -> Vec<&[ProcessId]> {
+        let layout = &self.inner.layout;
+        let nodes = layout.contiguous.as_ref().expect("the group has hardware");
+        let me = layout.leaders[root];
+        let place = nodes.iter().position(|&vp| vp == me);
+        let place = place.expect("the root is one of them");
+        let at_an_end = place == 0 || place + 1 == nodes.len();
+        let ranges = if span.from == span.to && !at_an_end {
+            vec![&nodes[..]]
+        } else {
+            vec![&nodes[..place], &nodes[place + 1..]]
+        };
+        ranges
+            .into_iter()
+            .filter(|range| !range.is_empty())
+            .collect()
+    }
+
+    /// The DMA that brings bytes to a range of leaders.
+    fn to_range(&self, span: Span, range: &[ProcessId]) -> Dma {
+        let (first, last) = (range[0], range[range.len() - 1]);
+        let last = self.there(last, span.to).node;
+        let (from, to) = (self.node().at(span.from), self.there(first, span.to));
+        let arrived = self.there(first, self.inner.block.at(Slot::Arrived(0)));
+        let dma = Dma::broadcast(from, to, last, span.size).notify_at(arrived);
+        dma.once()
     }
 
     /// Sends the bytes to some ranges of processes over the rails that the policy picks.

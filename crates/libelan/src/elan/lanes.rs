@@ -27,9 +27,10 @@ pub(super) const LANE_SEGMENT: Bytes = Bytes::from_kb(8);
 
 impl Group {
     /// Whether the machine's policy picks the rails of a broadcast: of one that would be staged in adapter memory, and is not small. All
-    /// members know this alike, as their buffers are in the same kind of memory.
+    /// members know this alike, as their buffers are in the same kind of memory, and all of them have posted the call or none has.
     pub(super) fn by_rails(&self, span: Span) -> bool {
-        self.inner.courier.detours.is_some() && span.size > SMALL && self.stages(span)
+        let several = self.inner.courier.detours.is_some();
+        several && !span.posted && span.size > SMALL && self.stages(span)
     }
 
     /// Sends all segments to some leaders, as they come. A failure at one of them does not keep the others from their segments.

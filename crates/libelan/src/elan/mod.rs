@@ -35,6 +35,7 @@ mod init;
 mod lanes;
 mod layout;
 mod pool;
+pub mod posted;
 pub mod putget;
 pub mod queue;
 pub mod rails;

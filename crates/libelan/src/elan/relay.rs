@@ -4,8 +4,17 @@
 use super::block::SLOTS;
 use super::courier::{Courier, Delivery};
 use super::group::Group;
+use super::posted::Broadcast;
 use elan::{Address, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
+
+/// What the thread does.
+pub(super) enum Job {
+    /// Sends segments on, in a call of the host.
+    Relay(Work),
+    /// Carries out a broadcast that the host has posted.
+    Broadcast(Broadcast),
+}
 
 /// The segments of a broadcast, from this process to its children.
 pub(super) struct Work {

@@ -43,8 +43,7 @@ impl Shmem {
     ) -> Result<()> {
         let span = Span {
             from: source,
-            to: target,
-            size,
+            ..Span::new(target, size)
         };
         Ok(group.hbcast_from(span, root).await?)
     }

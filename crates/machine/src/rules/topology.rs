@@ -3,6 +3,7 @@
 use crate::check::Check;
 use crate::file::Machine;
 use fabric::TopologyError;
+use fabric::config::MAX_CHANNELS;
 use fabric::topology::find_cycle;
 
 /// Checks the keys of the kind, and that such a network can exist.
@@ -11,6 +12,10 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let name = format!("a {}", machine.topology.noun());
     let before = check.count();
     for (key, given, of, needed) in machine.topology.keys() {
+        if key == "cables" && machine.topology.file.is_some() {
+            // Cables come from the file.
+            continue;
+        }
         if given && !of.contains(&kind) {
             let found = check.at(
                 &format!("topology.{key}"),
@@ -22,6 +27,18 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
                 "topology",
                 format!("the key `{key}` is missing: {name} needs it"),
             );
+        }
+    }
+    if let (Some(file), cables) = (&machine.topology.file, &machine.topology.cables) {
+        let read = cables.as_ref().map(|cables| &cables.source);
+        let message = match read {
+            Some(read) if *read == file.value => None,
+            Some(read) => Some(format!("the cables are those of {read}")),
+            None => Some(format!("the cables of {} have not been read", file.value)),
+        };
+        if let Some(message) = message {
+            let found = check.at("topology.file", message);
+            found.hint("write the name of the file into the machine file, and give either `file` or `cables`");
         }
     }
     if machine.topology.is_mesh() && machine.topology.datelines.is_some() {
@@ -60,13 +77,25 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
 
 fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Check<'_>) {
     let (channels, classes) = (machine.link.channels.value, topology.classes());
-    if classes > 1 && channels < classes {
-        let message = format!(
-            "the routing needs {classes} classes of channels, and there are {channels} channels"
-        );
-        check
-            .at("link.channels", message)
-            .allowed(format!("{classes} to 8"));
+    let traffic_classes = machine.traffic_classes();
+    let needed = classes.saturating_mul(traffic_classes);
+    if channels >= needed || channels == 0 || traffic_classes > MAX_CHANNELS {
+        return;
+    }
+    let message = match (classes, traffic_classes) {
+        (_, 1) => format!("the routing needs {classes} classes of channels"),
+        (1, _) => format!("each of {traffic_classes} traffic classes needs a channel of its own"),
+        _ => format!(
+            "each of {traffic_classes} traffic classes needs {classes} classes of channels for the routing"
+        ),
+    };
+    let message = format!("{message}, and there are {channels} channels");
+    let found = check.at("link.channels", message);
+    if needed <= MAX_CHANNELS {
+        found.allowed(format!("{needed} to {MAX_CHANNELS}"));
+    } else {
+        let most = MAX_CHANNELS / classes;
+        found.hint(format!("set link.classes to {most} at most"));
     }
 }
 

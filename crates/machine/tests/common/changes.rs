@@ -1,8 +1,9 @@
 //! Changes of parameters of the good machine, each of which decides something in the simulated network.
 
-pub const CHANGES: [&str; 19] = [
+pub const CHANGES: [&str; 20] = [
     "link.hop_delay=60 ns",
     "link.channels=3",
+    "link.classes=2",
     "link.buffer=127 flits",
     "switch.circuit=wormhole",
     "switch.ascent=deterministic",

@@ -23,6 +23,8 @@ pub(super) enum About {
         root: u32,
         ranks: u32,
         hardware: bool,
+        /// Whether the rank has gone on since.
+        posted: bool,
     },
 }
 
@@ -76,13 +78,15 @@ impl fmt::Display for About {
                 root,
                 ranks,
                 hardware,
+                posted,
             } => {
                 let way = if *hardware {
                     "hardware"
                 } else {
                     "Elanlib's tree"
                 };
-                write!(f, "calls a {} ", kind.name())?;
+                let calls = if *posted { "has begun" } else { "calls" };
+                write!(f, "{calls} a {} ", kind.name())?;
                 match kind {
                     CollectiveKind::Barrier => {}
                     CollectiveKind::Broadcast => write!(f, "of {size} from rank {root} ")?,

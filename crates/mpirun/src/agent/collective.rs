@@ -6,7 +6,7 @@ use crate::combine::combine;
 use crate::endpoint::{Combine, GroupCall, Reducer};
 use crate::groups::NoGroup;
 use link::collective::{CollectiveKind, OWN_FUNCTION, Reduction};
-use link::{Foul, Order, Report, ReportKind, Status};
+use link::{Flags, Foul, Order, Report, ReportKind, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -65,7 +65,8 @@ impl Agent {
             return blame(Foul::Group { key: order.key });
         };
         let reducer = self.reducer(order);
-        let Some(call) = call_of(order, bytes, place, group.size(), reducer) else {
+        let call = call_of(order, bytes, place, group.size(), reducer);
+        let Some(call) = call.filter(|call| group.takes(call)) else {
             return blame(Foul::Collective { tag: order.tag });
         };
         let hardware = group.is_by_hardware(&call);
@@ -76,6 +77,7 @@ impl Agent {
             root: group.rank(call.root),
             ranks: group.size(),
             hardware,
+            posted: call.posted,
         };
         match group.call(Time::from_ps(order.time), place, call) {
             Some(operation) => {
@@ -144,6 +146,7 @@ fn call_of(
     right.then_some(GroupCall {
         kind,
         hardware: order.mask == HARDWARE,
+        posted: order.has(Flags::REQUEST),
         root,
         reduction,
         size,

@@ -69,6 +69,10 @@ impl NetworkGroup for IdealGroup {
         true
     }
 
+    fn may_post(&self, _kind: CollectiveKind) -> bool {
+        true
+    }
+
     fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp> {
         let node = &self.members[place as usize];
         let operation = Pending::new(node, None);

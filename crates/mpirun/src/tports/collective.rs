@@ -6,17 +6,21 @@
 //! | broadcast | `elan_hbcast` | `elan_bcast` |
 //! | reduction | `elan_reduce` | `elan_reduce` |
 //!
+//! Barriers and broadcasts that do not block are posted ([`libelan::elan::posted`]), where each member has a node of its own.
+//!
 //! Broadcasts want a buffer at the same address of all members, as in programs for Elanlib. All processes of the run have a
 //! *window* of memory at one address, which is mapped with the first group. A call takes a part of the window that no other
-//! call of one of its members uses. More than [`PART`] bytes go in parts, one after the other.
+//! call of one of its members uses: a call that does not block takes it when the calls before have ended. More than [`PART`] bytes
+//! go in parts, one after the other.
 
-use super::operations::{is_loss_of, refused};
+use super::operations::is_loss_of;
 use crate::endpoint::{Ended, Finish, GroupCall, Incoming, NetworkGroup, NetworkOp};
 use elan::{DmaError, ElanAddr, MemoryError, Permissions, Placement, Region};
 use kernel::Signal;
 use libelan::Pe;
 use libelan::elan::Elan;
 use libelan::elan::group::Group;
+use libelan::elan::posted::Posted;
 use libelan::elan::reduce::{self, To};
 use link::Status;
 use link::collective::CollectiveKind;
@@ -135,11 +139,44 @@ impl Window {
 pub(super) struct MachineGroup {
     /// The members' processes, and what each knows of the group.
     members: Vec<(Group, Pe)>,
-    ranks: Rc<[u32]>,
+    leases: Leases,
+}
+
+/// The parts of the window that a group's calls use.
+#[derive(Clone)]
+struct Leases {
     window: Rc<Window>,
+    ranks: Rc<[u32]>,
     start: ElanAddr,
-    /// The parts of the window that calls use, and how many members have not ended their calls.
-    leases: Rc<RefCell<BTreeMap<u64, (u64, usize)>>>,
+    /// By the call's number: where it lies, and how many members have not ended the call.
+    under_way: Rc<RefCell<BTreeMap<u64, (u64, usize)>>>,
+}
+
+impl Leases {
+    /// The buffer of a call; nothing if the window is full.
+    fn take(&self, number: u64, size: Bytes) -> Option<ElanAddr> {
+        let mut under_way = self.under_way.borrow_mut();
+        let at = if let Some(&(at, _)) = under_way.get(&number) {
+            at
+        } else {
+            let at = self.window.take(size.min(PART), &self.ranks)?;
+            under_way.insert(number, (at, self.ranks.len()));
+            at
+        };
+        Some(self.start.offset(Bytes::new(at)))
+    }
+
+    /// A member has ended a call.
+    fn end(&self, number: u64) {
+        let mut under_way = self.under_way.borrow_mut();
+        if let Some((at, members)) = under_way.get_mut(&number) {
+            *members -= 1;
+            if *members == 0 {
+                self.window.give_back(*at, &self.ranks);
+                under_way.remove(&number);
+            }
+        }
+    }
 }
 
 impl MachineGroup {
@@ -161,24 +198,13 @@ impl MachineGroup {
         };
         Some(MachineGroup {
             members: groups.into_iter().zip(pes().cloned()).collect(),
-            ranks: ranks.into(),
-            window: Rc::clone(window),
-            start: window.start.get()?,
-            leases: Rc::default(),
+            leases: Leases {
+                window: Rc::clone(window),
+                ranks: ranks.into(),
+                start: window.start.get()?,
+                under_way: Rc::default(),
+            },
         })
-    }
-
-    /// The buffer of a call.
-    fn lease(&self, number: u64, size: Bytes) -> Option<ElanAddr> {
-        let mut leases = self.leases.borrow_mut();
-        let at = if let Some(&(at, _)) = leases.get(&number) {
-            at
-        } else {
-            let at = self.window.take(size.min(PART), &self.ranks)?;
-            leases.insert(number, (at, self.ranks.len()));
-            at
-        };
-        Some(self.start.offset(Bytes::new(at)))
     }
 }
 
@@ -187,36 +213,47 @@ impl NetworkGroup for MachineGroup {
         self.members[0].0.has_hardware()
     }
 
+    fn may_post(&self, kind: CollectiveKind) -> bool {
+        !kind.combines() && self.members[0].0.may_post()
+    }
+
     fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp> {
-        let Some(buffer) = self.lease(number, call.size) else {
-            return refused(at);
-        };
         let (group, pe) = self.members[place as usize].clone();
         let operation = Rc::new(Collective {
             pe: pe.clone(),
             ended: Signal::new(),
             incoming: RefCell::new(None),
         });
-        let (ended, leases) = (Rc::clone(&operation), Rc::clone(&self.leases));
-        let (window, ranks) = (Rc::clone(&self.window), Rc::clone(&self.ranks));
+        // A posted call is the processor's next work.
+        let post = || {
+            pe.mpi().request();
+            group.post_call()
+        };
+        let posting = call.posted.then(|| pe.given(at, post));
+        let (ended, leases) = (Rc::clone(&operation), self.leases.clone());
         pe.node().clone().serve("collective", async move {
-            let incoming = given(&pe, at, act(&group, &pe, buffer, &call)).await;
-            ended.incoming.replace(Some(match incoming {
-                Ok(bytes) => Incoming {
+            let by = match posting {
+                Some(posting) => By::Adapter(posting.await),
+                None => By::Host,
+            };
+            let buffer = leases.take(number, call.size);
+            let acted = async {
+                let act = act(&by, &group, &pe, buffer?, &call);
+                Some(match by {
+                    By::Host => given(&pe, at, act).await,
+                    By::Adapter(_) => act.await,
+                })
+            };
+            ended.incoming.replace(Some(match acted.await {
+                Some(Ok(bytes)) => Incoming {
                     size: Bytes::new(bytes.len() as u64),
                     bytes: bytes.into(),
                     ..Incoming::of(Status::Done)
                 },
-                Err(error) => Incoming::failed(&error, is_loss_of(&error)),
+                Some(Err(error)) => Incoming::failed(&error, is_loss_of(&error)),
+                None => Incoming::of(Status::Refused),
             }));
-            let mut leases = leases.borrow_mut();
-            if let Some((at, members)) = leases.get_mut(&number) {
-                *members -= 1;
-                if *members == 0 {
-                    window.give_back(*at, &ranks);
-                    leases.remove(&number);
-                }
-            }
+            leases.end(number);
             ended.ended.fire();
         });
         operation
@@ -237,13 +274,26 @@ async fn given<T>(pe: &Pe, at: Time, call: impl Future<Output = T>) -> T {
     .await
 }
 
+/// Who carries a call out.
+enum By {
+    Host,
+    Adapter(Posted),
+}
+
 /// What a process does for a call; returns the bytes that are due to it.
-async fn act(group: &Group, pe: &Pe, at: ElanAddr, call: &GroupCall) -> Result<Vec<u8>, DmaError> {
+async fn act(
+    by: &By,
+    group: &Group,
+    pe: &Pe,
+    at: ElanAddr,
+    call: &GroupCall,
+) -> Result<Vec<u8>, DmaError> {
     if call.kind == CollectiveKind::Barrier {
-        if call.hardware {
-            group.hgsync().await?;
-        } else {
-            group.gsync().await?;
+        match (by, call.hardware) {
+            (By::Host, true) => group.hgsync().await?,
+            (By::Host, false) => group.gsync().await?,
+            (By::Adapter(posted), true) => posted.hgsync().await?,
+            (By::Adapter(posted), false) => posted.gsync().await?,
         }
         return Ok(Vec::new());
     }
@@ -256,7 +306,7 @@ async fn act(group: &Group, pe: &Pe, at: ElanAddr, call: &GroupCall) -> Result<V
         if let Some(bytes) = call.bytes.get(from.as_u64() as usize..end) {
             pe.elan3().store(at, bytes)?;
         }
-        if act_on_part(group, at, length, call).await? {
+        if act_on_part(by, group, at, length, call).await? {
             result.extend(pe.elan3().load(at, length)?);
         }
     }
@@ -265,6 +315,7 @@ async fn act(group: &Group, pe: &Pe, at: ElanAddr, call: &GroupCall) -> Result<V
 
 /// A part of a call, in the process's buffer; returns whether the buffer then holds what is due to the process.
 async fn act_on_part(
+    by: &By,
     group: &Group,
     at: ElanAddr,
     length: Bytes,
@@ -272,10 +323,11 @@ async fn act_on_part(
 ) -> Result<bool, DmaError> {
     let is_root = group.rank() == call.root;
     let Some(reduction) = &call.reduction else {
-        if call.hardware {
-            group.hbcast(at, length, call.root).await?;
-        } else {
-            group.bcast(at, length, call.root).await?;
+        match (by, call.hardware) {
+            (By::Host, true) => group.hbcast(at, length, call.root).await?,
+            (By::Host, false) => group.bcast(at, length, call.root).await?,
+            (By::Adapter(posted), true) => posted.hbcast(at, length, call.root).await?,
+            (By::Adapter(posted), false) => posted.bcast(at, length, call.root).await?,
         }
         return Ok(!is_root);
     };

@@ -20,6 +20,9 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
             fit.nodes(&format!("{path}.servers"), servers);
         }
         fit.processes(&format!("{path}.processes"), job);
+        if let Some(classes) = &job.class {
+            fit.classes(&format!("{path}.class"), classes);
+        }
         if fit.machine.rails.is_some() {
             fit.writes(&format!("{path}.writes"), job);
         }

@@ -35,6 +35,8 @@ grid! {
         memory: Placement,
         /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
         processes: u32,
+        /// The traffic class of its messages, from 0 on, where the machine has several (`link.classes`); 0 by default.
+        class: u32,
     }
 }
 
@@ -53,6 +55,7 @@ impl Job {
             writes: self.writes.unwrap_or(1.0),
             memory: self.memory.unwrap_or(Placement::Adapter),
             processes: self.processes.unwrap_or(1),
+            traffic_class: self.class.unwrap_or(0) as u8,
         }
     }
 }

@@ -18,6 +18,7 @@ use super::{Control, Faults};
 use crate::control::arbitration;
 use crate::control::packet::Flight;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
+use crate::id::QueueId;
 use crate::topology::{DeadLinks, Destination, End, Header, Routing};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::{BTreeSet, VecDeque};
@@ -164,28 +165,29 @@ impl<R: Routing> Control<R> {
         self.routing.may_cross_any(source, node, &faults.known)
     }
 
-    /// Answers the next packet of an adapter at once if it has no way. Returns whether it does.
+    /// Answers the next packet of a queue at once if it has no way. Returns whether it does.
     #[cold]
     pub(in crate::control) fn refuses_next(
         &mut self,
-        node: Place,
+        queue: QueueId,
         notices: &mut Vec<Notice>,
     ) -> bool {
-        let mut classes = self.ports[node].waiting.iter();
-        let Some(&(spec, offered)) = classes.find_map(|class| class.front()) else {
+        let mut levels = self.queues[queue].waiting.iter();
+        let Some(&(spec, offered)) = levels.find_map(|level| level.front()) else {
             return false;
         };
+        let node = spec.source;
         let own = self.wiring().injection(node);
         let sequence = self.ports[node].sequence;
         if !self.is_cut(own) && self.known_plan(&spec, sequence).is_some() {
             return false;
         }
-        let port = &mut self.ports[node];
-        let class = port.waiting.iter_mut().find(|class| !class.is_empty());
-        class.expect("just seen").pop_front();
-        port.outstanding += 1;
-        port.sequence = sequence.wrapping_add(1);
-        let mut flight = Flight::new(spec, 0, sequence, offered, self.now);
+        let queue = &mut self.queues[queue];
+        let level = queue.waiting.iter_mut().find(|level| !level.is_empty());
+        level.expect("just seen").pop_front();
+        queue.outstanding += 1;
+        self.ports[node].sequence = sequence.wrapping_add(1);
+        let mut flight = Flight::new(spec, 0, sequence, 0, offered, self.now);
         flight.fate = Fate::Refused(Ack::Unreachable);
         flight.ack = Some(Ack::Unreachable);
         let packet = self.flights.insert(flight);

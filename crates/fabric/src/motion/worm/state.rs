@@ -127,7 +127,7 @@ pub(super) struct Link {
     /// Tokens charged so far, paid or not.
     charged: u64,
     /// Channels whose worm has flits to send, as bits.
-    pub unsent: u8,
+    pub unsent: u32,
     /// Whether the link is to be looked at in this cycle.
     pub marked: bool,
     /// Cycles from one end to the other. This field and those that follow never change.

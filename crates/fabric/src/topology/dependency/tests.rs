@@ -1,8 +1,11 @@
 //! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
 use super::{Header, Place, Routing, SwitchId, cycle_of};
-use crate::topology::{Arities, Destination, Dragonfly, HyperX, Step, Wiring};
-use crate::{Config, LinkId, Misrouting};
+use crate::topology::graph::Plan;
+use crate::topology::{Arities, Destination, Dragonfly, Graph, HyperX, Step, UpDown, Wiring};
+use crate::{Ascent, Config, LinkId, Misrouting};
+use petgraph::graphmap::DiGraphMap;
+use std::collections::BTreeSet;
 
 /// A routing whose packets take any channel.
 #[derive(Clone)]
@@ -73,4 +76,48 @@ fn classes_break_the_cycles() {
         let config = Config::new(hyperx.clone());
         check(&hyperx, &config, rule != Misrouting::Minimal);
     }
+}
+
+/// What a graph lists is what its packets hold and wait for: all of it and, over all graphs, little else. A ring closes no cycle,
+/// as no packet goes round the switch that is farthest from the root.
+#[test]
+fn graphs_list_their_dependencies() {
+    let (mut listed, mut met) = (0, 0);
+    for (switches, chords) in [(4, 0), (7, 0), (8, 3), (9, 5), (12, 9)] {
+        let ring = (0..switches).map(|at| (at, (at + 1) % switches));
+        let chord = (0..chords).map(|at| (at, (3 * at + switches / 2) % switches));
+        let plan = Plan {
+            switches: (0..switches).map(|at| at.to_string()).collect(),
+            seats: (0..switches).collect(),
+            cables: ring.chain(chord).filter(|(a, b)| a != b).collect(),
+            roots: Vec::new(),
+        };
+        let graph = Graph::new(&plan, switches).expect("it is connected");
+        let routing = UpDown::new(&graph, Ascent::Adaptive);
+        let all: BTreeSet<_> = routing
+            .dependencies()
+            .expect("it lists")
+            .into_iter()
+            .collect();
+        let mut followed = DiGraphMap::new();
+        for source in Place::all(switches) {
+            for node in Place::all(switches) {
+                for plan in routing.plans(source, node) {
+                    super::follow(&routing, source, node, plan, &mut followed);
+                }
+            }
+        }
+        let inner = |link| routing.wiring().link_level(link) == 1;
+        let edges = followed
+            .all_edges()
+            .map(|(held, next, ())| (held.link, next.link));
+        let edges: BTreeSet<_> = edges.filter(|&(a, b)| inner(a) && inner(b)).collect();
+        assert!(
+            edges.is_subset(&all),
+            "{switches} switches, {chords} chords"
+        );
+        (listed, met) = (listed + all.len(), met + edges.len());
+        assert_eq!(super::find_cycle(&Config::new(graph)), None);
+    }
+    assert!(met * 10 > listed * 9, "{met} of {listed}");
 }

@@ -2,6 +2,7 @@
 //! (petrini2003 s2.2.1).
 
 use super::FatTree;
+use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::{Ascent, Broadcast};
 use crate::topology::destination::Destination;
@@ -47,8 +48,8 @@ impl FatTree {
     ///
     /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or fixes the
     /// up-link of each switch: to the destination modulo the number of up-links, as the Elan3 route tables do where they are not
-    /// adaptive, or to the child above the source modulo the number of up-links. Among parallel links down the switch chooses in
-    /// all cases; this is assumed, since the paper's trees have no parallel links.
+    /// adaptive, or to the child above the source modulo the number of up-links, or as [`Ascent`] says of the tables of today.
+    /// Among parallel links down the switch chooses in all cases; this is assumed, since the paper's trees have no parallel links.
     pub fn route(&self, source: Place, destination: Place, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -84,13 +85,32 @@ impl FatTree {
                 let child = self.child(place + 1, source);
                 Tag::Up((child % self.up_links(place + 1)) as u16)
             }
+            Ascent::DestinationModulo => {
+                let digit = destination.get() % self.positions() / self.members[place + 1];
+                Tag::Up(self.spread(place + 1, digit))
+            }
+            Ascent::FlowHash => {
+                let ends = u64::from(source.get()) << 32 | u64::from(destination.get());
+                let hash = mixed(ends ^ (place as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                Tag::Up((hash % u64::from(self.up_links(place + 1))) as u16)
+            }
         }
+    }
+
+    /// An up-link of a switch of a level by a number that is spread evenly: over the parents first, then over the parallel links
+    /// to each (Zahavi's numbering of parallel ports).
+    fn spread(&self, level: usize, number: u32) -> u16 {
+        let (up, parallel) = (self.up_links(level), self.parallel_links(level));
+        let parents = up / parallel;
+        let number = number % up;
+        (number % parents * parallel + number / parents) as u16
     }
 }
 
-/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns.
+/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns. The channels
+/// of a link are all alike, and nobody asks which of them a packet may take, unless they are `PARTED` into traffic classes.
 #[derive(Clone, Debug)]
-pub struct Climb {
+pub struct Climb<const PARTED: bool = false> {
     tree: FatTree,
     ascent: Ascent,
     broadcast: Broadcast,
@@ -105,10 +125,26 @@ impl Climb {
             broadcast,
         }
     }
+
+    /// The same routing where the channels of a link are parted into traffic classes.
+    pub fn parted(self) -> Climb<true> {
+        let Climb {
+            tree,
+            ascent,
+            broadcast,
+        } = self;
+        Climb {
+            tree,
+            ascent,
+            broadcast,
+        }
+    }
 }
 
-impl Routing for Climb {
+impl<const PARTED: bool> Routing for Climb<PARTED> {
     type Path = [ChannelId; MAX_TAGS + 1];
+
+    const CLASSED: bool = PARTED;
 
     fn wiring(&self) -> &dyn Wiring {
         &self.tree

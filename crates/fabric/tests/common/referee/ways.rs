@@ -1,11 +1,12 @@
 //! Ways in networks that are no trees, found by looking at the wiring instead of by arithmetic.
 
 use super::{Header, Referee, hash};
-use fabric::topology::{Arities, End};
+use fabric::topology::{Arities, End, Routing, UpDown};
 use fabric::{
-    Cycle, Dragonfly, HyperX, LinkId, Misrouting, PacketSpec, SwitchId, Topology, Torus, Wiring,
+    Ascent, Cycle, Dragonfly, Graph, HyperX, LinkId, Misrouting, PacketSpec, SwitchId, Topology,
+    Torus, Wiring,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
 impl Referee<'_> {
@@ -19,46 +20,16 @@ impl Referee<'_> {
         let spec = &self.flights[&header.packet].spec;
         match &self.case.config.topology {
             Topology::FatTree(_) => panic!("there is no tree"),
-            Topology::Torus(torus) => self.torus_step(torus, spec, switch),
+            Topology::Torus(torus) => torus_step(torus, spec, header.lanes.clone(), switch),
             Topology::Mesh(mesh) => {
                 let to = spec.destination.first().get();
                 let port = towards(mesh.cabling(), mesh.sizes(), to, switch, true);
-                (port.unwrap_or(0), 0..self.lanes.count)
+                (port.unwrap_or(0), header.lanes.clone())
             }
             Topology::Dragonfly(dragonfly) => self.dragonfly_step(now, dragonfly, header, switch),
             Topology::HyperX(hyperx) => self.hyperx_step(now, hyperx, header, switch),
+            Topology::Graph(graph) => self.graph_step(now, graph, header, switch),
         }
-    }
-
-    /// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a
-    /// ring is between the last switch and the first; packets that have crossed it take the second half of the channels.
-    fn torus_step(&self, torus: &Torus, spec: &PacketSpec, switch: SwitchId) -> (u32, Range<u32>) {
-        let half = self.lanes.count.div_ceil(2);
-        let mut stride = 1;
-        for (dimension, &size) in (0..).zip(torus.sizes()) {
-            let place = |number: u32| number / stride % size;
-            let (from, at) = (place(spec.source.get()), place(switch.get()));
-            let to = place(spec.destination.first().get());
-            if at != to {
-                let (up, down) = ((to + size - from) % size, (from + size - to) % size);
-                let upwards = up < down || up == down && from % 2 == 0;
-                let crossed = if upwards { at < from } else { at > from };
-                let lanes = if crossed {
-                    half..self.lanes.count
-                } else {
-                    0..half
-                };
-                return (1 + 2 * dimension + u32::from(!upwards), lanes);
-            }
-            stride *= size;
-        }
-        (0, 0..self.lanes.count)
-    }
-
-    /// The channels of a class: as many as of any other, or one more if the class is low.
-    fn class(&self, class: u32, classes: u32) -> Range<u32> {
-        let bound = |class: u32| (class * self.lanes.count).div_ceil(classes);
-        bound(class)..bound(class + 1)
     }
 
     /// Packets that hold a channel of the link at a port, or have waited for one since before this cycle.
@@ -141,7 +112,7 @@ impl Referee<'_> {
         }
         let flight = &self.flights[&header.packet];
         if switch.get() == to {
-            return (node % terminals, 0..self.lanes.count);
+            return (node % terminals, header.lanes.clone());
         }
         // The links between groups that the packet has crossed are its class.
         let taken = flight.taken.keys();
@@ -157,7 +128,7 @@ impl Referee<'_> {
             Misrouting::Minimal => 2,
             _ => 3,
         };
-        (port, self.class(crossed, classes))
+        (port, class_of(&header.lanes, crossed, classes))
     }
 
     /// The same in a HyperX network.
@@ -202,14 +173,127 @@ impl Referee<'_> {
         }
         let via = flight.via;
         let Some(port) = port(via.unwrap_or(to), switch) else {
-            return (node % hyperx.terminals(), 0..self.lanes.count);
+            return (node % hyperx.terminals(), header.lanes.clone());
         };
         let lanes = match hyperx.rule() {
-            Misrouting::Minimal => 0..self.lanes.count,
-            _ => self.class(u32::from(via.is_none()), 2),
+            Misrouting::Minimal => header.lanes.clone(),
+            _ => class_of(&header.lanes, u32::from(via.is_none()), 2),
         };
         (port, lanes)
     }
+}
+
+impl Referee<'_> {
+    /// Up*/down* routing in a graph, by searches: down as soon as a shortest legal way leads down, else up. A hash and the plan
+    /// choose among several links; at its first switch an adaptive packet takes the least loaded one.
+    fn graph_step(
+        &mut self,
+        now: Cycle,
+        graph: &Graph,
+        header: &Header,
+        switch: SwitchId,
+    ) -> (u32, Range<u32>) {
+        let wiring = graph.cabling();
+        let flight = &self.flights[&header.packet];
+        let (source, sequence) = (flight.spec.source.get(), flight.sequence);
+        let node = flight.spec.destination.first();
+        let all = header.lanes.clone();
+        let to = wiring.ejection(node);
+        let mut ports = 0..wiring.ports(switch);
+        if let Some(port) = ports.find(|&port| wiring.output(switch, port) == to) {
+            return (port, all);
+        }
+        let descends = |link: &LinkId| wiring.link_level(*link) > 0 && !wiring.is_up(*link);
+        let taken = flight.taken.keys();
+        let mut links = taken.map(|&channel| self.lanes.link(channel));
+        let climbs = !links.any(|link| descends(&link));
+        let End::Switch { switch: goal, .. } = wiring.ends(to).0 else {
+            panic!("a switch serves the node");
+        };
+        let left = legal(wiring, switch, goal, climbs).expect("a way leads on");
+        let down = legal(wiring, switch, goal, false) == Some(left);
+        let next = |&port: &u32| {
+            let link = wiring.output(switch, port);
+            let End::Switch { switch, .. } = wiring.ends(link).1 else {
+                return false;
+            };
+            descends(&link) == down && legal(wiring, switch, goal, !down) == Some(left - 1)
+        };
+        let choices: Vec<u32> = (0..wiring.ports(switch)).filter(next).collect();
+        let ascent = self.case.config.ascent;
+        let start = match ascent {
+            Ascent::SourceFixed => hash(source, 0, switch.get()),
+            Ascent::FlowHash => hash(source, node.get(), switch.get()),
+            _ => hash(0, node.get(), switch.get()),
+        } >> 1;
+        let count = choices.len();
+        let port = |plan: usize| choices[((start + plan as u64) % count as u64) as usize];
+        if flight.taken.len() == 1 && ascent == Ascent::Adaptive {
+            let plans = *UpDown::new(graph, ascent).detours().end() as usize + 1;
+            let drawn = (hash(source, sequence, u32::MAX) % plans as u64) as usize;
+            let plan = (drawn..drawn + count)
+                .map(|plan| if plan < plans { plan } else { plan - count })
+                .min_by_key(|&plan| self.load(now, switch, port(plan)));
+            let flight = self.flights.get_mut(&header.packet);
+            flight.expect("it is under way").link = plan.expect("a way leads on");
+        }
+        (port(self.flights[&header.packet].link), all)
+    }
+}
+
+/// Links between switches of the shortest legal way to a switch: up, if the packet may still climb, and then down.
+fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Option<u32> {
+    let mut queue = VecDeque::from([(from, climbs, 0)]);
+    let mut seen = BTreeSet::from([(from, climbs)]);
+    while let Some((at, climbs, links)) = queue.pop_front() {
+        if at == to {
+            return Some(links);
+        }
+        for port in 0..wiring.ports(at) {
+            let link = wiring.output(at, port);
+            let (End::Switch { switch, .. }, up) = (wiring.ends(link).1, wiring.is_up(link)) else {
+                continue;
+            };
+            if (!up || climbs) && seen.insert((switch, up)) {
+                queue.push_back((switch, up, links + 1));
+            }
+        }
+    }
+    None
+}
+
+/// The channels of a class, of those that a packet may take at all: as many as of any other, or one more if the class is low.
+pub(super) fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
+    // Dealt out in turn, each class gets so many.
+    let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
+    let size = |class: u32| dealt(class).count() as u32;
+    let first = lanes.start + (0..class).map(size).sum::<u32>();
+    first..first + size(class)
+}
+
+/// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a ring is
+/// between the last switch and the first; packets that have crossed it take the second half of the channels.
+fn torus_step(
+    torus: &Torus,
+    spec: &PacketSpec,
+    lanes: Range<u32>,
+    switch: SwitchId,
+) -> (u32, Range<u32>) {
+    let mut stride = 1;
+    for (dimension, &size) in (0..).zip(torus.sizes()) {
+        let place = |number: u32| number / stride % size;
+        let (from, at) = (place(spec.source.get()), place(switch.get()));
+        let to = place(spec.destination.first().get());
+        if at != to {
+            let (up, down) = ((to + size - from) % size, (from + size - to) % size);
+            let upwards = up < down || up == down && from % 2 == 0;
+            let crossed = if upwards { at < from } else { at > from };
+            let port = 1 + 2 * dimension + u32::from(!upwards);
+            return (port, class_of(&lanes, crossed.into(), 2));
+        }
+        stride *= size;
+    }
+    (0, lanes)
 }
 
 /// The switch at the end of the link that leaves a switch at a port, if it is no node.

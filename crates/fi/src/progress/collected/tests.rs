@@ -11,7 +11,9 @@ fn a_result_is_there_with_its_end() {
     // SAFETY: it lives until the end of the test.
     #[allow(unsafe_code)] // as above
     let room = unsafe { Span::new(bytes.as_mut_ptr(), 4) };
-    let (first, second) = (calls.begin(room.into()), calls.begin(Buffer::default()));
+    let (first, second, failed) = (1, 2, 3);
+    calls.begin(first, room.into());
+    calls.begin(second, Buffer::default());
     assert!(!calls.has_ended(first) && calls.take(first).is_none());
     let report = |status, id| Report::new(ReportKind::Collected, status, 0, id);
     let done = report(Status::Done, first);
@@ -31,7 +33,7 @@ fn a_result_is_there_with_its_end() {
     assert_eq!(room.bytes(), b"abcd");
 
     // The reason why a call has failed is longer than the room for its result, which stays as it is.
-    let failed = calls.begin(room.into());
+    calls.begin(failed, room.into());
     tell(
         &mut calls,
         &report(Status::Lost, failed),

@@ -6,7 +6,7 @@ use crate::groups::Ways;
 use crate::{End, Memory, Network};
 use elan::{Cluster, NodeId, Placement, Watch};
 use link::collective::{ALL_RANKS, CollectiveKind, Element, Operation, Reduction};
-use link::{Order, OrderKind, Status};
+use link::{Flags, Order, OrderKind, Status};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 use workload::Window;
@@ -34,6 +34,16 @@ const BARRIER: Call = Call {
 
 impl Process {
     fn call(&mut self, call: Call, bytes: &[u8]) -> (Status, Vec<u8>) {
+        let id = self.start(call, Flags::default(), bytes);
+        self.result_of(id)
+    }
+
+    /// Begins a call that does not block.
+    fn post(&mut self, call: Call, bytes: &[u8]) -> u64 {
+        self.start(call, Flags::REQUEST, bytes)
+    }
+
+    fn start(&mut self, call: Call, flags: Flags, bytes: &[u8]) -> u64 {
         let order = Order {
             key: call.key,
             tag: call.kind as u64,
@@ -44,9 +54,14 @@ impl Process {
                 .reduction
                 .map_or(0, |reduction| reduction.element.size()),
             size: call.size,
+            flags: flags.0,
             ..Order::default()
         };
-        let id = self.order(OrderKind::Collective, order, bytes);
+        self.order(OrderKind::Collective, order, bytes)
+    }
+
+    /// How a call has ended, and what it has brought.
+    fn result_of(&mut self, id: u64) -> (Status, Vec<u8>) {
         let (status, report, bytes) = self.end_of(id);
         assert_eq!(report.size, bytes.len() as u64);
         (status, bytes)
@@ -105,6 +120,7 @@ fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 
         groups: 1,
         may_deadlock: false,
         compute: None,
+        traffic_class: 0,
     };
     let cluster = Cluster::new(machine(name).cluster_config(), Watch::default());
     let window = Window {
@@ -280,6 +296,94 @@ fn bytes_come_right_in_groups_of_all_kinds() {
     }
 }
 
+/// Calls that do not block, several at a time and among others, in all ways; computation goes on meanwhile.
+#[test]
+fn calls_that_do_not_block_end_while_the_rank_computes() {
+    for (network, memory) in [
+        (Network::Machine, Memory::Main),
+        (Network::Machine, Memory::Elan),
+        (Network::Ideal, Memory::Main),
+    ] {
+        let options = crate::Options {
+            network,
+            memory,
+            ..options(5)
+        };
+        finish("es40-qsnet", options, |process| {
+            let ranks: Vec<u32> = (0..5).collect();
+            for hardware in [true, false] {
+                let barrier = Call {
+                    hardware,
+                    ..BARRIER
+                };
+                let mut begun = Vec::new();
+                for (root, words) in [(3, 1), (0, 1000), (4, 300_000), (2, 20)] {
+                    let theirs = vector(root, words);
+                    let call = Call {
+                        kind: CollectiveKind::Broadcast,
+                        root,
+                        size: 8 * words,
+                        ..barrier
+                    };
+                    let (mine, due) = if process.rank() == root {
+                        (&theirs[..], vec![])
+                    } else {
+                        (&[][..], theirs.clone())
+                    };
+                    begun.push((process.post(call, mine), due));
+                    begun.push((process.post(barrier, &[]), vec![]));
+                }
+                assert_eq!(process.call(barrier, &[]), (Status::Done, vec![]));
+                // The call that blocks comes after all of them.
+                let over = process.now;
+                for (id, due) in begun.into_iter().rev() {
+                    assert_eq!(process.result_of(id), (Status::Done, due));
+                }
+                assert_eq!(process.now, over, "{network:?}, {hardware}");
+                // All have come, and compute longer than the calls take.
+                let begin = process.now;
+                let posted = process.post(barrier, &[]);
+                process.sleep(Time::from_ms(1));
+                assert_eq!(process.result_of(posted).0, Status::Done);
+                let took = process.now - begin;
+                assert!(took < Time::from_us(1010).as_ps(), "{took}");
+                all_calls(process, ALL_RANKS, &ranks);
+            }
+        });
+    }
+}
+
+/// Barriers that do not block are as fast as those that do, but for what the request costs.
+#[test]
+fn a_barrier_that_does_not_block_takes_as_long() {
+    let request = machine("es40-qsnet").cluster_config().host.request;
+    let request = request.as_ps() as f64 / 1e6;
+    for hardware in [true, false] {
+        let call = Call {
+            hardware,
+            ..BARRIER
+        };
+        let blocks = mean(&times("es40-qsnet", 64, Memory::Main, call));
+        let all = Arc::new(Mutex::new(Vec::new()));
+        let times = Arc::clone(&all);
+        finish("es40-qsnet", options(64), move |process| {
+            process.call(call, &[]);
+            for _ in 0..20 {
+                let begin = process.now;
+                let posted = process.post(call, &[]);
+                assert_eq!(process.result_of(posted).0, Status::Done);
+                let time = (process.now - begin) as f64 / 1e6;
+                times.lock().unwrap().push(time);
+            }
+        });
+        let posted = mean(&all.lock().unwrap()) - request;
+        assert!(
+            (posted - blocks).abs() < 0.01 * blocks,
+            "{posted}, {blocks}"
+        );
+    }
+}
+
 #[test]
 fn there_is_room_for_groups_that_are_left_and_not_for_others_without_end() {
     let results = finish("es40-qsnet", options(2), |process| {
@@ -328,6 +432,59 @@ fn a_member_that_calls_something_else_is_told_so() {
         waiting,
         [(0, "calls a barrier among 2 ranks by hardware".to_string())]
     );
+}
+
+/// A rank that waits for such a call is told of in the report, and so is one that calls otherwise than the others.
+#[test]
+fn a_deadlock_names_calls_that_do_not_block() {
+    let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
+        if process.rank() == 1 {
+            process.sleep(units::Time::from_us(100));
+            assert_eq!(process.call(BARRIER, &[]).0, Status::Truncated);
+        } else {
+            let posted = process.post(BARRIER, &[]);
+            process.result_of(posted);
+        }
+    });
+    assert_eq!(outcome.end, End::Deadlock);
+    let waiting: Vec<_> = outcome
+        .waiting
+        .iter()
+        .map(|one| (one.rank, one.what.join(", ")))
+        .collect();
+    assert_eq!(
+        waiting,
+        [(
+            0,
+            "has begun a barrier among 2 ranks by hardware".to_string()
+        )]
+    );
+}
+
+#[test]
+fn calls_that_hosts_must_carry_out_cannot_be_posted() {
+    let reduction = Reduction::new(Operation::Sum, Element::U64);
+    let reduce = Call {
+        kind: CollectiveKind::Reduce,
+        reduction,
+        size: 8,
+        ..BARRIER
+    };
+    for (call, given, ranks_per_node) in [(reduce, 8, 1), (BARRIER, 0, 2)] {
+        let options = crate::Options {
+            ranks_per_node,
+            ..options(2)
+        };
+        let (outcome, _) = play(machine("es40-qsnet"), options, WHOLE, move |process| {
+            if process.rank() > 0 {
+                process.wait(link::NEVER, link::Flags::BLOCKING);
+            } else {
+                let posted = process.post(call, &vec![0; given]);
+                process.result_of(posted);
+            }
+        });
+        assert_eq!((outcome.end, outcome.rank), (End::Foul, Some(0)));
+    }
 }
 
 #[test]

@@ -1,0 +1,51 @@
+"""Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished studies of sensitivity.
+
+    elanite sensitivity es40-qsnet --out out && python benches/studies.py out
+
+Each folder is one that ``--out`` named; of several studies of a machine, the last one counts. Machines without a study
+in these folders keep their entries.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+
+from elanite import studied
+from elanite.sensitivity import kept
+from elanite.study import study
+
+TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
+ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value, with the higher, verdict turns"
+
+
+def main() -> None:
+    """Read the folders, and renew the entries of the machines that they have studies of."""
+    parser = argparse.ArgumentParser(description="Write the shipped outcome of the studies of sensitivity.")
+    parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
+    folders = parser.parse_args().folders
+    machines = json.loads(TABLE.read_text(encoding="utf-8"))["machines"] if TABLE.is_file() else {}
+    for manifest in (path for folder in folders for path in (folder / "sensitivity").glob("*/manifest.json")):
+        about = json.loads(manifest.read_text(encoding="utf-8"))
+        name, claims = about["machine"], list(about["parts"])
+        chosen = study(name, claims)
+        if (table := kept(chosen, manifest.parents[2])) is None:
+            print(f"{manifest.parent} is of another model, machine or claim; it is left out")
+            continue
+        words = ["elanite", "sensitivity", name]
+        words += [] if claims == list(study(name).parts) else ["--claims", ",".join(claims)]
+        made = datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
+        machines[name] = studied.outcome(table, shlex.join(words), made)
+        print(f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])} claims")
+    text = json.dumps({"about": ABOUT, "machines": machines}, indent=1)
+    # A line for each parameter and for each effect.
+    text = re.sub(r"[\[{][^][{}]*[\]}]", lambda inner: " ".join(inner[0].split()), text)
+    TABLE.write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

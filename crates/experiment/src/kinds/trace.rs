@@ -1,0 +1,107 @@
+//! The replay of a generated pattern of messages, such as an all-reduce by rings; see [`workload::trace`].
+
+use super::kind::{Kind, Plot, Runs, Setting};
+use crate::check::Check;
+use crate::fit::Fit;
+use crate::nodes::Nodes;
+use crate::run::Run;
+use crate::sweep::{Grid, Sweep, grid};
+use goal::pattern::Calls;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use units::Bytes;
+use workload::trace::Called;
+use workload::{Failure, Records, Replay};
+
+/// Most ranks.
+const MOST_RANKS: u32 = 1 << 20;
+
+grid! {
+    /// A collective operation as a trace: its messages, replayed by processes on some nodes.
+    TraceGrid, Trace {
+        /// What is called, by its algorithm.
+        pattern: Called,
+        /// The nodes of the processes, in the order of the ranks.
+        nodes: Nodes,
+        /// Bytes of the vector of a rank; of an all-to-all, from each rank to each other of its group.
+        message: Bytes,
+        /// Calls, one after the other.
+        repeats: u32,
+    }
+    optional {
+        /// Processes on each node, with ranks next to each other; 1 by default.
+        processes: u32,
+        /// Ranks of a group: a divisor of the ranks. By default the ranks of a node; of an all-to-all in groups, all ranks.
+        group: u32,
+    }
+}
+
+impl Kind for TraceGrid {
+    const WHAT: &'static str = "a trace";
+    const PLOT: Plot = Plot {
+        over: "message",
+        metrics: &["latency", "bandwidth"],
+    };
+
+    fn check(&self, series: &str, _: &Run, check: &mut Check<'_>) {
+        let path = format!("{series}.trace");
+        check.lists(&path, self);
+        check.nodes(&format!("{path}.nodes"), &self.nodes);
+        check.largest_message(&path, &self.message);
+        check.repeats(&path, &self.repeats);
+        let processes = self.processes.clone().unwrap_or(Sweep::One(1));
+        let mut counted = true;
+        for (place, &each) in processes.places(&format!("{path}.processes")) {
+            counted &= check.range(&place, each, 1..=256);
+        }
+        let Some(groups) = self.group.as_ref().filter(|_| counted) else {
+            return;
+        };
+        for (place, &group) in groups.places(&format!("{path}.group")) {
+            let ranks = self.nodes.values().iter().flat_map(|nodes| {
+                let nodes = nodes.numbers().len() as u32;
+                let each = processes.values().iter();
+                each.map(move |each| nodes.saturating_mul(*each))
+            });
+            let mut undivided = ranks.filter(|&ranks| ranks > 0);
+            if let Some(ranks) = undivided.find(|ranks| group == 0 || !ranks.is_multiple_of(group))
+            {
+                let message = format!("{ranks} ranks do not make groups of {group}");
+                let found = check.problem(&place, message);
+                found.allowed("a divisor of the ranks: nodes times processes");
+            }
+        }
+    }
+
+    fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+        fit.nodes(&format!("{series}.trace.nodes"), &self.nodes);
+    }
+}
+
+impl Runs for Trace {
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+        let nodes = self.nodes.numbers();
+        let processes = self.processes.unwrap_or(1);
+        let ranks = (nodes.len() as u32).saturating_mul(processes);
+        assert!(ranks <= MOST_RANKS, "nodes and processes are bounded");
+        let own = match self.pattern {
+            Called::AllReduceHierarchical | Called::AllReduceAcross | Called::AllToAllAcross => {
+                processes
+            }
+            Called::AllReduceRing | Called::AllToAll => ranks,
+        };
+        let calls = Calls {
+            pattern: self.pattern.into(),
+            ranks,
+            group: self.group.unwrap_or(own),
+            size: self.message.as_u64(),
+            calls: self.repeats,
+        };
+        let replay = Replay {
+            nodes,
+            processes,
+            calls,
+        };
+        replay.run((setting.cluster)())
+    }
+}

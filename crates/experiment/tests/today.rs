@@ -1,0 +1,108 @@
+//! Links and buses of today: what a stream of long packets takes on paper, to the picosecond.
+
+mod common;
+
+use experiment::{Point, simulate};
+use units::Time;
+
+const TODAY: &str = include_str!("today.toml");
+
+/// Packets of 4 KB in flits of 64 bytes, over hops of 100 cycles, with credits for whole packets: 8 + 10 + 4096 bytes are 65 flits.
+/// Acknowledgements take no slots of the links.
+const LINK: [&str; 11] = [
+    "switch.tokens=false",
+    "link.flit=64 B",
+    "link.buffer=65 flits",
+    "link.channels=8",
+    "switch.circuit=cut-through",
+    "packet.payload=4 KB",
+    "packet.transaction=4 KB",
+    "adapter.packets_in_flight=1024",
+    "adapter.share_burst=0 flits",
+    "adapter.input_buffers=1024",
+    "adapter.time_slice=1 MB",
+];
+
+/// PCIe of the fifth generation with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.
+const BUS: [&str; 5] = [
+    "bus.duplex=full",
+    "bus.rate=64 GB/s",
+    "bus.burst=4 KB",
+    "bus.burst_overhead=0 ns",
+    "bus.turnaround=0 ns",
+];
+
+/// The points of a series at a rate of the links.
+fn points(series: &str, gigabits: u64, more: &[&str]) -> Vec<Point> {
+    let cycle = Time::from_ps(512_000 / gigabits);
+    let (rate, delay) = (
+        format!("link.rate={gigabits} Gb/s"),
+        format!("link.hop_delay={}", cycle * 100),
+    );
+    let overrides = [rate.as_str(), &delay];
+    let overrides: Vec<&str> = [&overrides, &LINK[..], &BUS, more].concat();
+    common::series(series, "today.toml", TODAY, &overrides)
+}
+
+/// By how much a message of 2 MB takes longer than one of 1 MB, in one direction and in both.
+fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
+    let latency = |point: &Point| {
+        let records = simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
+        Time::from_ps((records.value("latency") * 1e6).round() as u64)
+    };
+    let points = points(series, gigabits, more);
+    let [one, one_more, both, both_more] = points.iter().map(latency).collect::<Vec<_>>()[..]
+    else {
+        panic!("four points");
+    };
+    [one_more - one, both_more - both]
+}
+
+/// Between adapter memories the link is all: 256 packets of 65 cycles, at any rate, in each direction whatever the other does.
+#[test]
+fn a_stream_has_the_rate_of_the_link() {
+    for gigabits in [100, 200, 400, 800] {
+        let cycle = Time::from_ps(512_000 / gigabits);
+        let takes = cycle * (256 * 65);
+        assert_eq!(
+            second_half("link", gigabits, &[]),
+            [takes; 2],
+            "{gigabits} Gb/s"
+        );
+    }
+}
+
+/// Between main memories at 800 Gb/s the bus is slower than the link, 64 ns for each packet against 41.6 ns. It moves both
+/// directions at once; if it did not, both would take twice the time at the least.
+#[test]
+fn a_stream_has_the_rate_of_the_bus() {
+    let takes = Time::from_ns(64) * 256;
+    assert_eq!(second_half("bus", 800, &[]), [takes; 2]);
+    let [one, both] = second_half("bus", 800, &["bus.duplex=half"]);
+    assert_eq!(one, takes);
+    assert!(both >= takes * 2, "{both}");
+}
+
+/// Eight adapters of a node carry a message in an eighth of the time of one: so much longer 2 MB take than 1 MB, on average, but for
+/// the phases of cycles.
+#[test]
+fn eight_adapters_have_eight_times_the_rate() {
+    let mean = |point: &Point| {
+        let records = simulate(point, None).unwrap_or_else(|error| panic!("rails: {error}"));
+        let mut rows = records.tables.rows.iter();
+        let row = rows.find(|row| row.metric == "latency_mean");
+        row.expect("messages have arrived").value
+    };
+    let means: Vec<f64> = points("rails", 800, &[]).iter().map(mean).collect();
+    let [one, one_more, eight, eight_more] = means[..] else {
+        panic!("four points: {means:?}");
+    };
+    let cycle = Time::from_ps(640).as_us_f64();
+    for (found, rails) in [(one_more - one, 1.0), (eight_more - eight, 8.0)] {
+        let cycles = 256.0 * 65.0 / rails;
+        assert!(
+            (found / cycle - cycles).abs() < 2.0,
+            "{found} us, {rails} rails"
+        );
+    }
+}

@@ -1,0 +1,281 @@
+//! # Any graph, with up*/down* routing
+//!
+//! A [`Graph`] is a list of switches, of the switch of each node and of the cables between switches; several cables may join the
+//! same two switches. The switches of the ports are in the order of their numbers, and the ports of a switch follow them: first its
+//! nodes, then its cables.
+//!
+//! ## Up and down
+//!
+//! Some switches are *roots*. A search in breadth, from all roots at once, gives each switch a level: its distance from the nearest
+//! root. Each cable leads *up* to the end of the lower level; of equal levels, to the end that is listed first. A legal way goes
+//! up by any number of links, then down by any number of links, and never up again (Schroeder et al., Autonet, 1991). As no link
+//! up is waited for by a packet that holds a link down, and as neither the links up nor those down form a cycle by themselves,
+//! packets cannot wait for each other for ever, whatever the graph; all channels are equal. Switches are numbered from the
+//! farthest to the roots, so that up is to a higher number. The root is the switch whose greatest distance from any other one is
+//! least, of equals the first listed, unless the caller names others: in a tree all switches of the top are roots.
+//!
+//! With one root there is a legal way between all switches of a connected graph. With several roots there may be none, which is
+//! an error here. [`UpDown`] chooses among the legal ways.
+
+mod up_down;
+
+pub use up_down::UpDown;
+
+use super::cabling::{Cabling, Names, Parts, Peer};
+use super::error::{MAX_ARITY, MAX_NODES, TopologyError};
+use super::torus::MAX_PATH;
+use super::wiring::Wiring;
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// Most switches: a table of the ways has an entry for each pair of them.
+pub const MAX_SWITCHES: usize = 4096;
+
+/// A graph; see the essay of the module. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Graph {
+    cabling: Arc<Cabling>,
+    /// By position of a rail: its switch, and its port there.
+    seats: Arc<[(u32, u32)]>,
+    /// By switch of a rail: the switches behind the ports that follow those of its nodes, in ascending order.
+    neighbours: Arc<[Vec<u32>]>,
+}
+
+/// What a graph is made of: numbers of switches count them in the order of their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The names of the switches, which differ.
+    pub switches: Vec<String>,
+    /// By position of a node: its switch.
+    pub seats: Vec<u32>,
+    /// The two switches of each cable.
+    pub cables: Vec<(u32, u32)>,
+    /// The roots; the most central switch if there are none.
+    pub roots: Vec<u32>,
+}
+
+impl Graph {
+    /// A graph with nodes `0..nodes` attached.
+    ///
+    /// # Errors
+    /// If the graph is too large or is not connected, or if two switches with nodes have no legal way or too long a one.
+    ///
+    /// # Panics
+    /// If a number of a switch is out of range, or a cable joins a switch to itself.
+    pub fn new(plan: &Plan, nodes: u32) -> Result<Self, TopologyError> {
+        let switches = plan.switches.len();
+        check_sizes(plan)?;
+        let listed = joined(switches, &plan.cables);
+        let distances = distances(&listed, &[0]);
+        if let Some(apart) = distances.iter().position(|&distance| distance == u32::MAX) {
+            let message = format!(
+                "the graph is in several parts: no way leads from switch {} to switch {}",
+                plan.switches[0], plan.switches[apart]
+            );
+            return Err(TopologyError::new("cables", message, ""));
+        }
+        let roots = match plan.roots.as_slice() {
+            [] => vec![centre(&listed)],
+            roots => roots.to_vec(),
+        };
+        let levels = self::distances(&listed, &roots);
+        // From the farthest switch to the roots; of equal levels the first listed is the highest.
+        let mut order: Vec<u32> = (0..switches as u32).collect();
+        order.sort_by_key(|&switch| std::cmp::Reverse((levels[switch as usize], switch)));
+        let mut numbers = vec![0; switches];
+        for (number, &switch) in (0..).zip(&order) {
+            numbers[switch as usize] = number;
+        }
+        let number = |switch: u32| numbers[switch as usize];
+        let cables: Vec<(u32, u32)> = plan
+            .cables
+            .iter()
+            .map(|&(a, b)| (number(a), number(b)))
+            .collect();
+        let neighbours = joined(switches, &cables);
+        let seats: Vec<u32> = plan.seats.iter().map(|&switch| number(switch)).collect();
+        let names: Vec<String> = order
+            .iter()
+            .map(|&switch| plan.switches[switch as usize].clone())
+            .collect();
+        check_ways(&neighbours, &seats, &names)?;
+        let mut ports = vec![0; switches];
+        let seat = |&switch: &u32| {
+            let port = &mut ports[switch as usize];
+            *port += 1;
+            (switch, *port - 1)
+        };
+        let seated = seats.iter().map(seat).collect();
+        let peer = |&switch: &u32| Peer { switch, level: 1 };
+        let peers = neighbours.iter().map(|all| all.iter().map(peer).collect());
+        let cabling = Cabling::new(Parts {
+            noun: "graph",
+            seats,
+            peers: peers.collect(),
+            nodes,
+            ways: vec![[
+                "up towards a root".to_string(),
+                "down from a root".to_string(),
+            ]],
+            classes: 1,
+            names: Names::Given(names),
+        })?;
+        Ok(Graph {
+            cabling: Arc::new(cabling),
+            seats: seated,
+            neighbours: neighbours.into(),
+        })
+    }
+
+    /// This graph on several rails: equal networks side by side.
+    ///
+    /// # Errors
+    /// If there are no rails, or too many, or too many links in all.
+    pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
+        Ok(Graph {
+            cabling: Arc::new(self.cabling.with_rails(rails)?),
+            ..self.clone()
+        })
+    }
+
+    /// The wiring.
+    pub fn cabling(&self) -> &Cabling {
+        &self.cabling
+    }
+
+    /// Nodes of a switch of a rail.
+    fn terminals(&self, switch: u32) -> u32 {
+        self.cabling.ports(switch.into()) - self.neighbours[switch as usize].len() as u32
+    }
+}
+
+/// Checks the numbers of switches, nodes, links and ports.
+fn check_sizes(plan: &Plan) -> Result<(), TopologyError> {
+    let switches = plan.switches.len();
+    let wrong = |message, allowed| Err(TopologyError::new("cables", message, allowed));
+    if !(1..=MAX_SWITCHES).contains(&switches) {
+        let message = format!("the graph has {switches} switches");
+        return wrong(message, format!("1 to {MAX_SWITCHES}"));
+    }
+    if !(1..=MAX_NODES).contains(&(plan.seats.len() as u64)) {
+        let message = format!("the graph has {} nodes", plan.seats.len());
+        return wrong(message, format!("1 to {MAX_NODES}"));
+    }
+    let mut ports = vec![0_u32; switches];
+    let ends = plan.cables.iter().flat_map(|&(a, b)| [a, b]);
+    for switch in plan.seats.iter().copied().chain(ends) {
+        ports[switch as usize] += 1;
+    }
+    if let Some(wide) = ports.iter().position(|&ports| ports > MAX_ARITY) {
+        let message = format!("switch {} has {} ports", plan.switches[wide], ports[wide]);
+        return wrong(message, format!("at most {MAX_ARITY}"));
+    }
+    let (positions, ends) = (plan.seats.len() as u64, 2 * plan.cables.len() as u64);
+    Cabling::check_size("graph", "cables", positions, ends)
+}
+
+/// By switch: the other ends of its cables, in ascending order.
+fn joined(switches: usize, cables: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    let mut neighbours = vec![Vec::new(); switches];
+    for &(a, b) in cables {
+        neighbours[a as usize].push(b);
+        neighbours[b as usize].push(a);
+    }
+    for all in &mut neighbours {
+        all.sort_unstable();
+    }
+    neighbours
+}
+
+/// By switch: its distance from the nearest of some switches; `u32::MAX` if no way leads there.
+fn distances(neighbours: &[Vec<u32>], from: &[u32]) -> Vec<u32> {
+    let mut distances = vec![u32::MAX; neighbours.len()];
+    let mut queue: VecDeque<u32> = VecDeque::new();
+    for &start in from {
+        distances[start as usize] = 0;
+        queue.push_back(start);
+    }
+    while let Some(at) = queue.pop_front() {
+        let next = distances[at as usize] + 1;
+        for &neighbour in &neighbours[at as usize] {
+            let distance = &mut distances[neighbour as usize];
+            if *distance == u32::MAX {
+                *distance = next;
+                queue.push_back(neighbour);
+            }
+        }
+    }
+    distances
+}
+
+/// The switch whose greatest distance from another one is least, the first of equals.
+fn centre(neighbours: &[Vec<u32>]) -> u32 {
+    let reach = |&switch: &u32| distances(neighbours, &[switch]).into_iter().max();
+    let switches = 0..neighbours.len() as u32;
+    switches.min_by_key(reach).expect("there is a switch")
+}
+
+/// Checks that a legal way of bearable length leads between all switches with nodes: by a summit, a switch from which no link
+/// leads up.
+fn check_ways(
+    neighbours: &[Vec<u32>],
+    seats: &[u32],
+    names: &[String],
+) -> Result<(), TopologyError> {
+    let summits: Vec<usize> = (0..neighbours.len())
+        .filter(|&switch| neighbours[switch].iter().all(|&next| next < switch as u32))
+        .collect();
+    // By summit: the links up to it from each switch.
+    let climbs = summits.iter().map(|&summit| {
+        let mut links = vec![u32::MAX; neighbours.len()];
+        links[summit] = 0;
+        for switch in (0..summit).rev() {
+            let above = neighbours[switch]
+                .iter()
+                .filter(|&&next| next > switch as u32);
+            let nearest = above.map(|&next| links[next as usize]).min();
+            links[switch] = nearest.map_or(u32::MAX, |links| links.saturating_add(1));
+        }
+        links
+    });
+    let climbs: Vec<Vec<u32>> = climbs.collect();
+    // Most switches climb alike.
+    let leaves: BTreeSet<u32> = seats.iter().copied().collect();
+    let mut alike: BTreeSet<Vec<u32>> = BTreeSet::new();
+    let mut kinds: Vec<(u32, Vec<u32>)> = Vec::new();
+    for &leaf in &leaves {
+        let up: Vec<u32> = climbs.iter().map(|climb| climb[leaf as usize]).collect();
+        if alike.insert(up.clone()) {
+            kinds.push((leaf, up));
+        }
+    }
+    for (number, (from, up)) in kinds.iter().enumerate() {
+        for (to, down) in &kinds[number..] {
+            let by = up
+                .iter()
+                .zip(down)
+                .map(|(up, down)| up.saturating_add(*down));
+            let links = by.min().unwrap_or(u32::MAX);
+            let ends = format!(
+                "switch {} to switch {}",
+                names[*from as usize], names[*to as usize]
+            );
+            if links == u32::MAX {
+                let message = format!("no way leads from {ends} up to a root and down again");
+                let error = TopologyError::new("roots", message, "");
+                return Err(
+                    error.hint("name fewer roots, or none: then one switch is the root of all")
+                );
+            }
+            if links as usize + 2 > MAX_PATH && from != to {
+                let message = format!(
+                    "a way from {ends} by a root has {} links; the most is {MAX_PATH}",
+                    links + 2
+                );
+                let error = TopologyError::new("roots", message, "");
+                return Err(error.hint("name a more central root"));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! # Calls of groups that do not block (MPI-3's nonblocking barrier and broadcast; the adapter's part after petrini2001)
+//!
+//! Elanlib's calls of groups block. But in a barrier, and in a broadcast, the processors of the hosts have nothing to do once
+//! their processes have called: events, the network conditional, and threads on the adapters do the rest. So an adapter can
+//! carry out such a call while its host computes. A process *posts* the call ([`Group::post_call`]): it pays for the call, and its
+//! adapter gets the call. The process sees the end in main memory, as that of a DMA.
+//!
+//! | call | by the host | by the adapter |
+//! |---|---|---|
+//! | barrier | says that it has come, as in the call that blocks | what the adapter does in the call that blocks |
+//! | broadcast | hands the call to the thread of the group's broadcasts, by a command | the thread waits for the barrier, and then does what the host does in the call that blocks: it hands over the root's DMA, or sends segments on |
+//!
+//! *Order.* All members make the same calls of a group in the same order, whether the calls block or not. A process's calls of
+//! a group are carried out one after the other: a posted call that comes while an earlier one is under way begins when that one
+//! has ended, and so does a call that blocks. The adapter keeps the posted ones meanwhile.
+//!
+//! *Not posted* are reductions, because the hosts combine: the adapter has no floating point. Neither are calls of groups with
+//! several members on a node, because these meet in shared memory, where the hosts copy.
+//!
+//! *Simplifications.* The thread notices the end of the barrier when a polling host would. A call that has waited for an earlier
+//! one crosses the bus once more when it begins. On several rails, a posted broadcast by hardware takes the home rail. Where the
+//! network fails, the recovery is that of the calls that block, and takes no processor of the hosts either.
+
+use super::bcast::{Span, Way};
+use super::block::Slot;
+use super::group::Group;
+use super::layout::{Rank, TeamId};
+use super::relay::Job;
+use crate::cpu::Turn;
+use elan::{DmaError, ElanAddr, ProcessId, Thread};
+use units::{Bytes, Time};
+
+/// A call of a group that its process has posted, and whose time has come. Until this is dropped, the process's later calls of
+/// the group wait.
+pub struct Posted {
+    group: Group,
+    _place: Turn,
+}
+
+/// A posted broadcast, for the thread on the adapter.
+pub(super) struct Broadcast {
+    group: Group,
+    span: Span,
+    root: TeamId,
+    way: Way,
+}
+
+impl Group {
+    /// Whether calls of the group may be posted: each member is on a node of its own.
+    pub fn may_post(&self) -> bool {
+        self.inner.layout.leaders.len() == self.inner.layout.members.len()
+    }
+
+    /// Posts a call: the process pays for it. The returned future is ready when the calls that the process has made before have ended.
+    ///
+    /// # Panics
+    /// If the group has several members on a node.
+    pub fn post_call(&self) -> impl Future<Output = Posted> + use<> {
+        assert!(self.may_post(), "members of one node meet by their hosts");
+        let group = self.clone();
+        let (place, work) = (self.inner.calls.turn(), self.inner.cpu.turn());
+        async move {
+            let node = group.node();
+            let call = node.config().host.call;
+            work.work(node, call).await;
+            drop(work);
+            place.work(node, Time::ZERO).await;
+            Posted {
+                group,
+                _place: place,
+            }
+        }
+    }
+}
+
+impl Posted {
+    /// A barrier in software, as [`Group::gsync`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn gsync(&self) -> Result<(), DmaError> {
+        let group = &self.group;
+        let sync = async {
+            group.tree_barrier(group.inner.waits).await;
+            Ok(())
+        };
+        group.unless_lost(sync).await
+    }
+
+    /// A barrier by hardware if the group has it, as [`Group::hgsync`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn hgsync(&self) -> Result<(), DmaError> {
+        let group = &self.group;
+        let sync = async { group.barrier(group.inner.waits, || {}).await.map(drop) };
+        group.unless_lost(sync).await
+    }
+
+    /// A broadcast in software, as [`Group::bcast`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
+        self.broadcast(Span::new(buffer, size), root, Way::Software)
+            .await
+    }
+
+    /// A broadcast by hardware if the group has it, as [`Group::hbcast`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn hbcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
+        let way = if self.group.has_hardware() {
+            Way::Hardware
+        } else {
+            Way::Software
+        };
+        self.broadcast(Span::new(buffer, size), root, way).await
+    }
+
+    async fn broadcast(&self, span: Span, root: u32, way: Way) -> Result<(), DmaError> {
+        let group = &self.group;
+        let process = ProcessId::new(root);
+        let team = group.inner.layout.team_of.get(Rank::new(root)).copied();
+        let span = Span {
+            posted: true,
+            ..span
+        };
+        let call = Broadcast {
+            group: group.clone(),
+            span,
+            root: team.ok_or(DmaError::NoProcess { process })?,
+            way,
+        };
+        let spread = async {
+            group.node().prime(group.event(Slot::Sent), 1);
+            group.relay(Job::Broadcast(call)).await
+        };
+        group.unless_lost(spread).await
+    }
+}
+
+impl Broadcast {
+    /// Carries the broadcast out on the adapter.
+    pub async fn carry_out(self, thread: &Thread) -> Result<(), DmaError> {
+        let Broadcast {
+            group,
+            span,
+            root,
+            way,
+        } = self;
+        let software = || group.prepare_spread(span, root);
+        match way {
+            Way::Software => software(),
+            Way::Hardware => group.prepare_hardware(),
+        }
+        let barrier = group.barrier(group.inner.waits, software);
+        let by = thread.until(barrier).await?;
+        match way.min(by) {
+            Way::Hardware => group.hardware_spread_by(thread, span, root).await,
+            Way::Software => group.spread_by(thread, span, root).await,
+        }
+    }
+}

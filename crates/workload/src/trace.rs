@@ -1,0 +1,94 @@
+//! # Traces: the replay of a generated pattern of messages
+//!
+//! A job with so many processes on each of some nodes carries out the calls of a collective operation as messages of Tports: the
+//! [`goal::pattern`] of the operation, replayed as [`goal::replay::on_cluster`] replays any trace. Ranks are dealt out node by node. Buffers
+//! lie in main memory.
+//!
+//! *Latency* is the time from the start to the end of the last operation over the number of calls. *Bandwidth* is the *bus bandwidth*
+//! of NCCL's tests: what a rank would have to send in a call, over the latency ([`Calls::bus_bytes`]). So the figures of
+//! different algorithms and numbers of ranks can be compared with the rate of an adapter.
+//!
+//! Limits: a message that can not get through ends the run with an error.
+
+use crate::Failure;
+use crate::records::{Baseline, Records, Row};
+use elan::{Cluster, NodeId, Placement};
+use goal::Trace;
+use goal::pattern::{Calls, Pattern};
+use goal::replay::on_cluster;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is called, by its algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Called {
+    /// An all-reduce by one ring of all ranks.
+    AllReduceRing,
+    /// An all-reduce by rings in groups and across groups.
+    AllReduceHierarchical,
+    /// All-reduces by rings across the groups, of the ranks with the same place in their groups.
+    AllReduceAcross,
+    /// An all-to-all in each group.
+    AllToAll,
+    /// All-to-alls across the groups, of the ranks with the same place in their groups.
+    AllToAllAcross,
+}
+
+impl From<Called> for Pattern {
+    fn from(called: Called) -> Pattern {
+        match called {
+            Called::AllReduceRing => Pattern::AllReduceRing,
+            Called::AllReduceHierarchical => Pattern::AllReduceHierarchical,
+            Called::AllReduceAcross => Pattern::AllReduceAcross,
+            Called::AllToAll => Pattern::AllToAll,
+            Called::AllToAllAcross => Pattern::AllToAllAcross,
+        }
+    }
+}
+
+/// The parameters of one point.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    /// The nodes, in the order of the ranks.
+    pub nodes: Vec<NodeId>,
+    /// Processes on each of them.
+    pub processes: u32,
+    /// The calls; as many ranks as processes on all nodes.
+    pub calls: Calls,
+}
+
+impl Replay {
+    /// Runs to the end of the last operation.
+    ///
+    /// # Errors
+    /// See [`Failure`].
+    pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
+        let job = libelan::Job::new("trace", self.nodes.iter().copied(), self.processes)?;
+        let trace = Trace::of("the pattern", self.calls.ranks, |rank| {
+            self.calls.schedule(rank)
+        })?;
+        let baseline = Baseline::take(&cluster);
+        let replayed = on_cluster(trace, &mut cluster, &job, Placement::Main, false)?;
+        let latency = replayed.time.as_us_f64() / f64::from(self.calls.calls);
+        // Bytes per microsecond are MB/s.
+        let rows = vec![
+            Row::new("latency", "us", latency),
+            Row::new("bandwidth", "MB/s", self.calls.bus_bytes() / latency),
+        ];
+        Ok(baseline.finish(&cluster, rows.into()))
+    }
+}
+
+impl From<goal::replay::Failure> for Failure {
+    fn from(failure: goal::replay::Failure) -> Failure {
+        use goal::replay::Failure as Unplayed;
+        match failure {
+            Unplayed::Trace(problem) => problem.into(),
+            Unplayed::Stop(stop) => stop.into(),
+            Unplayed::Job(error) => error.into(),
+            Unplayed::Memory(error) => error.into(),
+            Unplayed::Partners(_) => Failure::Lost(failure.to_string()),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+"""Renew the figures of the pages about faults and about networks of today from finished points.
+
+``make docs`` runs this, with the folder of a reproduction.
+"""
+
+import sys
+from pathlib import Path
+
+import elanite as el
+
+FIGURES = {
+    ("faults/goodput", "goodput"): "faults-goodput",
+    ("faults/links", "complement-random"): "faults-any-cables",
+    ("faults/links", "uniform-worst"): "faults-worst-cables",
+    ("faults/recovery", "detect"): "faults-recovery",
+    ("faults/collectives", "switch"): "faults-collectives",
+    ("today/topologies", "patterns"): "today-topologies",
+    ("today/rails", "exchange-all"): "today-rails",
+    ("today/placement", "beside"): "today-placement",
+    ("today/circuits", "packets"): "today-circuits",
+}
+"""Experiment and figure, and the name of the picture."""
+
+(out,) = sys.argv[1:]
+for (experiment, name), picture in FIGURES.items():
+    result = el.load_results(el.Experiment.load(experiment), out=out)
+    figure = next(figure for figure in result.figures() if figure.name == name)
+    figure.chart.properties(background="white").save(str(Path(__file__).parent / f"{picture}.svg"))

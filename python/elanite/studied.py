@@ -1,0 +1,125 @@
+"""What the studies of sensitivity found: which claims a parameter moves, as data that comes with Elanite.
+
+``elanite sensitivity`` takes minutes (see ``sensitivity``). The outcome of the default study of each machine is
+shipped in ``data/studies.json``, so that ``elanite explain`` can tell it at once. The table has the changes that were
+told from noise and are no smaller than half a percent, and the verdicts that turned. It says with which model
+revision, when and by which command it was made, and which values the machine had: where a machine file or the
+revision has changed since, ``explain`` says so.
+
+``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and only claims
+about the machine that are affordable (``data/sensitivity.toml``). What a study leaves out is *not studied*, and not
+without effect.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.sensitivity import LEAST, resolved, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the steps of a parameter do to a claim, as fractions of the figure behind it."""
+
+    parameter: str
+    claim: str
+    less: float | None
+    """The change with the lower value; None if it is not told from noise, or below ``LEAST``."""
+    more: float | None
+    turns: bool
+    """Whether a step turns the verdict of the claim."""
+
+    @property
+    def size(self) -> float:
+        """The larger of the two changes."""
+        return max(abs(self.less or 0.0), abs(self.more or 0.0))
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The outcome of the default study of a machine."""
+
+    machine: str
+    revision: int
+    """The model revision of the study."""
+    date: str
+    command: str
+    claims: tuple[str, ...]
+    values: Mapping[str, Mapping[str, str]]
+    """The studied parameters: the ``value`` of the machine, and the steps ``less`` and ``more`` that it has."""
+    effects: tuple[Effect, ...]
+    """The strongest first."""
+
+    def of(self, parameter: str) -> list[Effect]:
+        """The claims that a parameter moves, the strongest change first."""
+        return [each for each in self.effects if each.parameter == parameter]
+
+    def on(self, claim: str) -> list[Effect]:
+        """The parameters that move a claim, the strongest change first."""
+        return [each for each in self.effects if each.claim == claim]
+
+    def stale(self, parameter: str, value: str) -> str:
+        """Why the study no longer speaks of the present model and value, or an empty text."""
+        if self.revision != _core.MODEL_REVISION:
+            return f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
+        then = self.values[parameter]["value"]
+        return f"made when the value was {then}" if then != value else ""
+
+
+@cache
+def shipped() -> dict[str, Studied]:
+    """The shipped outcomes, by machine."""
+    text = files("elanite").joinpath("data", "studies.json").read_text(encoding="utf-8")
+    return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
+
+
+def outcome(table: pl.DataFrame, command: str, date: str) -> dict[str, Any]:
+    """The entry of a machine in the shipped data, from the table of changes of its study."""
+    values: dict[str, dict[str, str]] = {}
+    for row in table.iter_rows(named=True):
+        values.setdefault(row["parameter"], {"value": row["value"]})[row["step"]] = row["changed"]
+    strong = {
+        (row["parameter"], row["claim"], row["step"]): row["change"]
+        for row in table.filter(resolved(), pl.col("change").abs() >= LEAST).iter_rows(named=True)
+    }
+    turns = {(row["parameter"], row["claim"]) for row in turned(table).iter_rows(named=True)}
+    pairs = dict.fromkeys([*(key[:2] for key in strong), *sorted(turns)])
+    effects = [Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns) for pair in pairs]
+    return {
+        "revision": _core.MODEL_REVISION,
+        "date": date,
+        "command": command,
+        "claims": table["claim"].unique(maintain_order=True).to_list(),
+        "values": values,
+        "effects": [
+            [each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns]
+            for each in sorted(effects, key=lambda each: -each.size)
+        ],
+    }
+
+
+def _rounded(change: float | None) -> float | None:
+    return None if change is None else round(change, 4)
+
+
+def _read(machine: str, about: Mapping[str, Any]) -> Studied:
+    return Studied(
+        machine,
+        about["revision"],
+        about["date"],
+        about["command"],
+        tuple(about["claims"]),
+        about["values"],
+        tuple(Effect(*row) for row in about["effects"]),
+    )
