@@ -2,8 +2,8 @@
 
     elanite sensitivity es40-qsnet --out out && python benches/studies.py out
 
-Each folder is one that ``--out`` named; of several studies of a machine, the last one counts. Machines without a study
-in these folders keep their entries.
+Each folder is one that ``--out`` named. Several studies of a machine, each of some claims, make one entry; where two
+have the same claim, the last one counts. Machines without a study in these folders keep their entries.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import re
 import shlex
 from datetime import UTC, datetime
 from pathlib import Path
+
+import polars as pl
 
 from elanite import studied
 from elanite.sensitivity import kept
@@ -29,17 +31,22 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     folders = parser.parse_args().folders
     machines = json.loads(TABLE.read_text(encoding="utf-8"))["machines"] if TABLE.is_file() else {}
+    found: dict[str, list[tuple[float, list[str], pl.DataFrame]]] = {}
     for manifest in (path for folder in folders for path in (folder / "sensitivity").glob("*/manifest.json")):
         about = json.loads(manifest.read_text(encoding="utf-8"))
-        name, claims = about["machine"], list(about["parts"])
-        chosen = study(name, claims)
-        if (table := kept(chosen, manifest.parents[2])) is None:
+        claims = list(about["parts"])
+        if (table := kept(study(about["machine"], claims), manifest.parents[2])) is None:
             print(f"{manifest.parent} is of another model, machine or claim; it is left out")
             continue
+        found.setdefault(about["machine"], []).append((manifest.stat().st_mtime, claims, table))
+    for name, several in found.items():
+        several.sort(key=lambda each: each[0])
+        claims = list(dict.fromkeys(claim for _, those, _ in several for claim in those))
         words = ["elanite", "sensitivity", name]
-        words += [] if claims == list(study(name).parts) else ["--claims", ",".join(claims)]
-        made = datetime.fromtimestamp(manifest.stat().st_mtime, UTC).date().isoformat()
-        machines[name] = studied.outcome(table, shlex.join(words), made)
+        words += [] if set(claims) == set(study(name).parts) else ["--claims", ",".join(claims)]
+        table = pl.concat(each for _, _, each in several).unique(["parameter", "step", "claim"], keep="last")
+        made = datetime.fromtimestamp(several[-1][0], UTC).date().isoformat()
+        machines[name] = studied.outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
         print(f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])} claims")
     text = json.dumps({"about": ABOUT, "machines": machines}, indent=1)
     # A line for each parameter and for each effect.

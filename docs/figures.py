@@ -15,7 +15,7 @@ FIGURES = {
     ("faults/recovery", "detect"): "faults-recovery",
     ("faults/collectives", "switch"): "faults-collectives",
     ("today/topologies", "patterns"): "today-topologies",
-    ("today/rails", "exchange-all"): "today-rails",
+    ("today/rails", "allreduce"): "today-rails",
     ("today/placement", "beside"): "today-placement",
     ("today/circuits", "packets"): "today-circuits",
 }

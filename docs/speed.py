@@ -29,6 +29,7 @@ def main() -> None:
     text = page.read_text(encoding="utf-8")
     text = filled(text, "measured", measured(bench))
     text = filled(text, "compared", compared(bench["rows"]))
+    text = filled(text, "in turns", in_turns())
     page.write_text(text, encoding="utf-8")
     draw_history(json.loads(HISTORY.read_text(encoding="utf-8")), page.with_name("speed-history.svg"))
 
@@ -86,6 +87,18 @@ def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
     for peer in peers:
         times = {work(figure): ratio(peer, figure, rows) for figure in peer["figures"]}
         yield f"| {peer['simulator']} | {peer['model']} |" + "".join(f" {times.get(work, '')} |" for work in works)
+
+
+def in_turns() -> Iterator[str]:
+    """Packets per CPU second of two programs that ran one after the other, and the median of their ratios."""
+    for other in tomllib.loads(PEERS.read_text(encoding="utf-8"))["in_turns"]:
+        yield f"Elanite {other['commit']} and {other['simulator']}, {other['date']}: {other['model']}."
+        yield ""
+        yield f"| network | nodes | {other['simulator']} | Elanite | Elanite over {other['simulator']} |"
+        yield "|---|---|---|---|---|"
+        for row in other["figures"]:
+            theirs, ours = (f"{row[whose]:,}" for whose in ("theirs", "ours"))
+            yield f"| {row['network']} | {row['nodes']:,} | {theirs} | {ours} | {row['ratio']:g} |"
 
 
 def work(figure: dict[str, Any]) -> str:

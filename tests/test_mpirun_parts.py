@@ -102,6 +102,13 @@ def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Seq
     return Evidence(usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc")
 
 
+def test_a_rank_out_of_reach_keeps_mpi_finalize_from_its_end() -> None:
+    lost = "rank 1 sends 8 B to rank 2, tag 0"
+    ended = judge(evidence({"rank": 1, "lost": lost}, [9, 0, 9, 9], 1))
+    assert "exited with code 0 at 1.5 µs of simulated time before MPI_Finalize had ended" in ended.message
+    assert f"the first message that was lost: {lost}" in ended.message
+
+
 @pytest.mark.parametrize(
     ("named", "dead", "statuses", "words", "code"),
     [

@@ -57,7 +57,7 @@ def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
     assert found.command.startswith(f"elanite sensitivity {name}")
     known = {claim.id for claim in claims()}
     assert set(found.claims) <= known
-    assert set(found.values) == {each.key for each in varied(Machine.load(name))[0]}, "renew it: benches/studies.py"
+    assert set(found.values) <= {each.key for each in varied(Machine.load(name))[0]}, "renew it: benches/studies.py"
     assert found.effects
     for each in found.effects:
         assert each.claim in found.claims

@@ -19,6 +19,7 @@ from elanite.claims import claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
+from elanite.study import studies
 from elanite.text import counted, duration, plain, published, symbol
 from elanite.vary import is_uncertain
 
@@ -278,11 +279,12 @@ def _moves(key: str) -> Iterator[Moves]:
             continue
         label = f"moves on {name}"
         if study is None:
-            yield Moves(label, f"no study comes with Elanite; elanite sensitivity {name} makes one")
+            made = f"; elanite sensitivity {name} makes a study" if name in studies() else ""
+            yield Moves(label, f"not studied{made}")
         elif not is_uncertain(one):
             yield Moves(label, "not studied, as studies change only values that were fitted or assumed")
         elif key not in study.values:
-            yield Moves(label, "not studied, as the value is not a number that has a step")
+            yield Moves(label, "not studied, as the value has no step that the machine and the experiments take")
         else:
             values, effects = study.values[key], study.of(key)
             stale = study.stale(key, str(one.value))

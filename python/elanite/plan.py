@@ -110,6 +110,14 @@ class Plan:
         return Plan(**{**self.__dict__, "points": points})
 
 
+def _machine(experiment: Source, name: str) -> Source:
+    """A machine that an experiment names."""
+    try:
+        return sources.read("machine", name)
+    except UsageError as error:
+        raise UsageError(f"{experiment.file}: machine: {error}") from None
+
+
 def plan(
     experiment: Source,
     machines: Sequence[Source] = (),
@@ -126,7 +134,7 @@ def plan(
         raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
-    bases = tuple(machines) or tuple(sources.read("machine", name) for name in _several(about["machine"]))
+    bases = tuple(machines) or tuple(_machine(experiment, name) for name in _several(about["machine"]))
     names = [base.name for base in bases]
     for name in names:
         if names.count(name) > 1:

@@ -4,7 +4,9 @@ mod common;
 
 use common::{
     alloc, b, job, job_of, load, logs, machine, me, pattern, run, run_on, sixteen_nodes, store,
+    with_rails,
 };
+use elan::rails::Kind;
 use elan::{DmaError, ElanAddr};
 use fabric::FatTree;
 use libelan::Pe;
@@ -165,17 +167,22 @@ fn call(nodes: u32) -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Posted calls and calls that block, in any order, of processes that come early and late, on adjacent nodes and on others: all
-    /// bytes arrive.
+    /// Posted calls and calls that block, in any order, of processes that come early and late, on adjacent nodes and on others, on one
+    /// rail or several: all bytes arrive.
     #[test]
     fn bytes_arrive(
         adjacent: bool,
         adapter: bool,
+        rails in 1u32..=4,
         calls in proptest::collection::vec(call(7), 1..10),
         late in 0u64..60,
     ) {
         let nodes = if adjacent { [4, 5, 6, 7, 8, 9, 10] } else { [0, 1, 3, 4, 9, 12, 15] };
-        run_on(&sixteen_nodes(), &job(&nodes), async move |pe: Pe| {
+        let config = match rails {
+            1 => sixteen_nodes(),
+            _ => with_rails(&sixteen_nodes(), rails, Kind::Dynamic, 1.0),
+        };
+        run_on(&config, &job(&nodes), async move |pe: Pe| {
             let group = pe.elan().all_group().clone();
             let mut under_way = Vec::new();
             for (round, &call) in (0..).zip(&calls) {

@@ -259,7 +259,8 @@ def _early(evidence: Evidence) -> list[str]:
 def _lacking(evidence: Evidence, status: int | None = None) -> str:
     """What a rank has not done that ends early. A program for the simulated libraries leaves by exit or _exit."""
     if not evidence.native:
-        return " without MPI_Finalize"
+        # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may not look at that.
+        return " before MPI_Finalize had ended" if evidence.outcome.get("lost") else " without MPI_Finalize"
     return " without leaving the simulation" if status == 0 else ""
 
 

@@ -13,7 +13,7 @@
 //! | bytes of hardware broadcasts, under the same conditions | as the policy picks, by the root; a signal on the home rail ends the broadcast |
 //! | segments of software broadcasts, partial results and results of reductions, under the same conditions | as the policy picks, by each sender; a signal on the home rail follows each (`lanes.rs`) |
 //! | envelopes with small messages, messages between threads of Tports | home: the thread there matches the envelopes, in their order |
-//! | barriers, signals of collective calls | home: the events, and the threads that send on, are there |
+//! | barriers, signals of collective calls, calls that adapters carry out while their hosts compute | home: the events, and the threads that send on, are there |
 //! | atomics, queues, puts and gets with an end in adapter memory | home: the words are there, so that all atomics on a word take one rail and are in order |
 //! | puts with an event ([`put_notify`](super::Elan::put_notify)), all calls of Elan3lib | home |
 //!
