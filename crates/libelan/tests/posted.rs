@@ -39,7 +39,7 @@ impl Call {
     ) -> impl Future<Output = Result<(), DmaError>> + use<> {
         let posting = self.posted.then(|| group.post_call());
         let group = group.clone();
-        async move {
+        Box::pin(async move {
             let Some(posting) = posting else {
                 return match (self.broadcast, self.hardware) {
                     (None, true) => group.hgsync().await,
@@ -55,7 +55,7 @@ impl Call {
                 (Some((root, length)), true) => posted.hbcast(at, b(length), root).await,
                 (Some((root, length)), false) => posted.bcast(at, b(length), root).await,
             }
-        }
+        })
     }
 }
 
