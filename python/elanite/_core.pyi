@@ -13,6 +13,7 @@ __all__ = [
     "GoalTrace",
     "MpiRun",
     "difference",
+    "graph_mistake",
     "interval",
     "load_experiment",
     "load_machine",
