@@ -23,7 +23,7 @@ const LINK: [&str; 11] = [
     "adapter.time_slice=1 MB",
 ];
 
-/// PCIe of the fifth generation with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.
+/// PCI Express of the fifth generation with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.
 const BUS: [&str; 5] = [
     "bus.duplex=full",
     "bus.rate=64 GB/s",

@@ -303,16 +303,16 @@ fn a_hash_of_the_flow_spreads_pairs() {
             .map(|link| pairs.get(&link).copied().unwrap_or(0))
             .collect();
         // From each node of a level-1 switch to 60 others, and of the 16 below a level-2 switch to 48 others.
-        let fair = if level == 1 { 60.0 } else { 48.0_f64 };
-        let spread = 5.0 * (fair * 0.75_f64).sqrt();
+        let fair = if level == 1 { 60 } else { 48 };
+        let spread = 5.0 * (f64::from(fair) * 0.75).sqrt();
         assert!(
             loads
                 .iter()
-                .all(|&load| (f64::from(load) - fair).abs() < spread),
+                .all(|&load| f64::from(load.abs_diff(fair)) < spread),
             "{loads:?}"
         );
-        assert_eq!(f64::from(loads.iter().sum::<u32>()), 64.0 * fair);
-        assert!(loads.iter().any(|&load| f64::from(load) != fair));
+        assert_eq!(loads.iter().sum::<u32>(), 64 * fair);
+        assert!(loads.iter().any(|&load| load != fair));
     }
 }
 

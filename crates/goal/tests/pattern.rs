@@ -97,5 +97,5 @@ fn the_bytes_of_the_bus_are_those_of_a_rank_of_a_ring() {
         .filter(|operation| operation.kind == Kind::Send)
         .map(|operation| operation.size)
         .sum();
-    assert_eq!(ring.bus_bytes(), sent as f64);
+    assert!((ring.bus_bytes() - sent as f64).abs() < 0.5);
 }

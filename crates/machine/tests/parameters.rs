@@ -186,7 +186,7 @@ fn overrides_of_lists_mechanisms_and_values() {
 
 /// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, packets of 4 KB that cut through. Such a packet has 8 + 10 + 4096
 /// bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels in four traffic classes; eight adapters a node, each behind
-/// a bus of the fifth generation of PCIe with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves both directions at once.
+/// a bus of the fifth generation of PCI Express with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves both directions at once.
 #[test]
 fn links_of_today() {
     for (gigabits, cycle) in [(100, 5120), (200, 2560), (400, 1280), (800, 640)] {

@@ -104,12 +104,15 @@ struct Group {
     next: u32,
 }
 
+/// Waiting packets, and when they were offered.
+type Queue = VecDeque<(Cycle, PacketSpec)>;
+
 /// The part of the state of the network that the control plane decides.
 pub struct Referee<'a> {
     case: &'a Case,
     lanes: Lanes,
     /// Waiting packets by node and traffic class, high priority before low, and when they were offered.
-    queues: BTreeMap<(Place, u8), [VecDeque<(Cycle, PacketSpec)>; 2]>,
+    queues: BTreeMap<(Place, u8), [Queue; 2]>,
     /// Packets under way by node and traffic class.
     outstanding: BTreeMap<(Place, u8), u32>,
     sequences: Vec<u32>,

@@ -88,7 +88,8 @@ fn mistakes_have_lines() {
             "{text}"
         );
     }
-    let wide: String = (0..1025).map(|n| format!("hub leaf{n}\n")).collect();
+    let wide: Vec<_> = (0..1025).map(|n| format!("hub leaf{n}")).collect();
+    let wide = wide.join("\n");
     let message = "switch hub has 1026 ports".to_string();
     assert_eq!(
         graph_mistake(&wide),
