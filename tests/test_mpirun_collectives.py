@@ -120,7 +120,7 @@ def test_payload(mpi_programs: Path, tmp_path: Path, way: str, more: tuple[str, 
         pytest.param(("--placement", "random", "--seed", "3"), marks=pytest.mark.slow),
         pytest.param(("--network", "ideal"), marks=pytest.mark.slow),
         pytest.param(("--memory", "elan"), marks=pytest.mark.slow),
-        pytest.param(("--machine", "opteron-qsnet2", "--set", "rails.count=2"), marks=pytest.mark.slow),
+        pytest.param(("--machine", "smart-multirail"), marks=pytest.mark.slow),
     ],
     ids=["usual", "random", "ideal", "elan", "rails"],
 )
