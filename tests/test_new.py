@@ -57,7 +57,7 @@ def test_a_new_experiment_runs_on_any_machine(preset: str, tmp_path: Path) -> No
     file.write_text(experiment_file("mine", sources.read("machine", preset)), encoding="utf-8")
     checked = execute(command("check", str(file)))
     assert checked.code == 0, checked.err
-    assert "12 points" in checked.out
+    assert "13 points" in checked.out
 
 
 def test_existing_files_stay(elanite: Run, tmp_path: Path) -> None:
