@@ -33,7 +33,8 @@ CASES = [
 def seconds(program: list[str], *options: str) -> float:
     """The processor time of a run, simulator and ranks together."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
-    command = [f"{BIN}/elanite", "mpirun", "--quiet", "-n", "2", "--machine", "es40-qsnet", *options, *program]
+    on = ("--machine", "es40-qsnet", "--collectives", "mpi")
+    command = [f"{BIN}/elanite", "mpirun", "--quiet", "-n", "2", *on, *options, *program]
     one = partial(os.sched_setaffinity, 0, {min(os.sched_getaffinity(0))})
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True, preexec_fn=one)
     end = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -30,7 +30,8 @@ def best(program: list[str], cores: set[int], *options: str) -> tuple[float, int
     """Seconds of wall time of the fastest run on these cores, and how many messages there were."""
     found = []
     with tempfile.TemporaryDirectory() as out:
-        command = [BIN / "elanite", "mpirun", "--format", "json", "--out", out, *options, *program]
+        shown = ("--format", "json", "--collectives", "mpi")
+        command = [BIN / "elanite", "mpirun", *shown, "--out", out, *options, *program]
         for _ in range(RUNS):
             stay = partial(os.sched_setaffinity, 0, cores)
             done = subprocess.run(command, capture_output=True, text=True, check=True, preexec_fn=stay)

@@ -8,7 +8,7 @@ is reported with the test that caused it.
 As a program, with the launcher after ``--``, this file prints a line for every test that did not pass on some rank:
 
     python tests/mpi4py_suite.py --quick -- .venv/bin/mpiexec -n 2
-    python tests/mpi4py_suite.py --each --limit 60 -- elanite mpirun -n 4 --machine es40-qsnet
+    python tests/mpi4py_suite.py --each --limit 60 -- elanite mpirun -n 4 --collectives mpi
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ the exit code is 0. Tests that are expected to fail, or that need more memory th
 The launcher stands after ``--``. This program puts ``-n`` and the number of processes behind its words:
 
     python tests/mpi_suite.py run mpich/test/mpi native.jsonl --limit 180 -- .venv/bin/mpiexec
-    python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --out /tmp/out
+    python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --collectives mpi
     python tests/mpi_suite.py compare native.jsonl simulated.jsonl
 
 Each test leaves one line of JSON in the results. A test that has a line there is not run again, so that a run can be

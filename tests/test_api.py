@@ -246,7 +246,7 @@ def test_an_observer_is_told_of_every_point(tmp_path: Path) -> None:
 @needs_mpi
 def test_a_program_runs_as_a_call(mpi_programs: Path, capfd: pytest.CaptureFixture[str]) -> None:
     program = mpi_programs / "messages"
-    run = el.mpirun(program, 4, USUAL.with_({"link.hop_delay": "100 ns"}))
+    run = el.mpirun(program, 4, USUAL.with_({"link.hop_delay": "500 ns"}))
     usual = el.mpirun([program], 4, "es40-qsnet", placement="cyclic")
     assert run.summary["time_us"] > usual.summary["time_us"] > 0
     assert len(run.tables["messages"]) == run.summary["messages"]

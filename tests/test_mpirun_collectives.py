@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,28 @@ def summary(ended: Ended) -> dict[str, Any]:
     assert ended.code == 0, ended
     found: dict[str, Any] = json.loads(ended.err.splitlines()[-1])
     return found
+
+
+@pytest.mark.parametrize(
+    ("options", "way"),
+    [
+        pytest.param((), "hardware", id="Elan3"),
+        pytest.param(("--machine", "opteron-qsnet2"), "hardware", id="Elan4"),
+        pytest.param(("--machine", "smart-multirail"), "hardware", id="rails"),
+        pytest.param(("--machine", "infiniband-ndr"), "mpi", id="packets without circuits"),
+        pytest.param(("--machine", "slingshot-dragonfly"), "mpi", id="no tree"),
+        pytest.param(("--set", "switch.circuit=wormhole"), "mpi", id="worms"),
+        pytest.param(("--network", "ideal"), "mpi", id="ideal"),
+        pytest.param(("--record", "run.goal"), "mpi", id="recorded"),
+    ],
+)
+def test_default_is_what_the_machine_has(
+    elanite: Callable[..., Ended], benchmarks: Path, options: tuple[str, ...], way: str
+) -> None:
+    words = ("--format", "json", *options, str(benchmarks / "collective"), "--repeats", "1")
+    calls = summary(elanite("mpirun", "-n", "4", *words))["collectives"]
+    assert calls[way] > 0
+    assert sum(calls.values()) == calls[way]
 
 
 def own(out: Path, operation: str, memory: str, size: str) -> dict[str, float]:

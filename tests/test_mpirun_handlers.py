@@ -57,9 +57,15 @@ def test_a_cable_that_dies_under_a_message_fails_its_call(handler: Run) -> None:
     assert "Communication error" in ended.err or "rank 3 of the run cannot be reached" in ended.err
 
 
-def test_a_collective_call_ends_the_program(handler: Run) -> None:
-    """MPICH goes on in no rank, or the ranks wait for each other."""
+def test_a_collective_call_by_elanlib_returns_its_error(handler: Run) -> None:
+    """As on every machine with the hardware, if nothing is said; the ranks that are left go on."""
     ended = handler("collective", "-q")
+    assert (ended.code, ended.out) == (0, "1 errors, and on\n"), ended
+
+
+def test_a_collective_call_by_messages_ends_the_program(handler: Run) -> None:
+    """MPICH goes on in no rank, or the ranks wait for each other."""
+    ended = handler("collective", "-q", "--collectives", "mpi")
     assert (ended.code != 0, ended.out) == (True, ""), ended
     assert re.search(r"^error: (rank \d .* ended the run with an error of MPI|deadlock)", ended.err, re.MULTILINE), (
         ended

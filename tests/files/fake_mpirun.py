@@ -39,6 +39,9 @@ class FakeRun:
             Path(where).write_text(options_json, encoding="utf-8")
         self._pids: dict[int, int] = {}
 
+    def collectives(self) -> str:
+        return self.options.get("collectives", "mpi")
+
     def environment(self) -> dict[str, str]:
         return {"ELANITE_LINK": LINK}
 

@@ -7,7 +7,7 @@
  *   function     the handler is a function of the program
  *   fatal        no handler: the first error ends the program
  *   late         the cable dies while rank 0 sends again and again
- *   collective   a sum over all ranks, which ends the program
+ *   collective   a sum over all ranks, which ends the program with --collectives mpi
  *   posted       a barrier and a broadcast that do not block, with --collectives hardware or elan
  *   probe        MPI_Probe, alone
  */
@@ -181,6 +181,7 @@ int main(int argc, char **argv)
         int one = 1, sum = 0;
         int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         require(code != MPI_SUCCESS, "the sum has not failed");
+        failures++;
     } else if (strcmp(how, "posted") == 0) {
         posted();
     } else if (strcmp(how, "probe") == 0) {

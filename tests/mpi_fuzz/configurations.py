@@ -114,7 +114,7 @@ def _drawn(rng: random.Random, batch: int, machine: str) -> Configuration:
             words += ["--set", f"{key}={own.get(key) or rng.choice(values)}"]
         name += f", {count} rails {policy}"
     collectives = random.Random(f"collectives {batch} {machine}").choice(("mpi", "hardware", "hardware", "elan"))
+    words += ["--collectives", collectives]
     if collectives != "mpi":
-        words += ["--collectives", collectives]
         name += f", collectives {collectives}"
     return Configuration(name, tuple(words))

@@ -65,21 +65,27 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Checks that the network is a tree, which operations by hardware broadcasts need.
-    pub fn tree(&mut self, path: &str, operations: &Sweep<Operation>) {
+    /// Checks that the network has hardware broadcasts, if operations need them.
+    pub fn broadcasts(&mut self, path: &str, operations: &Sweep<Operation>) {
         let noun = self.machine.topology.noun();
+        let circuit = self.machine.switch.circuit.value;
         for (place, operation) in operations.places(path) {
             let hardware = matches!(
                 operation,
                 Operation::Hgsync | Operation::Hgsyncevent | Operation::Hbcast
             );
-            if hardware && noun != "tree" {
-                let message = format!(
-                    "this operation is done by hardware broadcasts, which need a tree; the machine is a {noun}"
-                );
-                self.problem(&place, message)
-                    .allowed("gsync, bcast, reduce");
-            }
+            let missed = if !hardware {
+                continue;
+            } else if noun != "tree" {
+                format!("which need a tree; the machine is a {noun}")
+            } else if circuit.ends_with_the_tail() {
+                "which need switches that hold circuits; switch.circuit of the machine lets packets go without".into()
+            } else {
+                continue;
+            };
+            let message = format!("this operation is done by hardware broadcasts, {missed}");
+            self.problem(&place, message)
+                .allowed("gsync, bcast, reduce");
         }
     }
 

@@ -65,21 +65,35 @@ fn traffic_is_the_same_by_both_movers() {
     }
 }
 
-#[test]
-fn hardware_broadcasts_need_a_tree() {
-    let text = machine(TORUS);
+/// What is told of collective calls on a machine.
+fn refused(text: &str, changes: &[&str]) -> String {
     let machine = MachineFile {
-        text: &text,
+        text,
         ..GOOD_MACHINE
     };
     let collectives = include_str!("collectives.toml");
-    let Err(problems) = plan_on(machine, ("collectives.toml", collectives), &[]) else {
-        panic!("a barrier by hardware on a torus");
+    let Err(problems) = plan_on(machine, ("collectives.toml", collectives), changes) else {
+        panic!("a barrier by hardware that the network does not have");
     };
-    let told = problems.to_string();
+    problems.to_string()
+}
+
+#[test]
+fn hardware_broadcasts_need_a_tree() {
+    let told = refused(&machine(TORUS), &[]);
     let words = [
         "which need a tree; the machine is a torus",
         "collectives.toml:",
+        "gsync, bcast, reduce",
+    ];
+    assert!(words.iter().all(|words| told.contains(words)), "{told}");
+}
+
+#[test]
+fn hardware_broadcasts_need_circuits() {
+    let told = refused(MACHINE, &["switch.circuit=wormhole"]);
+    let words = [
+        "which need switches that hold circuits",
         "gsync, bcast, reduce",
     ];
     assert!(words.iter().all(|words| told.contains(words)), "{told}");

@@ -122,6 +122,12 @@ impl Config {
         }
     }
 
+    /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree whose switches hold the circuit of a packet
+    /// until its end, and so can combine the answers of all destinations (petrini2001). The movers serve broadcasts in any tree.
+    pub fn has_broadcasts(&self) -> bool {
+        self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
+    }
+
     /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
     pub(crate) fn assert_valid(&self) {
         assert_eq!(

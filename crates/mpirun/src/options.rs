@@ -38,16 +38,26 @@ impl From<Memory> for elan::Placement {
 }
 
 /// Who carries out the collective operations of MPI that Elanlib has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Collectives {
     /// The MPI library, by messages.
-    #[default]
     Mpi,
     /// Elanlib, by its software trees.
     Elan,
     /// Elanlib, by the hardware wherever that serves the group.
     Hardware,
+}
+
+impl Collectives {
+    /// The name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Collectives::Mpi => "mpi",
+            Collectives::Elan => "elan",
+            Collectives::Hardware => "hardware",
+        }
+    }
 }
 
 impl From<Collectives> for link::Collectives {
@@ -77,9 +87,9 @@ pub struct Options {
     pub network: Network,
     /// Where the buffers of messages lie; the ideal network has no adapters.
     pub memory: Memory,
-    /// Who carries out collective operations.
+    /// Who carries out collective operations; see [`Options::collectives`] if nothing is said.
     #[serde(default)]
-    pub collectives: Collectives,
+    pub collectives: Option<Collectives>,
     /// Seed of the hosts' noise.
     pub seed: u64,
     /// A bound of simulated time.
@@ -157,6 +167,19 @@ impl Options {
             }
         };
         Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
+    }
+
+    /// Who carries out collective operations: if nothing is said, the hardware of a machine that has it, as with the MPI of the Quadrics
+    /// machines. The ideal network has no hardware, and a recording holds messages only.
+    pub fn collectives(&self, machine: &Machine) -> Collectives {
+        let hardware = self.network == Network::Machine
+            && !self.record
+            && machine.cluster_config().fabric.has_broadcasts();
+        self.collectives.unwrap_or(if hardware {
+            Collectives::Hardware
+        } else {
+            Collectives::Mpi
+        })
     }
 
     /// The time that computation takes.

@@ -183,7 +183,8 @@ impl Run {
             let message = "the ideal network has no parts that fail: run on the machine's network, or without faults";
             return Err(Problem::Option(message.into()));
         }
-        if options.record && options.collectives != Collectives::Mpi {
+        let collectives = options.collectives(&machine);
+        if options.record && collectives != Collectives::Mpi {
             let message = "a recording holds messages, and none of Elanlib's collective operations: record with `--collectives mpi`";
             return Err(Problem::Option(message.into()));
         }
@@ -203,7 +204,7 @@ impl Run {
             calls: true,
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
-            collectives: options.collectives.into(),
+            collectives: collectives.into(),
             ..Settings::DEFAULT
         };
         let simulator = Simulator::new(options.ranks, settings)?;
@@ -219,6 +220,11 @@ impl Run {
     /// Where ranks find the shared memory: the value of [`link::PATH_VARIABLE`].
     pub fn path(&self) -> String {
         self.link.lock().path()
+    }
+
+    /// Who carries out collective operations.
+    pub fn collectives(&self) -> Collectives {
+        self.options.collectives(&self.machine)
     }
 
     /// The longest message that crosses the network as one: the value of [`link::LONGEST_VARIABLE`]. The MPI library cuts

@@ -74,6 +74,11 @@ impl MpiRun {
         Ok(variables)
     }
 
+    /// Who carries out collective operations: mpi, elan or hardware.
+    fn collectives(&self) -> &'static str {
+        self.run.collectives().name()
+    }
+
     /// Serves the ranks to the end; returns the outcome as JSON.
     fn serve(&self, py: Python<'_>, cancel: &Cancel, launcher_pid: u32) -> PyResult<String> {
         let flag = cancel.flag();

@@ -106,13 +106,14 @@ def mpirun(
         typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
     ] = Memory.MAIN,
     collectives: Annotated[
-        Collectives,
+        Collectives | None,
         typer.Option(
             "--collectives",
             help="Who carries out barriers, broadcasts and reductions: the MPI library by messages, Elanlib by its"
-            " software trees, or Elanlib by the hardware where that serves the ranks.",
+            " software trees, or Elanlib by the hardware where that serves the ranks."
+            "  [default: hardware on a machine that has it, else mpi; mpi with --record]",
         ),
-    ] = Collectives.MPI,
+    ] = None,
     seed: Annotated[
         int,
         typer.Option(
@@ -190,11 +191,7 @@ def mpirun(
         compute=compute,
         network="ideal" if network is Network.IDEAL else "machine",
         memory="elan" if memory is Memory.ELAN else "main",
-        collectives="hardware"
-        if collectives is Collectives.HARDWARE
-        else "elan"
-        if collectives is Collectives.ELAN
-        else "mpi",
+        collectives=None if collectives is None else collectives.value,
         seed=seed,
         limit_time=limit_time,
         faults=tuple(fault or ()),
@@ -247,7 +244,8 @@ def _finish(
     if record is not None and found.ended.finished and not found.ended.exit_code:
         found.record(record)
         if format_ is SummaryFormat.TABLE:
-            say(f"recorded in {record}; elanite replay {record} carries it out")
+            say(f"recorded in {record}, collective operations as messages of the MPI library")
+            say(f"elanite replay {record} carries it out")
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:
@@ -277,9 +275,9 @@ def _print(found: Run, figures: Summary) -> None:
             for word, (time, rank) in figures.mpi.items()
         ),
     }
-    if found.options.collectives != "mpi":
+    calls = collectives(totals)
+    if any(calls.values()):
         ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
-        calls = collectives(totals)
         lines["collectives"] = ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items())
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)

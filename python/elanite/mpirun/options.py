@@ -34,9 +34,10 @@ class Options:
     """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
     """The memory of the buffers of messages: main memory, across the bus, or the adapter's."""
-    collectives: Collectives = "mpi"
+    collectives: Collectives | None = None
     """Who carries out barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
-    hardware wherever that serves a communicator."""
+    hardware wherever that serves a communicator. If nothing is said: the hardware on a machine that has it, and else
+    the MPI library; the MPI library, too, if the run is recorded. ``Run.options`` says which of them it was."""
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
@@ -56,9 +57,9 @@ class Options:
             raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
         if self.network == "ideal" and self.faults:
             raise UsageError("--fault: the ideal network has no parts that fail; leave out --network or --fault")
-        if self.record and self.collectives != "mpi":
+        if self.record and self.collectives not in (None, "mpi"):
             raise UsageError(
-                "--record: a trace in GOAL has no collective operations of Elanlib; record with --collectives mpi"
+                "--record: a trace in GOAL has no collective operations of Elanlib; leave out --collectives"
             )
         if self.record and self.faults:
             raise UsageError(
@@ -103,8 +104,7 @@ class Options:
                 "calls": self.timeline,
                 "checksums": self.checksums,
                 "keep_going": not self.cleanup,
-                # Runs that say nothing of collectives keep the identity that they had before there was a choice.
-                **({} if self.collectives == "mpi" else {"collectives": self.collectives}),
+                **({} if self.collectives is None else {"collectives": self.collectives}),
                 **({"record": True} if self.record else {}),
             }
         )

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +137,7 @@ def run(
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
+    options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
     command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words, cleanup=options.cleanup)
     environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)

@@ -127,9 +127,9 @@ impl Node {
         self.place
     }
 
-    /// Whether the network has hardware broadcasts, as a tree has.
+    /// Whether the network has hardware broadcasts.
     pub fn has_broadcasts(&self) -> bool {
-        self.world.borrow().fabric().topology().as_tree().is_some()
+        self.world.borrow().config().fabric.has_broadcasts()
     }
 
     /// The rail of this adapter, and the number of the node, which is the same on all rails.

@@ -114,7 +114,7 @@ impl Kind for CollectiveSeries {
             &format!("{series}.collective.nodes"),
             &self.collective.nodes,
         );
-        fit.tree(
+        fit.broadcasts(
             &format!("{series}.collective.operation"),
             &self.collective.operation,
         );

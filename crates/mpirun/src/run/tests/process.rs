@@ -332,7 +332,7 @@ pub fn options(ranks: u32) -> Options {
         compute: "none".into(),
         network: Network::Machine,
         memory: Memory::Main,
-        collectives: Collectives::Mpi,
+        collectives: Some(Collectives::Mpi),
         seed: 1,
         limit_time: None,
         timeline: false,
