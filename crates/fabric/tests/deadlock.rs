@@ -5,8 +5,9 @@ mod common;
 
 use common::lockstep::{Manner, compare};
 use common::random::{Case, rivals};
+use common::referee::class_of;
 use common::{Bench, assert_all_done, broadcast, named, packet, three_levels};
-use fabric::control::{Held, PacketName, Wait, Wanted};
+use fabric::control::{Held, PacketName, Stuck, Wait, Wanted};
 use fabric::{Ascent, Broadcast, Config, Cycle, Deadlock, Engine, PacketSpec};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -82,10 +83,17 @@ fn name(packet: &PacketName) -> (u32, u32) {
 }
 
 /// A report of a deadlock is true: the cycle closes, a holder holds its channel, a packet that waits does not have the channel
-/// it waits for, and stuck packets hold all channels of the links that a stuck packet waits for.
+/// it waits for, and stuck packets hold all channels of the links that a stuck packet waits for, and that its traffic class has.
 fn check(deadlock: &Deadlock, bench: &Bench) {
     let tree = bench.fabric.topology();
-    let lanes = bench.fabric.config().channels;
+    let config = bench.fabric.config();
+    let classes = config.traffic_classes;
+    // The class that has the channel by which the packet came.
+    let lanes_of = |stuck: &Stuck| {
+        let all = (0..classes).map(|class| class_of(&(0..config.channels), class, classes));
+        let mut own = all.filter(|lanes| lanes.contains(&stuck.holds[0].channel));
+        own.next().expect("a packet that waits holds a channel")
+    };
     let stuck = |packet: &PacketName| {
         let mut all = deadlock.packets.iter();
         all.find(|stuck| stuck.packet == *packet)
@@ -132,7 +140,7 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
                     panic!("a node waits");
                 };
                 assert_eq!(start, *switch);
-                let all = (0..lanes).all(|channel| held.contains(&Held { link, channel }));
+                let all = lanes_of(stuck).all(|channel| held.contains(&Held { link, channel }));
                 assert!(all, "somebody could go on");
             }
         }
