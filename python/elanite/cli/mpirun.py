@@ -255,7 +255,7 @@ def _finish(
         found.record(record)
         if format_ is SummaryFormat.TABLE:
             say(f"recorded in {record}, collective operations as messages of the MPI library")
-            say(f"recorded in {record}; to replay it: {shlex.join(again)}")
+            say(f"to replay it: {shlex.join(again)}")
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:
