@@ -71,7 +71,7 @@ fn options(ranks: u32) -> Options {
         compute: "none".into(),
         network: Network::Ideal,
         memory: Memory::Main,
-        collectives: Collectives::Mpi,
+        collectives: Some(Collectives::Mpi),
         seed: 1,
         limit_time: None,
         timeline: false,
