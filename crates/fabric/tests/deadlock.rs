@@ -5,11 +5,13 @@ mod common;
 
 use common::lockstep::{Manner, compare};
 use common::random::{Case, rivals};
+use common::referee::class_of;
 use common::{Bench, assert_all_done, broadcast, named, packet, three_levels};
 use fabric::control::{Held, PacketName, Wait, Wanted};
 use fabric::{Ascent, Broadcast, Config, Cycle, Deadlock, Engine, PacketSpec};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Nodes 0 and 1 broadcast to the lower half of 64 nodes, two packets each: both fill the channels of the links that they get.
 /// Until the broadcasts come, long packets from the same half hold the links from switch 2.0 to 1.1, on the way of node 0, and
@@ -82,10 +84,14 @@ fn name(packet: &PacketName) -> (u32, u32) {
 }
 
 /// A report of a deadlock is true: the cycle closes, a holder holds its channel, a packet that waits does not have the channel
-/// it waits for, and stuck packets hold all channels of the links that a stuck packet waits for.
+/// it waits for, and stuck packets hold all channels of its traffic class on the links that a stuck packet waits for.
 fn check(deadlock: &Deadlock, bench: &Bench) {
     let tree = bench.fabric.topology();
-    let lanes = bench.fabric.config().channels;
+    let &Config {
+        channels,
+        traffic_classes,
+        ..
+    } = bench.fabric.config();
     let stuck = |packet: &PacketName| {
         let mut all = deadlock.packets.iter();
         all.find(|stuck| stuck.packet == *packet)
@@ -123,6 +129,14 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
     let count: usize = deadlock.packets.iter().map(|stuck| stuck.holds.len()).sum();
     assert_eq!(held.len(), count, "two hold a channel");
     for stuck in &deadlock.packets {
+        // A packet that waits holds at least the injection channel, which is of its traffic class as all others are.
+        let of_packet = |lanes: &Range<u32>| {
+            let mut holds = stuck.holds.iter();
+            holds.all(|held| lanes.contains(&held.channel))
+        };
+        let mut classes =
+            (0..traffic_classes).map(|class| class_of(&(0..channels), class, traffic_classes));
+        let lanes = classes.find(of_packet).expect("channels of one class");
         for (switch, wanted) in &stuck.waits {
             let Wanted::Channel(links) = wanted else {
                 continue;
@@ -132,7 +146,9 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
                     panic!("a node waits");
                 };
                 assert_eq!(start, *switch);
-                let all = (0..lanes).all(|channel| held.contains(&Held { link, channel }));
+                let all = lanes
+                    .clone()
+                    .all(|channel| held.contains(&Held { link, channel }));
                 assert!(all, "somebody could go on");
             }
         }

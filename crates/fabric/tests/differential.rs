@@ -17,8 +17,8 @@ mod common;
 use common::lockstep::{Manner, compare, compare_closely};
 use common::random::{Case, large_case};
 use common::search::{Tally, search};
-use common::variable;
-use fabric::Multiplexing;
+use common::{high, machine, named, packet, variable};
+use fabric::{Circuit, Config, FatTree, Multiplexing};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -89,6 +89,43 @@ fn run(seed: u64) -> Result<Tally, String> {
         "{difference}\nthe smallest case found, {manner}:\n{case}\n\
          to see it again: ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 cargo test -p elanite-fabric --test differential"
     ))
+}
+
+/// Node 0's packet waits for node 1's packet on the one link up, whole in a deep buffer. When it has its turn at last, a packet of
+/// high priority stops it in the adapter: more flits are in the buffer than a prediction reaches ahead. That is no end of the
+/// packet, since the flits go on to arrive soon after.
+#[test]
+fn a_buffer_holds_more_flits_than_a_prediction_reaches() {
+    let tree = FatTree::new(&[2, 2], &[1], 4).expect("within all bounds");
+    let config = Config {
+        channels: 2,
+        buffer: 4000,
+        circuit: Circuit::UntilAcknowledged,
+        priorities: true,
+        ..machine(tree, 1)
+    };
+    for pause in [50, 2000] {
+        let traffic = [
+            (0, packet(1, 2, 1500)),
+            (1, packet(0, 3, 3000)),
+            (1600, high(packet(0, 1, pause))),
+        ];
+        let case = Case {
+            config: config.clone(),
+            turnaround: 3,
+            traffic: named(&traffic),
+            acts: Vec::new(),
+        };
+        for reversed in [false, true] {
+            let manner = Manner {
+                stride: 1,
+                reversed,
+                patience: 10_000,
+            };
+            let compared = compare(&case, &manner).unwrap_or_else(|found| panic!("{found}"));
+            assert_eq!(compared.packets, 3);
+        }
+    }
 }
 
 #[test]

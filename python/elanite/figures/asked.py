@@ -191,7 +191,10 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     for template in templates:
         inside = _COLUMN.findall(template)
         text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name) for name in inside))
-        lacking = pl.any_horizontal(empty(rows, name) | (_renamed(asked, name) == "") for name in inside)
+        # A template without columns lacks nothing.
+        lacking = pl.any_horizontal(
+            pl.lit(False), *(empty(rows, name) | (_renamed(asked, name) == "") for name in inside)
+        )
         parts.append(pl.when(~lacking).then(text))
     curve = pl.concat_str(parts, separator=", ", ignore_nulls=True) if parts else pl.lit(asked["metric"])
     ranks = [

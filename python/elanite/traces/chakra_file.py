@@ -9,6 +9,7 @@ the place in the list.
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -139,12 +140,14 @@ def _binary(path: Path) -> Iterator[Node]:
     from google.protobuf.message import DecodeError
 
     with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
         first = True
         while (length := _length(path, file)) is not None:
             at = file.tell()
+            # A damaged length may be more than there is memory: it is compared before anything is read.
+            if length > size - at:
+                raise RunError(f"{path}: byte {at}: a message of {length} bytes is cut short; {size - at} are there")
             content = file.read(length)
-            if len(content) < length:
-                raise RunError(f"{path}: byte {at}: a message of {length} bytes is cut short; {len(content)} are there")
             one = (metadata if first else node)()
             try:
                 one.ParseFromString(content)

@@ -9,7 +9,7 @@
 //!   in the header, in `age_bits` bits (Elan3 headers: 4); it grows in equal steps from the injection on and is full at
 //!   `age_cap`. Of equal ages the header wins that has had this age at this switch for the longest time: it came with this age,
 //!   or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers of a
-//!   switch that ignores ages, are served by rotation over the inputs of the switch, starting behind the last winner;
+//!   switch that ignores ages, are served by rotation over the input channels of the switch, starting behind the last winner;
 //! * the winner takes the lowest free channel of its class, of the link where the fewest channels of the class are busy. A
 //!   channel that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a
 //!   hash of the packet and the switch gives, so that no shared random stream couples distant switches.

@@ -57,6 +57,10 @@ impl<E: Copy> Calendar<E> {
 
     /// Adds an event that may turn out void, for a cycle less than [`SLOTS`] ahead of the present one.
     pub fn foresee(&mut self, at: Cycle, event: E) {
+        debug_assert!(
+            (self.from..self.from + SLOTS).contains(&at),
+            "an event is foreseen beyond the ring"
+        );
         self.ring.post(at, event);
     }
 

@@ -2,6 +2,7 @@
 
 use super::{ASCENTS, CIRCUITS, Cycle, named};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use fabric::motion::HORIZON;
 use fabric::topology::Arities;
 use fabric::topology::graph::Plan;
 use fabric::{
@@ -518,6 +519,24 @@ pub fn rivals() -> impl Strategy<Value = Case> {
     })
 }
 
+/// A small machine of any kind with buffers of more flits than any prediction reaches ahead, most of them for whole packets,
+/// under packets of which some are as long. Mostly circuits are held, so that the ends of most worms concern nobody.
+fn deep_case() -> impl Strategy<Value = Case> {
+    let cases = prop_oneof![2 => case_of(small_tree(), 60), 1 => treeless_case(60)];
+    (cases, HORIZON as u32..4000).prop_map(|(mut case, buffer)| {
+        case.config.buffer = buffer;
+        if case.config.circuit == Circuit::CutThrough {
+            case.config.circuit = Circuit::UntilAcknowledged;
+        }
+        for (_, spec) in &mut case.traffic {
+            if spec.flits <= 60 && spec.flits % 3 == 0 {
+                spec.flits *= 50;
+            }
+        }
+        case
+    })
+}
+
 /// The cycle in which the lower 32 bits of the count of cycles come round.
 const AROUND: Cycle = 1 << 32;
 
@@ -528,6 +547,7 @@ pub fn large_case() -> impl Strategy<Value = Case> {
         14 => case_of(small_tree(), 120),
         5 => treeless_case(120),
         1 => case_of(large_tree(), 600),
+        2 => deep_case(),
     ];
     let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];
     let held = prop_oneof![39 => Just(None), 1 => (AROUND - 3000..AROUND + 3000).prop_map(Some)];

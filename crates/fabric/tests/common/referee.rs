@@ -18,7 +18,7 @@ use fabric::{
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
-use ways::class_of;
+pub use ways::class_of;
 
 /// What has happened in a cycle.
 #[derive(Default)]

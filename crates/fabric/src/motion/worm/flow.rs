@@ -2,7 +2,7 @@
 
 use super::WormMover;
 use super::state::{NO_ADAPTER, NONE};
-use crate::motion::{Event, HORIZON, Moved, Witness};
+use crate::motion::{Event, Moved, Witness};
 use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
@@ -171,7 +171,7 @@ impl WormMover {
         if clear <= now {
             self.start(number, candidate, now, witness);
         } else {
-            self.foresee(number, clear.min(now + HORIZON), witness);
+            self.foresee(number, clear, now, witness);
         }
     }
 
@@ -231,7 +231,7 @@ impl WormMover {
                 let room = sent + self.buffer - self.channels[up].sent.at(now);
                 let full = now + u64::from(room);
                 if full < state.next {
-                    self.foresee(link, full, witness);
+                    self.foresee(link, full, now, witness);
                 }
             }
         }
@@ -317,7 +317,7 @@ impl WormMover {
             if left == 0 {
                 self.dry(link, now, witness);
             } else if empty < state.next {
-                self.foresee(link, empty, witness);
+                self.foresee(link, empty, now, witness);
             }
         }
     }

@@ -40,7 +40,8 @@
 //! 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover
 //! is predicted to stop after the least of three numbers of flits: the rest of the worm; the flits that are there, if none
 //! arrives; and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered.
-//! A prediction is a lower bound: if its cycle comes too early, the mover is predicted anew.
+//! A prediction is a lower bound: if its cycle comes too early, the mover is predicted anew. So a prediction that is entered
+//! may be made earlier, and is, if it lies beyond the horizon of events: a deep buffer feeds its link for longer.
 //!
 //! The branches of a broadcast's worm at the end of `v` form a chain: the first is `v`'s neighbour, each knows its next
 //! *sibling*. The room of `v` is the least that any branch leaves, in predictions too. When flits begin or cease to arrive at
@@ -86,7 +87,7 @@ mod line;
 mod predict;
 mod state;
 
-use super::{Carried, Event, FlitCensus, HORIZON, Lanes, Motion, Shared, Wiring, Witness, Worm};
+use super::{Carried, Event, FlitCensus, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
 use crate::prefetch::{FAR, STAGE, prefetch};
 use crate::table;
@@ -425,8 +426,8 @@ impl Motion for WormMover {
         link.unsent |= 1 << self.lanes.lane(channel);
         if link.mover != NONE && link.next > now {
             // From here on the granted channel waits for the end of the mover's worm.
-            let next = link.next.min(now + HORIZON);
-            self.foresee(number, next, witness);
+            let end = link.next;
+            self.foresee(number, end, now, witness);
         }
         self.consider(channel, now, witness);
     }
@@ -448,7 +449,7 @@ impl Motion for WormMover {
         link.quiet = false;
         let (moves, due) = (link.mover != NONE, link.next);
         if moves && due > now {
-            self.foresee(number, due.min(now + HORIZON), witness);
+            self.foresee(number, due, now, witness);
         }
         if self.links[number].unsent >> self.lanes.lane(channel) & 1 == 1 {
             self.consider(channel, now, witness);

@@ -7,8 +7,17 @@ use crate::motion::{Event, HORIZON, Moved, Witness};
 use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
-    /// Makes cycle `at` the link's prediction, and enters the event that has the prediction checked then.
-    pub(super) fn foresee(&mut self, number: LinkId, at: Cycle, witness: &mut impl Witness) {
+    /// Makes cycle `at`, or the horizon if that is nearer, the link's prediction, and enters the event that has the prediction
+    /// checked then. Whatever is foreseen may lie beyond the horizon: the end of a long worm, and with a deep buffer also the
+    /// last of the flits that are there, and the last place that is free.
+    pub(super) fn foresee(
+        &mut self,
+        number: LinkId,
+        at: Cycle,
+        now: Cycle,
+        witness: &mut impl Witness,
+    ) {
+        let at = at.min(now + HORIZON);
         let link = &mut self.links[number];
         link.next = at;
         if link.entered != at {
@@ -40,8 +49,8 @@ impl WormMover {
             link.next = now + u64::from(rest);
             return;
         }
-        let lasts = u64::from(rest.min(blocked)).min(HORIZON);
-        self.foresee(number, now + lasts, witness);
+        let lasts = rest.min(blocked);
+        self.foresee(number, now + u64::from(lasts), now, witness);
     }
 
     /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all branches move.
@@ -72,7 +81,7 @@ impl WormMover {
             // Where all branches move, there is no bound.
             let full = now + u64::from(self.room(this.down, behind, now));
             if full < link.next {
-                self.foresee(number, full, witness);
+                self.foresee(number, full, now, witness);
             }
         }
     }

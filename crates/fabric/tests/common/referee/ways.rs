@@ -263,7 +263,7 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
 }
 
 /// The channels of a class, of those that a packet may take at all: as many as of any other, or one more if the class is low.
-pub(super) fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
+pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
     // Dealt out in turn, each class gets so many.
     let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
     let size = |class: u32| dealt(class).count() as u32;
