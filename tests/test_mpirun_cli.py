@@ -284,6 +284,8 @@ def test_ends(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion, name: st
         pytest.param(["-n", "4", "./foreign"], id="of another machine"),
         pytest.param(["-n", "4", "./lost"], id="interpreter not there"),
         pytest.param(["-n", "4", "."], id="folder"),
+        pytest.param(["-n", "4", "./ring.c"], id="source text"),
+        pytest.param(["-n", "4", "ring.c"], id="source text in this folder"),
         pytest.param(["-n", "4", "--mpi", "/nowhere/mpiexec", "true"], id="no such mpiexec"),
         pytest.param(["-n", "4", "--mpi", "./own", "true"], id="no mpiexec"),
         pytest.param(["-n", "4", "--mpi", "./ucx", "true"], id="MPICH without libfabric"),
@@ -326,7 +328,7 @@ def test_errors_are_for_people(
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         (tmp_path / name).chmod(0o755)
-    texts = {"notes": "", "places": "0\n1\n# a remark\nnode 2\n", "beyond": "0\n1\n64\n"}
+    texts = {"notes": "", "ring.c": "", "places": "0\n1\n# a remark\nnode 2\n", "beyond": "0\n1\n64\n"}
     texts |= {"twice": "5\n6\n5\n", "short": "1\n"}
     for name, text in texts.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -51,6 +51,48 @@ def test_nodes_make_the_smallest_tree(preset: str, nodes: int) -> None:
     assert len(tree_of(source, nodes)) == 3
 
 
+@pytest.mark.parametrize(("nodes", "levels"), [(30, 1), (96, 2), (1000, 3)])
+def test_nodes_of_a_tree_with_a_delay_for_each_level(nodes: int, levels: int) -> None:
+    source = sources.read("machine", "infiniband-ndr")
+    before = values(source.text)
+    after = values(machine_file("mine", source, nodes))
+    delays, parallel = before["link.hop_delay"], before["topology.parallel"]
+    assert isinstance(delays, list)
+    assert isinstance(parallel, list)
+    assert after["topology.nodes"] == nodes
+    assert after["link.hop_delay"] == [*delays, delays[-1]][:levels]
+    assert after["topology.parallel"] == [*parallel, 1][: levels - 1]
+    down = after["topology.down"]
+    assert isinstance(down, list)
+    assert len(down) == levels
+
+
+@pytest.mark.parametrize(("preset", "window"), [("es40-qsnet", "2 ms"), ("infiniband-ndr", "400 us")])
+def test_a_new_experiment_measures_fast_networks_for_a_shorter_time(preset: str, window: str) -> None:
+    assert f'\nwindow = "{window}" # ' in experiment_file("mine", sources.read("machine", preset))
+
+
+def test_a_new_experiment_saturates_the_network_and_not_its_senders(tmp_path: Path) -> None:
+    """With an eighth of the links between switches, uniform traffic of a new experiment gets through less."""
+    (tmp_path / "mine.toml").write_text(machine_file("mine", sources.read("machine", "infiniband-ndr"), 48))
+    (tmp_path / "load.toml").write_text(experiment_file("load", sources.read("machine", str(tmp_path / "mine.toml"))))
+    accepted = []
+    for up, parallel in ((32, 8), (4, 1)):
+        ended = execute(
+            command(
+                *("run", "load.toml", "--series", "load", "--where", "load=40 GB/s", "--metric", "accepted"),
+                *("--set", f"topology.up=[{up}]", "--set", f"topology.parallel=[{parallel}]", "--format", "json"),
+                *("--set", "run.window=100 us", "--set", "run.warm_up=100 us"),
+            ),
+            cwd=tmp_path,
+        )
+        assert ended.code == 0, ended
+        accepted += [row["results"]["accepted"]["mean"] for row in json.loads(ended.out)]
+    full, eighth = accepted
+    assert full > 15_000
+    assert eighth < 0.75 * full
+
+
 @pytest.mark.parametrize("preset", sources.shipped("machine"))
 def test_a_new_experiment_runs_on_any_machine(preset: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
@@ -70,6 +112,15 @@ def test_existing_files_stay(elanite: Run, tmp_path: Path) -> None:
     nowhere = elanite("new", "machine", "no/such/folder/mine")
     assert nowhere.code == 2
     assert "cannot be written" in nowhere.err
+
+
+def test_a_file_of_a_similar_name_is_what_was_meant(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "load.toml").write_text(experiment_file("load", sources.read("machine", "es40-qsnet")))
+    for words in (("run", "lod.toml"), ("run", "load"), ("check", "lod.toml"), ("run", "qsnet/ping", "-m", "load")):
+        ended = elanite(*words)
+        assert ended.code == 2
+        assert "did you mean the file `load.toml`?" in ended.err, words
+    assert "did you mean the file" not in elanite("run", "qsnet/unifrom").err
 
 
 @pytest.mark.skipif(not DOCS.is_dir(), reason="not a checkout")

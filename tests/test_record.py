@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -59,6 +60,21 @@ def test_a_replay_takes_the_time_of_the_run(
 
 
 @pytest.mark.slow
+def test_the_command_that_a_record_names_replays_it_on_the_same_machine(mpi_programs: Path, tmp_path: Path) -> None:
+    words = ["-np", "4", "--machine", "opteron-qsnet2", "--ranks-per-node", "2", "--placement", "cyclic"]
+    words += ["--set", "bus.rate=500 MB/s", "--record", "my run.goal", str(mpi_programs / "patterns"), "farm"]
+    ended = execute(command("mpirun", *words), cwd=tmp_path)
+    assert ended.code == 0, ended
+    said = ended.err.split("to replay it: ", 1)[1].splitlines()[0]
+    assert shlex.split(said) == [
+        *("elanite", "replay", "my run.goal", "--machine", "opteron-qsnet2", "--set", "bus.rate=500 MB/s"),
+        *("--ranks-per-node", "2", "--placement", "cyclic"),
+    ]
+    again = execute(command(*shlex.split(said)[1:]), cwd=tmp_path)
+    assert again.code == 0, again
+    assert "4 ranks on 2 nodes of opteron-qsnet2" in again.out + again.err
+
+
 def test_a_recorded_program_computes(mpi_programs: Path, tmp_path: Path) -> None:
     """The program's computation is in the trace, and the cost of the library's calls is not."""
     words = ["-n", "4", "--compute", "20us per call", str(mpi_programs / "patterns"), "gradient"]

@@ -96,7 +96,7 @@ def read_any(argument: str) -> Source:
             return read(kind, argument)
     names = shipped("machine") + shipped("experiment")
     raise UsageError(
-        f"there is no file, machine or experiment `{argument}`{did_you_mean(argument, names)}\n"
+        f"there is no file, machine or experiment `{argument}`{_meant(argument, names)}\n"
         f"  machines: {', '.join(shipped('machine'))}\n"
         f"  experiments: {', '.join(shipped('experiment'))}"
     )
@@ -183,4 +183,18 @@ def _not_found(kind: Kind, argument: str) -> str:
         start = f"there is no file `{argument}`, and no shipped {kind} of that name"
     else:
         start = f"there is no {kind} `{argument}`"
-    return f"{start}{did_you_mean(argument, names)}\n  shipped: {', '.join(names)}"
+    return f"{start}{_meant(argument, names)}\n  shipped: {', '.join(names)}"
+
+
+def _meant(argument: str, names: Iterable[str]) -> str:
+    """What the argument may mean: a file without its ending, a file of a similar name, or a shipped name."""
+    path = Path(argument)
+    try:
+        beside = {file.name: str(path.parent / file.name) for file in sorted(path.parent.glob("*.toml"))}
+    except OSError:
+        beside = {}
+    if file := beside.get(f"{path.name}.toml"):
+        return f"; did you mean the file `{file}`?"
+    if path.suffix == ".toml" and (near := difflib.get_close_matches(path.name, list(beside), 1)):
+        return f"; did you mean the file `{beside[near[0]]}`?"
+    return did_you_mean(argument, names)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 WIDTH = 110
 """Width of comments."""
 
+FAST = 5_000.0
+"""Rate of a link in MB/s from which on a new experiment measures for a shorter time."""
+
 
 def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
     """A machine file like another machine, with a comment on every section and key."""
@@ -98,8 +101,16 @@ def experiment_file(name: str, machine: Source) -> str:
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
     loads = [f'"{round(rate[0] * share)} MB/s"' for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
+    # A fast network moves as many messages in a shorter time.
+    warm_up, window = ("200 us", "400 us") if rate[0] > FAST else ("1 ms", "2 ms")
     text = EXPERIMENT.format(
-        name=json.dumps(name), machine=json.dumps(machine.argument), nodes=nodes, last=nodes - 1, loads=", ".join(loads)
+        name=json.dumps(name),
+        machine=json.dumps(machine.argument),
+        warm_up=warm_up,
+        window=window,
+        nodes=nodes,
+        last=nodes - 1,
+        loads=", ".join(loads),
     )
     _core.load_experiment(text, f"{name}.toml", [])
     return text
@@ -115,8 +126,8 @@ source = "my own"
 machine = {machine} # a shipped machine or the path of a machine file; a list compares machines
 
 [run] # how points are measured; a series may change it: run = {{ window = "20 ms" }}
-warm_up = "1 ms" # simulated time that is discarded
-window = "2 ms" # simulated time that is measured after it
+warm_up = "{warm_up}" # simulated time that is discarded
+window = "{window}" # simulated time that is measured after it
 batches = 10 # parts of the window; their means give the 95% confidence interval
 seeds = 1 # runs with different random numbers
 
@@ -126,7 +137,8 @@ title = "Uniform traffic from light load to saturation"
 [series.jobs.uniform] # a job, by a name of your choice; several jobs run at the same time
 pattern = "uniform" # where messages go: also neighbor, complement, shuffle, "pairs.csv", ...
 nodes = {nodes} # the first so many nodes, or a set such as "0-15"
-message = "4 KB" # mean size
+processes = 16 # on each node, which share the load; each sends one message at a time
+message = "4 KB" # mean size; with few processes, short messages saturate the senders before they saturate the network
 sizes = "fixed" # distribution of sizes: fixed, uniform, exponential
 arrivals = "exponential" # distribution of the times between messages
 load = [{loads}] # offered by each node

@@ -36,6 +36,7 @@ mod figure;
 mod file;
 mod fit;
 mod kinds;
+mod missing;
 mod nodes;
 mod pattern;
 mod plan;

@@ -3,6 +3,7 @@
 use crate::figure::check as figures;
 use crate::file::Experiment;
 use crate::kinds::{KEYS, Sections};
+use crate::missing;
 use crate::pattern::Pattern;
 use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
@@ -25,7 +26,9 @@ impl Experiment {
             let path = full_path(&document, &change.key);
             document = document.with_override(change, &path, replace)?;
         }
-        let mut sections: Experiment<Sections> = document.read().map_err(advise)?;
+        let mut sections: Experiment<Sections> = document
+            .read()
+            .map_err(|problems| advise(missing::all(problems, &document)))?;
         let pairs = read_pairs(&mut sections, &document);
         let (experiment, mut problems) = sections.checked(&document);
         problems.extend(figures::problems(&experiment, &document));
@@ -133,9 +136,9 @@ fn hint(problem: &Problem, general: Option<String>) -> Option<String> {
             Some("`elanite schema experiment` describes the keys of an experiment file".into())
         }
         (_, "series") => Some("begin each series with [[series]] and its name".into()),
-        ("this key is missing", key) => Some(format!(
+        ("this key is missing", key) => Some(general.unwrap_or(format!(
             "write {key} = ...; `elanite schema experiment` describes it"
-        )),
+        ))),
         (message, "pattern") if message.starts_with("unknown value") => general.or(Some(
             "or name a file of pairs, such as \"pairs.csv\"".into(),
         )),

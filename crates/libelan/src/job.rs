@@ -51,7 +51,9 @@ pub enum JobError {
     #[error(transparent)]
     NoContext(#[from] NoContext),
     /// An adapter has no memory left for the libraries.
-    #[error("no memory for the libraries: {0}")]
+    #[error(
+        "no memory for the libraries: {0}; --set adapter.memory makes more room, and --set tport.buffer takes less"
+    )]
     NoMemory(#[from] AllocError),
 }
 

@@ -77,7 +77,7 @@ pub enum Failure {
     #[error(transparent)]
     Stop(#[from] elan::Stop),
     /// The machine has no room for the processes of the library's job.
-    #[error("{0}{remedy}", remedy = job_remedy(.0))]
+    #[error(transparent)]
     Job(#[from] JobError),
     /// The machine has no context for the processes of background traffic or of jobs without a library.
     #[error(transparent)]
@@ -94,15 +94,6 @@ pub enum Failure {
     /// The machine has no room for the processes' buffers.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),
-}
-
-/// How to make room for what the library itself needs. The library's other errors already say what to do.
-fn job_remedy(error: &JobError) -> &'static str {
-    match error {
-        // Main memory has no limit.
-        JobError::NoMemory(_) => "; --set adapter.memory makes more room",
-        _ => "",
-    }
 }
 
 /// How to make room for a DMA.

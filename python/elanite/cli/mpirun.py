@@ -73,7 +73,7 @@ def mpirun(
         list[str],
         typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
     ],
-    ranks: Annotated[int, typer.Option("-n", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
+    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
     machine: Annotated[
         str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
     ] = "es40-qsnet",
@@ -214,18 +214,28 @@ def mpirun(
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
-    _finish(found, timeline, record, out, times, None if quiet else format_)
+    again = ["elanite", "replay", str(record), "--machine", machine]
+    again += [word for change in set_ or [] for word in ("--set", change)]
+    again += ["--nodes", str(nodes)] if nodes else []
+    again += ["--ranks-per-node", str(ranks_per_node)] if ranks_per_node > 1 else []
+    again += ["--placement", placement] if placement != "block" else []
+    again += ["--seed", str(seed)] if placement == "random" else []
+    _finish(found, timeline, record, again, out, times, None if quiet else format_)
 
 
 def _finish(
     found: Run,
     timeline: Path | None,
     record: Path | None,
+    again: list[str],
     out: Path,
     times: dict[str, str],
     format_: SummaryFormat | None,
 ) -> None:
-    """Keep the tables of the run, print the summary, and leave with the exit code of the run."""
+    """Keep the tables of the run, print the summary, and leave with the exit code of the run.
+
+    ``again`` is the command that replays the record on the same machine.
+    """
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
     from elanite.text import brief
@@ -245,7 +255,7 @@ def _finish(
         found.record(record)
         if format_ is SummaryFormat.TABLE:
             say(f"recorded in {record}, collective operations as messages of the MPI library")
-            say(f"elanite replay {record} carries it out")
+            say(f"to replay it: {shlex.join(again)}")
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:

@@ -76,7 +76,8 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
     """The overrides that give a machine so many nodes, in the smallest fat tree of its switches.
 
     The levels that the machine has stay as they are; further levels are like its lowest one, and have as many links up
-    as down. Raises ``UsageError`` if the machine is no fat tree.
+    as down, each to a parent of its own, with the delay of the highest level. Raises ``UsageError`` if the machine is
+    no fat tree.
     """
     topology = json.loads(_core.load_machine(machine.text, machine.file, []))["parameters"]
     values = {one["key"]: one["value"] for one in topology}
@@ -84,8 +85,6 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
     if not isinstance(down, list) or not isinstance(up, list):
         raise UsageError(f"--nodes: {machine.name} is no fat tree; set its topology in the machine file")
     down, up = list(down), list(up)
-    if isinstance(values.get("link.hop_delay"), list):
-        raise UsageError(f"--nodes: {machine.name} has a link.hop_delay for each level; set the topology in the file")
     while len(down) > 1 and prod(down[:-1]) >= nodes:
         down.pop()
         up.pop()
@@ -93,4 +92,12 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
         # The switches that were at the top have links to the new level.
         up.append(down[-1])
         down.append(down[0])
-    return [f"topology.nodes={nodes}", f"topology.down={down}", f"topology.up={up}"]
+    changes = [f"topology.nodes={nodes}", f"topology.down={down}", f"topology.up={up}"]
+    lists = {"topology.parallel": (values.get("topology.parallel"), len(up), 1)}
+    delays = values.get("link.hop_delay")
+    if isinstance(delays, list):
+        lists["link.hop_delay"] = (delays, len(down), delays[-1])
+    for key, (old, levels, further) in lists.items():
+        if isinstance(old, list) and len(old) != levels:
+            changes.append(f"{key}={json.dumps([*old, *[further] * levels][:levels])}")
+    return changes

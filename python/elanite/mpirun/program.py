@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import shutil
 import stat
 import struct
@@ -27,6 +28,9 @@ _DEEPEST = 4
 
 _MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "RISC-V", 0x15: "PowerPC"}
 """Machines by their numbers in ELF headers."""
+
+_COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx", ".f": "mpifort", ".f90": "mpifort"}
+"""Compilers of MPICH by the ending of source text."""
 
 
 def check(program: str) -> Path:
@@ -57,14 +61,24 @@ def _found(program: str) -> Path:
     else:
         found = shutil.which(program)
         if found is None:
-            here = f"; there is one in this folder: ./{program}" if Path(program).is_file() else ""
-            raise UsageError(f"there is no program {program} on the PATH{here}")
+            if Path(program).is_file():
+                _check_compiled(Path(program), program)
+                raise UsageError(f"there is no program {program} on the PATH; there is one in this folder: ./{program}")
+            raise UsageError(f"there is no program {program} on the PATH")
         path = Path(found)
     if path.is_dir():
         raise UsageError(f"{program} is a folder; name a program")
     if not os.access(path, os.X_OK):
+        _check_compiled(path, program)
         raise UsageError(f"{program} is not executable; make it so: chmod +x {program}")
     return path
+
+
+def _check_compiled(path: Path, program: str) -> None:
+    """Refuse source text by the ending of its name."""
+    if compiler := _COMPILERS.get(path.suffix):
+        compile_ = shlex.join([compiler, "-O2", "-o", str(Path(program).with_suffix("")), program])
+        raise UsageError(f"{program} is the source text of a program; compile it: {compile_}")
 
 
 def _entries(folder: Path) -> list[Path]:
