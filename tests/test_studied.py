@@ -85,7 +85,7 @@ def test_a_value_with_a_source_is_not_called_without_effect() -> None:
 
 
 def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = studied.shipped()[OPTERON]
+    now = dataclasses.replace(studied.shipped()[OPTERON], revision=_core.MODEL_REVISION)
     assert now.stale("host.request", "870 ns") == ""
     assert "when the value was 870 ns" in now.stale("host.request", "900 ns")
     old = dataclasses.replace(now, revision=now.revision - 1)
