@@ -1,8 +1,8 @@
 //! The tests of the experiments: one program, since each program takes long to compile and link. Programs of their own are
-//! `simulate`, which is built as a release, too, and `large` and `inputs`, which count the memory of their process.
+//! `simulate`, which is built as a release, too, `bad_files` and `inputs`, which change the working directory of their process, and
+//! `large` and `inputs`, which count its memory.
 
 mod allocation;
-mod bad_files;
 mod classes;
 mod collectives;
 mod common;

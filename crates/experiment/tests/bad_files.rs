@@ -1,7 +1,7 @@
 //! Wrong experiment files, some with files of pairs: `bad/NAME.toml`, and what the person who wrote it is told,
 //! `bad/NAME.snap`. Those whose name begins with `rails_` are planned on a machine with several rails.
 
-use crate::common;
+mod common;
 
 use common::{EXPERIMENT, GOOD_MACHINE, RAILS, plan_file, plan_on, snapshot};
 use experiment::MachineFile;
