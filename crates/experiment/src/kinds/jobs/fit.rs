@@ -8,8 +8,8 @@ use elan::NodeId;
 use elan::rails::Allocation;
 use itertools::Itertools;
 use std::collections::BTreeMap;
-use workload::RailFailure;
 use workload::Pattern as Rule;
+use workload::RailFailure;
 use workload::pattern::Destinations;
 
 /// Checks the jobs of a series.
