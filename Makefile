@@ -124,9 +124,11 @@ docs: build
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
 	$(BIN)/python docs/figures.py $(OUT)
 
+# The essays of modules name the private modules below them, which the pages show as plain text.
 site: build
 	$(BIN)/python website/build.py $(OUT)/site $(if $(wildcard $(OUT)/store),--store $(OUT)/store)
-	cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS='--deny warnings --allow rustdoc::private-intra-doc-links' \
+		cargo doc --workspace --no-deps --locked --quiet
 	rm -rf $(OUT)/site/rust && cp -r $${CARGO_TARGET_DIR:-target}/doc $(OUT)/site/rust
 	@echo "site: $(OUT)/site/index.html"
 
