@@ -100,10 +100,8 @@ fn examples_of_any_number() {
     assert_eq!(partners(&Pattern::Complement, 5), [4, 3, 2, 1, 0]);
     assert_eq!(partners(&Pattern::Shift(2), 5), [2, 3, 4, 0, 1]);
     assert_eq!(partners(&Pattern::Shift(12), 5), [2, 3, 4, 0, 1]);
-    assert_eq!(
-        partners(&Pattern::Shift(u32::MAX), 5)[4],
-        (4 + u32::MAX % 5) % 5
-    );
+    // 2^32 - 1 is a multiple of 5, and no overflow changes that.
+    assert_eq!(partners(&Pattern::Shift(u32::MAX), 5), [0, 1, 2, 3, 4]);
     // Dally and Towles: rank + ceil(N / 2) - 1, by 3 of 8 ranks, by 2 of 5 and of 6.
     assert_eq!(partners(&Pattern::Tornado, 8), [3, 4, 5, 6, 7, 0, 1, 2]);
     assert_eq!(partners(&Pattern::Tornado, 5), [2, 3, 4, 0, 1]);
