@@ -264,6 +264,7 @@ def _finish(
 
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
+    from elanite.cli.tables import hottest
     from elanite.congestion import in_words
     from elanite.mpirun.summary import collectives, size
     from elanite.text import number
@@ -300,12 +301,7 @@ def _print(found: Run, figures: Summary) -> None:
             sizes.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
         screen.print(sizes)
     if figures.links:
-        measures = ("busy", "packets", "mean wait, µs")
-        hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
-        for link in figures.links:
-            where = f"  {link['from']} to {link['to']}"
-            hottest.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
-        screen.print(hottest)
+        screen.print(hottest(figures.links))
     for fault in found.tables["faults"].head(MOST_FAULTS).iter_rows(named=True):
         screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
     if len(found.tables["faults"]):
