@@ -238,13 +238,14 @@ impl<P: Path> Flight<P> {
         (self.injected, self.spec.source, self.sequence)
     }
 
-    /// What the routing may know of the header, at a switch, if the packet goes to one node.
+    /// What the routing may know of the header that has come over a link to a switch, if the packet goes to one node.
     #[inline]
-    pub fn header(&self, destination: Place, at: SwitchId) -> Header {
+    pub fn header(&self, destination: Place, input: LinkId, at: SwitchId) -> Header {
         Header {
             source: self.spec.source,
             destination,
             at,
+            input,
             plan: self.plan,
             hops: usize::from(self.taken) - 1,
         }
