@@ -59,62 +59,61 @@ impl Tables {
         };
         let leaf = graph.seats.iter().map(leaf).collect();
         let distances = Distances::new(&graph.neighbours, &leaves);
-        let mut lists = Kept::<u16>::default();
-        let mut pairs = Kept::<Pair>::default();
-        let mut rows = Kept::<u32>::default();
-        let (mut row, mut ports) = (Vec::new(), Vec::new());
+        let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
+        // By leaf: the ports of the ways that begin with a link down, and with a link up.
+        let mut falls: Vec<Vec<u16>> = vec![Vec::new(); leaves.len()];
+        let mut climbs = falls.clone();
         let row_of = |switch: u32| {
-            let first = graph.terminals(switch);
+            falls.iter_mut().chain(&mut climbs).for_each(Vec::clear);
+            let (down, legal) = distances.of(switch);
             let neighbours = &graph.neighbours[switch as usize];
-            let split = neighbours.partition_point(|&next| next < switch);
-            let mut ports_to = |range: std::ops::Range<usize>, serves: &dyn Fn(u32) -> bool| {
-                ports.clear();
-                let serving = range.filter(|&number| serves(neighbours[number]));
-                ports.extend(serving.map(|number| first as u16 + number as u16));
-                let (first, count) = lists.place(&ports);
+            for (port, &next) in (graph.terminals(switch) as u16..).zip(neighbours) {
+                let (down_there, legal_there) = distances.of(next);
+                for leaf in 0..leaves.len() {
+                    if next < switch {
+                        if leads(down[leaf], down_there[leaf]) {
+                            falls[leaf].push(port);
+                        }
+                    } else if legal[leaf] < down[leaf] && leads(legal[leaf], legal_there[leaf]) {
+                        climbs[leaf].push(port);
+                    }
+                }
+            }
+            let mut list = |ports: &[u16]| {
+                let (first, count) = lists.place(ports);
                 List { first, count }
             };
-            row.clear();
-            for leaf in 0..leaves.len() {
-                let (down, legal) = distances.of(switch, leaf);
-                let falls = match down {
-                    0 | FAR => List::default(),
-                    _ => ports_to(0..split, &|next| distances.of(next, leaf).0 == down - 1),
+            let mut row = Vec::with_capacity(leaves.len());
+            for (falls, climbs) in falls.iter().zip(&climbs) {
+                let down = list(falls);
+                let legal = if climbs.is_empty() {
+                    down
+                } else {
+                    list(climbs)
                 };
-                let climbs = |next| distances.of(next, leaf).1 == legal - 1;
-                let pair = Pair {
-                    legal: if legal < down {
-                        ports_to(split..neighbours.len(), &climbs)
-                    } else {
-                        falls
-                    },
-                    down: falls,
-                };
-                row.push(pairs.place(&[pair]).0);
+                row.push(pairs.place(&[Pair { legal, down }]).0);
             }
             // Nobody asks for the way to the switch itself: with the entry beside, more rows are equal.
-            if let Ok(own) = leaves.binary_search(&switch) {
-                row[own] = row[if own == 0 {
-                    leaves.len().min(2) - 1
-                } else {
-                    own - 1
-                }];
+            if let Ok(own) = leaves.binary_search(&switch)
+                && let Some(&beside) = row.get(own.abs_diff(1))
+            {
+                row[own] = beside;
             }
             rows.place(&row).0
         };
-        let rows_of = (0..graph.neighbours.len() as u32).map(row_of).collect();
+        let begins = (0..graph.neighbours.len() as u32).map(row_of).collect();
+        let pairs: Vec<Pair> = pairs.all;
         let lengths = pairs
-            .all
             .iter()
             .map(|pair| pair.legal.count.max(pair.down.count));
         Tables {
             leaf,
-            rows: rows_of,
+            leaves,
+            rows: begins,
             entries: rows.all,
             widest: lengths.max().unwrap_or(0).max(1),
-            pairs: pairs.all,
+            pairs,
             ports: lists.all,
-            leaves,
         }
     }
 
@@ -206,9 +205,14 @@ impl Distances {
         }
     }
 
-    /// The links from a switch to a leaf: of the ways that only go down, and of all legal ways.
-    fn of(&self, switch: u32, leaf: usize) -> (u8, u8) {
-        let place = switch as usize * self.leaves + leaf;
-        (self.down[place], self.legal[place])
+    /// The links from a switch to each leaf: of the ways that only go down, and of all legal ways.
+    fn of(&self, switch: u32) -> (&[u8], &[u8]) {
+        let row = switch as usize * self.leaves..(switch as usize + 1) * self.leaves;
+        (&self.down[row.clone()], &self.legal[row])
     }
+}
+
+/// Whether a shortest way of so many links, if there is one, begins with the link to a neighbour with a way of so many links.
+fn leads(links: u8, further: u8) -> bool {
+    links != FAR && links == further.saturating_add(1)
 }

@@ -55,13 +55,19 @@ impl UpDown {
     fn choices(&self, header: &Header) -> Option<&[u16]> {
         let cabling = &*self.graph.cabling;
         let switch = header.at.get() % cabling.switches_of_a_rail();
-        let to = (header.destination.get() % cabling.positions()) as usize;
-        if self.graph.seats[to].0 == switch {
+        let leaf = self.leaf(header.destination);
+        if self.tables.leaves[leaf as usize] == switch {
             return None;
         }
-        let may_climb = cabling.is_up(header.input);
-        let list = self.tables.list(switch, self.tables.leaf[to], may_climb);
+        let list = self.tables.list(switch, leaf, cabling.is_up(header.input));
         Some(self.tables.ports(list))
+    }
+
+    /// The leaf of a destination.
+    #[inline]
+    fn leaf(&self, destination: Place) -> u32 {
+        let place = destination.get() % self.graph.cabling.positions();
+        self.tables.leaf[place as usize]
     }
 
     /// Where in a list of ports the packets of a plan begin to count.
