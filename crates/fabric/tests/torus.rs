@@ -140,6 +140,7 @@ fn routes_are_shortest_and_in_order() {
                         source,
                         destination,
                         at: switch,
+                        input: link,
                         plan: 0,
                         hops: links as usize - 1,
                     };
