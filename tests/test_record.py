@@ -42,6 +42,13 @@ CASES = [
     pytest.param("gradient", 8, ("--ranks-per-node", "2"), id="two ranks on a node", marks=pytest.mark.slow),
     pytest.param("halo", 4, ("--machine", "opteron-qsnet2"), id="Elan4", marks=pytest.mark.slow),
     pytest.param("gradient", 4, ("--network", "ideal"), id="ideal network", marks=pytest.mark.slow),
+    pytest.param("probe", 4, ("--network", "ideal"), id="probe on the ideal network", marks=pytest.mark.slow),
+    pytest.param("probe", 4, ("--machine", "opteron-qsnet2"), id="probe on Elan4", marks=pytest.mark.slow),
+    pytest.param("halo", 4, ("--network", "ideal"), id="halo on the ideal network", marks=pytest.mark.slow),
+    pytest.param("any", 4, (), id="any of several", marks=pytest.mark.slow),
+    pytest.param("vectors", 4, (), id="vectors", marks=pytest.mark.slow),
+    pytest.param("polls", 4, (), id="polls by probes", marks=pytest.mark.slow),
+    pytest.param("tests", 4, (), id="polls by tests", marks=pytest.mark.slow),
 ]
 
 
