@@ -67,6 +67,22 @@ def test_a_replay_takes_the_time_of_the_run(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("pattern", "differs"), [("halo", False), ("polls", True)])
+def test_the_summary_tells_how_long_the_replay_takes(
+    mpi_programs: Path, tmp_path: Path, pattern: str, *, differs: bool
+) -> None:
+    """What a trace cannot hold of polls is told with the size of the difference."""
+    options = ("-n", "4", "--network", "ideal")
+    words = ("mpirun", *options, "--record", "run.goal", str(mpi_programs / "patterns"), pattern)
+    ended = execute(command(*words), cwd=tmp_path)
+    assert ended.code == 0, ended
+    said = " ".join(ended.err.split("on this machine the replay takes ", 1)[1].split())
+    change = float(said.split(" µs, ", 1)[1].split("%", 1)[0])
+    assert (abs(change) > 1) == ("MPI_Iprobe" in said) == differs
+    assert "--network ideal" in ended.err
+
+
+@pytest.mark.slow
 def test_the_command_that_a_record_names_replays_it_on_the_same_machine(mpi_programs: Path, tmp_path: Path) -> None:
     words = ["-np", "4", "--machine", "opteron-qsnet2", "--ranks-per-node", "2", "--placement", "cyclic"]
     words += ["--set", "bus.rate=500 MB/s", "--record", "my run.goal", str(mpi_programs / "patterns"), "farm"]

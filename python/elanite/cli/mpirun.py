@@ -36,7 +36,7 @@ WIDTH = 40
 """Signs of the longest bar."""
 
 SAME = 0.01
-"""By which part the replay of a recorded run may differ from the run without a word about polls."""
+"""By which part the replay of a recorded run may differ from the run without a word about looks for messages."""
 
 MOST_FAULTS = 8
 """Failures that the summary shows one by one."""
@@ -282,8 +282,8 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
     said = f"on this machine the replay takes {number(again)} µs, {change:+.2%} of the run"
     if abs(change) > SAME:
         said += (
-            f": more than {SAME:.0%}. A trace does not hold when a program polls between computations (MPI_Iprobe, "
-            "MPI_Test), and what the program does when it finds nothing: the replay waits for what the program found"
+            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test, MPI_Probe): a trace does not hold "
+            "when a program looks and finds nothing, and the replay waits for the message that the program found"
         )
     return said
 

@@ -14,7 +14,7 @@
 //! | poll | when its call is made | when the process knows of a message: it looks for one by call after call |
 //! | calc | when the processor begins it | when the processor is done with it, the noise of the machine included |
 //!
-//! Probes and polls leave their message to a receive. LogGOPSim has neither.
+//! Probes and polls leave their message to a receive. `LogGOPSim` has neither.
 //!
 //! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the receive is an
 //! error. The calls are those of Tports without the request of calls that do not block.
