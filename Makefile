@@ -86,8 +86,8 @@ fuzz-inputs: export ELANITE_FUZZ_SECONDS = $(SECONDS)
 fuzz-inputs: export ELANITE_FUZZ_SEED = $(SEED)
 fuzz-inputs: build
 	cargo test --locked --quiet --package elanite-experiment --test inputs -- --nocapture
-	PROPTEST_CASES=$$(($(SECONDS) * 500)) cargo test --locked --quiet --package elanite-goal --test reading a_damaged_file
-	cargo test --locked --quiet --package elanite-link --test hostile whatever -- --nocapture
+	PROPTEST_CASES=$$(($(SECONDS) * 500)) cargo test --locked --quiet --package elanite-goal --test all reading::a_damaged_file
+	cargo test --locked --quiet --package elanite-link --test all hostile::whatever -- --nocapture
 	cargo test --locked --quiet --package elanite-mpirun --lib hostile::whatever -- --nocapture
 	$(BIN)/python -m pytest tests/test_inputs.py tests/test_trace_inputs.py tests/test_mpirun_hostile.py
 

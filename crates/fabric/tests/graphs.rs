@@ -1,6 +1,6 @@
 //! Graphs from lists of cables, and up*/down* routing on them: closed forms of graphs that have some, and what cannot be.
 
-mod common;
+use crate::common;
 
 use common::ASCENTS;
 use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};

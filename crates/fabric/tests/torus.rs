@@ -1,6 +1,6 @@
 //! Tori in numbers: closed forms, routes, what is refused; and what datelines are for.
 
-mod common;
+use crate::common;
 
 use common::{Bench, assert_all_done, machine, named, packet};
 use fabric::topology::{End, Header, Routing, find_cycle};
