@@ -282,8 +282,8 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
     said = f"on this machine the replay takes {number(again)} µs, {change:+.2%} of the run"
     if abs(change) > SAME:
         said += (
-            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test, MPI_Probe): a trace does not "
-            "hold when a program looks and finds nothing, and the replay waits for the message that the program found"
+            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test, MPI_Probe): a trace "
+            "does not hold when a program looks and finds nothing, and the replay waits for what the program found"
         )
     return said
 
