@@ -271,13 +271,13 @@ def _finish(
 
 def _compared(found: Run, trace: Path, machine: Source) -> str:
     """How long the replay of a recorded run takes on the machine of the run, and where a difference may come from."""
-    from elanite import replay
+    from elanite.replay import run
     from elanite.text import number
 
     options = found.options
     names = ("ranks_per_node", "placement", "network", "memory", "seed")
     chosen = {name: getattr(options, name) for name in names}
-    again = replay.run(trace, machine, found.cluster.overrides, **chosen).summary["time_us"]
+    again = run(trace, machine, found.cluster.overrides, **chosen).summary["time_us"]
     change = again / found.summary["time_us"] - 1
     said = f"on this machine the replay takes {number(again)} µs, {change:+.2%} of the run"
     if abs(change) > SAME:
