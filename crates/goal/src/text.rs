@@ -3,7 +3,7 @@
 use crate::scan::{Scanner, Word, Wrong};
 use crate::schedule::Schedule;
 use crate::{ANY, Kind, Operation, Place};
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
@@ -55,7 +55,7 @@ impl<R: Read> Reader<R> {
         Ok(Reader {
             words,
             ranks,
-            labels: HashMap::new(),
+            labels: HashMap::default(),
         })
     }
 

@@ -6,11 +6,11 @@ use super::{Failure, Record, Replayed};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
+use foldhash::HashMap;
 use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::{Job, Pe};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use units::{Bytes, Time};
 

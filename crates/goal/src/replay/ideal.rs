@@ -8,8 +8,9 @@ use super::{Failure, Record, Replayed};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
+use foldhash::HashMap;
 use kernel::{EventQueue, Limits};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
