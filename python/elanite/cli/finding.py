@@ -180,8 +180,8 @@ def compare(
     if format_ is ListFormat.JSON:
         data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
     else:
-        _compared(found, str(a), str(b), every)
-    _summed(found, str(a), str(b))
+        _compared(found, every)
+    _summed(found, a, b)
 
 
 def _listed(rows: list[dict[str, str]]) -> None:
@@ -222,7 +222,7 @@ def _store(folder: Path) -> Store:
     return Store(folder / "store")
 
 
-def _compared(found: Comparison, a: str, b: str, every: bool) -> None:
+def _compared(found: Comparison, every: bool) -> None:
     from elanite.cli.tables import blocks
     from elanite.text import estimate, heading, plain
 
@@ -240,21 +240,22 @@ def _compared(found: Comparison, a: str, b: str, every: bool) -> None:
         for line in lines:
             row = {key: plain(line.parameters.get(key)) for key in varying}
             row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
-            for name, side in ((a, line.a), (b, line.b)):
+            for name, side in (("A", line.a), ("B", line.b)):
                 row[name] = estimate(side.mean, side.low, side.high, len(side.values), line.unit)
             fewest = min(len(line.a.values), len(line.b.values))
             relative = line.ratio
             row["B / A"] = estimate(relative.mean, relative.low, relative.high, fewest) if relative else ""
             row["change"] = {True: "differs", None: "no interval", False: "same"}[line.differs]
             rows.append(row)
-        blocks(screen, [*varying, "figure"], [a, b, "B / A", "change"], rows)
+        blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "change"], rows)
 
 
-def _summed(found: Comparison, a: str, b: str) -> None:
+def _summed(found: Comparison, a: Path, b: Path) -> None:
     """What was compared, in a line on standard error."""
     from elanite.text import counted
 
-    say(f"{counted(found.same, 'point')} the same; only in {a}: {found.only_a}; only in {b}: {found.only_b}")
+    say(f"A is {a}, B is {b}")
+    say(f"{counted(found.same, 'point')} the same; only in A: {found.only_a}; only in B: {found.only_b}")
     unknown = found.unknown
     near = sum(line.change < LEAST for line in unknown)
     same = len(found.lines) - len(found.differing) - len(unknown)
