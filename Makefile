@@ -14,7 +14,8 @@
 # make speed       the same, and the tables of docs/speed.md from it
 # make docs        docs/validation.md from the scoreboard, and the picture of the README
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
-# make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust
+# make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
+#                  TARGET=aarch64-unknown-linux-gnu
 # make lock        requirements.lock from pyproject.toml
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
@@ -30,6 +31,7 @@ SECONDS ?= 60
 SEED ?= 0
 RUNS ?=
 COUNT ?=
+TARGET ?=
 CASE ?=
 
 # The same interpreter for every build of the extension module, so that none undoes another's work.
@@ -86,8 +88,8 @@ fuzz-inputs: export ELANITE_FUZZ_SECONDS = $(SECONDS)
 fuzz-inputs: export ELANITE_FUZZ_SEED = $(SEED)
 fuzz-inputs: build
 	cargo test --locked --quiet --package elanite-experiment --test inputs -- --nocapture
-	PROPTEST_CASES=$$(($(SECONDS) * 500)) cargo test --locked --quiet --package elanite-goal --test reading a_damaged_file
-	cargo test --locked --quiet --package elanite-link --test hostile whatever -- --nocapture
+	PROPTEST_CASES=$$(($(SECONDS) * 500)) cargo test --locked --quiet --package elanite-goal --test all reading::a_damaged_file
+	cargo test --locked --quiet --package elanite-link --test all hostile::whatever -- --nocapture
 	cargo test --locked --quiet --package elanite-mpirun --lib hostile::whatever -- --nocapture
 	$(BIN)/python -m pytest tests/test_inputs.py tests/test_trace_inputs.py tests/test_mpirun_hostile.py
 
@@ -122,14 +124,17 @@ docs: build
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
 	$(BIN)/python docs/figures.py $(OUT)
 
+# The essays of modules name the private modules below them, which the pages show as plain text.
 site: build
 	$(BIN)/python website/build.py $(OUT)/site $(if $(wildcard $(OUT)/store),--store $(OUT)/store)
-	cargo doc --workspace --no-deps --locked --quiet
+	RUSTDOCFLAGS='--deny warnings --allow rustdoc::private-intra-doc-links' \
+		cargo doc --workspace --no-deps --locked --quiet
 	rm -rf $(OUT)/site/rust && cp -r $${CARGO_TARGET_DIR:-target}/doc $(OUT)/site/rust
 	@echo "site: $(OUT)/site/index.html"
 
+# A wheel for another kind of processor is of no Python here: the stable interface needs none.
 wheel: $(VENV)/.installed
-	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
+	$(if $(TARGET),env -u PYO3_PYTHON CARGO_BUILD_TARGET=$(TARGET) PYO3_NO_PYTHON=1) $(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
 	@ls $(OUT)/wheel
 
 lock: $(VENV)/.installed

@@ -5,13 +5,16 @@ process loads, and ``elanite mpirun`` and ``elanite prun`` need it. So the libra
 the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. Likewise, a source distribution of
 maturin would lack the crates of the library: here, it has every file of the repository.
 
+With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the library that it
+had, which its own ranks load.
+
 It fails if cargo or git fails, with their own words on standard error.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import subprocess
 import tarfile
 import tempfile
@@ -44,8 +47,13 @@ LIBRARY = ROOT / "python" / "elanite" / "libelanite-fi.so"
 
 def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """Build a wheel that needs nothing of the checkout, and return its name."""
+    before = LIBRARY.read_bytes() if LIBRARY.exists() and os.environ.get("CARGO_BUILD_TARGET") else None
     build_library()
-    return maturin.build_wheel(folder, settings, metadata)
+    try:
+        return maturin.build_wheel(folder, settings, metadata)
+    finally:
+        if before is not None:
+            replace(before)
 
 
 def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
@@ -80,7 +88,12 @@ def build_library() -> None:
         for file in artifact["filenames"]
         if file.endswith(".so")
     )
-    # Copied aside and renamed, so that a run that goes on keeps the one it has.
+    replace(Path(built).read_bytes())
+
+
+def replace(library: bytes) -> None:
+    """Put a library of ranks into the package: aside and renamed, so that a run that goes on keeps the one it has."""
     aside = LIBRARY.with_suffix(".so.new")
-    shutil.copy2(built, aside)
+    aside.write_bytes(library)
+    aside.chmod(0o755)
     aside.replace(LIBRARY)

@@ -292,7 +292,7 @@ def test_workers_killed_at_50_random_moments(long: Path, tmp_path: Path) -> None
 
 def test_a_worker_killed_at_a_random_moment(tmp_path: Path) -> None:
     """The points last some seconds in all, so that the kill finds work under way."""
-    words = ("run", SMALL, "--set", "run.window=60 ms", "--set", "run.seeds=1", "--format", "csv")
+    words = ("run", SMALL, "--set", "run.window=200 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
         command(*words, "--out", str(tmp_path / "struck"), "--executor", "dask", "--workers", "2"),

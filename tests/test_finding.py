@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +14,8 @@ import pytest
 from conftest import SMALL, Ended
 from elanite import catalog, sources
 from elanite.claims import claims
+from elanite.differences import Comparison, Line
+from elanite.measures.numbers import number
 
 Run = Callable[..., Ended]
 
@@ -134,17 +138,81 @@ def test_two_folders_are_compared(elanite: Run, campaign: Path) -> None:
     same = elanite("compare", str(campaign), str(campaign))
     assert same.code == 0
     assert same.out == ""
-    assert "0 of 0 figures" in same.err
+    assert "the same; only in" in same.err
+    assert "figures of other points" not in same.err
     found = json.loads(elanite("compare", str(campaign), "slow", "--format", "json").out)
     latencies = [line for line in found if line["metric"] == "latency"]
     assert latencies
-    assert all(line["differs"] and line["ratio"]["mean"] > 1 for line in latencies)
+    # A ping is one value: it has no interval, and only who knows that nothing in it is random can tell what it says.
+    assert all(line["differs"] is None and line["ratio"]["mean"] > 1 for line in latencies)
     shown = elanite("compare", str(campaign), "slow")
-    assert "B / A" in shown.out
+    # However long the folders' names are.
+    assert shown.out.splitlines()[1].endswith("B / A       change")
+    assert f"A is {campaign}, B is slow" in shown.err
     assert "only in" in shown.err
+    ratios = [float(line.split()[-3]) for line in shown.out.splitlines() if line.endswith("no interval")]
+    changes = [round(max(ratio, 1 / ratio), 1) for ratio in ratios]
+    assert changes[: len(latencies)] == sorted(changes[: len(latencies)], reverse=True), "the largest change first"
+    assert f"{len(found)} figures of other points: 0 differ" in shown.err
+    assert f"{len(changes)} of them are 0.5% or more apart" in shown.err
     missing = elanite("compare", str(campaign), "nowhere")
     assert missing.code == 2
     assert "nowhere has no results" in missing.err
+
+
+def test_what_differs_and_what_cannot_be_told() -> None:
+    def line(a: list[float], b: list[float]) -> Line:
+        return Line("x", "s", {}, "", "m", "us", number(a), number(b))
+
+    noisy = [99.0, 100.0, 101.0, 100.0]
+    far, near = line(noisy, [value + 10 for value in noisy[::-1]]), line(noisy, [100.0, 99.5, 101.0, 100.5])
+    assert (far.differs, near.differs) == (True, False)
+    once, twice = line([100.0], [100.001]), line([100.0, 101.0], [200.0, 202.0])
+    assert (once.differs, twice.differs, line([3.0], [3.0]).differs) == (None, None, False)
+    assert line([0.0], [1.0]).change == math.inf
+    assert line([200.0], [100.0]).change == line([100.0], [200.0]).change == 1.0
+    found = Comparison((once, near, far, twice), 0, 0, 0, 0)
+    assert found.differing == [far]
+    assert found.unknown == [twice, once], "the largest change first"
+
+
+def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_path: Path) -> None:
+    shipped = catalog.explain("link.hop_delay")
+    assert shipped.allowed_on == "es40-qsnet"
+    assert "in steps of the cycle, 5 ns" in shipped.allowed
+    assert elanite("new", "machine", "mine", "--from", "infiniband-ndr").code == 0
+    text = (tmp_path / "mine.toml").read_text(encoding="utf-8")
+    title = tomllib.loads(text)["machine"]["title"]
+    assert title == "a machine of my own, begun from infiniband-ndr"
+    ended = elanite("explain", "link.hop_delay", "--machine", "mine.toml")
+    assert ended.code == 0, ended.err
+    assert "allowed on mine: " in ended.out
+    assert "in steps of the cycle, 1.28 ns" in " ".join(ended.out.split())
+    assert "moves on mine: not studied" in ended.out
+    assert "es40-qsnet" not in ended.out
+    # A shipped machine by its name or by its file has its study, and the others are left out.
+    moves = [each.name for each in catalog.explain("link.hop_delay", sources.read("machine", "es40-qsnet")).moves]
+    assert moves == ["moves on es40-qsnet"]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("link.latency", "link.hop_delay"),
+        ("mtu", "packet.payload"),
+        ("link.bandwidth", "link.rate"),
+        ("vc", "link.channels"),
+    ],
+)
+def test_what_others_call_a_parameter_leads_to_it(elanite: Run, key: str, meant: str) -> None:
+    ended = elanite("explain", key)
+    assert ended.code == 2
+    assert f"there is no parameter, claim, key or column `{key}`; here that is `{meant}`\n" in ended.err
+
+
+def test_synonyms_lead_to_parameters() -> None:
+    known = {row["parameter"] for row in catalog.parameters()} | {"run.window"}
+    assert {one for ones in catalog.SYNONYMS.values() for one in ones} <= known
 
 
 def test_claims_are_chosen(elanite: Run) -> None:

@@ -189,6 +189,27 @@ def test_operations_are_kept_on_request(tmp_path: Path) -> None:
     assert operations["end_us"].max() == found.summary["time_us"]
 
 
+def test_the_hottest_links_between_switches_are_shown_beside_those_of_nodes(tmp_path: Path) -> None:
+    """Four ranks under one switch send through one up-link: it is busy, and links of nodes do not hide it."""
+    narrow = ["topology.nodes=16", "topology.down=[4, 4]", "topology.up=[1]"]
+    machine = el.Machine.load("es40-qsnet", narrow)
+    found = replayed(tmp_path, goal.all_to_all(16, SIZE), machine=machine)
+    links = found.as_json()["links"]
+    assert [link["level"] for link in links] == [0, 0, 0, 1, 1, 1]
+    for level in (0, 1):
+        busy = [link["busy"] for link in links if link["level"] == level]
+        assert busy == sorted(busy, reverse=True)
+        most = found.tables["links"].filter(level=level)["busy_ps"].max()
+        assert busy[0] == pytest.approx(most / 1e6 / found.summary["time_us"])
+    inside = replayed(tmp_path, goal.all_to_all(4, SIZE), machine=machine).as_json()["links"]
+    assert {link["level"] for link in inside} == {0}, "nothing leaves the switch"
+    path = tmp_path / "sixteen.goal"
+    path.write_text("".join(goal.all_to_all(16, SIZE)), encoding="ascii")
+    words = ["replay", str(path), "--out", str(tmp_path), *(word for each in narrow for word in ("--set", each))]
+    shown = execute(command(*words), env=environment()).out
+    assert shown.index("of nodes:") < shown.index("between switches:") < shown.index("digest")
+
+
 def test_the_command_line_makes_and_replays_a_trace(tmp_path: Path) -> None:
     trace = tmp_path / "f.goal"
     made = execute(command("goal", "allreduce", "--algorithm", "ring", "--ranks", "8", "--size", "1 KB"))

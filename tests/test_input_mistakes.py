@@ -77,7 +77,7 @@ IN_PYTHON = [
 
 IN_RUST = [
     (
-        ("link", "--test", "hostile"),
+        ("link", "--test", "all", "hostile::"),
         Mistake(
             "a payload may leave what was written",
             "crates/link/src/area.rs",
@@ -86,7 +86,7 @@ IN_RUST = [
         ),
     ),
     (
-        ("link", "--test", "hostile"),
+        ("link", "--test", "all", "hostile::"),
         Mistake(
             "room is made for any length",
             "crates/link/src/simulator.rs",
@@ -95,7 +95,7 @@ IN_RUST = [
         ),
     ),
     (
-        ("link", "--test", "hostile"),
+        ("link", "--test", "all", "hostile::"),
         Mistake(
             "the simulator believes that a rank still waits",
             "crates/link/src/simulator.rs",
@@ -104,7 +104,7 @@ IN_RUST = [
         ),
     ),
     (
-        ("link", "--test", "hostile"),
+        ("link", "--test", "all", "hostile::"),
         Mistake(
             "a rank may end within an order",
             "crates/link/src/simulator.rs",

@@ -209,6 +209,18 @@ def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
     assert all(figure.spec() for figure in kept.figures())
 
 
+def test_a_run_that_is_not_there_is_told_with_those_that_are(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
+    none = elanite("congestion", "kept/mpirun/xyz")
+    assert none.code == 2
+    assert none.err.startswith("error: there is no run in kept/mpirun/xyz, nor any other in kept/mpirun")
+    assert mpirun("-n", "2", "--out", "kept", "true").code == 0
+    (folder,) = (tmp_path / "kept" / "mpirun").iterdir()
+    wrong = elanite("congestion", f"kept/mpirun/{folder.name[:-1]}")
+    assert wrong.code == 2
+    assert f"did you mean `kept/mpirun/{folder.name}`?" in wrong.err
+    assert "experiment" not in wrong.err
+
+
 def test_another_folder_is_no_run(elanite: Run, tmp_path: Path) -> None:
     ended = elanite("congestion", str(tmp_path))
     assert ended.code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -36,6 +37,28 @@ def test_a_source_distribution_has_every_file(tmp_path: Path) -> None:
     assert set(listed.splitlines()) <= names
     assert {"crates/fi/Cargo.toml", "python/elanite/data/machines/es40-qsnet.toml"} <= names
     assert not [each for each in names if each.startswith("target")]
+
+
+CROSS = """
+import pathlib, sys
+sys.path.insert(0, "packaging")
+import backend
+backend.LIBRARY = pathlib.Path(sys.argv[1], "libelanite-fi.so")
+backend.LIBRARY.write_bytes(b"of this machine")
+backend.build_library = lambda: backend.replace(b"of the other")
+backend.maturin.build_wheel = lambda *_: backend.LIBRARY.read_bytes().decode()
+print(backend.build_wheel("."))
+print(backend.LIBRARY.read_bytes().decode())
+"""
+
+
+@pytest.mark.parametrize(("target", "left"), [("aarch64-unknown-linux-gnu", "of this machine"), ("", "of the other")])
+def test_a_wheel_for_another_processor_leaves_the_library_of_this_one(tmp_path: Path, target: str, left: str) -> None:
+    """The wheel has the library of its target; ranks of the checkout go on with theirs."""
+    environment = os.environ | {"CARGO_BUILD_TARGET": target}
+    ended = execute([sys.executable, "-c", CROSS, str(tmp_path)], cwd=ROOT, env=environment)
+    assert ended.out.splitlines() == ["of the other", left], ended
+    assert [file.name for file in tmp_path.iterdir()] == ["libelanite-fi.so"]
 
 
 CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MULTILINE)

@@ -42,6 +42,13 @@ CASES = [
     pytest.param("gradient", 8, ("--ranks-per-node", "2"), id="two ranks on a node", marks=pytest.mark.slow),
     pytest.param("halo", 4, ("--machine", "opteron-qsnet2"), id="Elan4", marks=pytest.mark.slow),
     pytest.param("gradient", 4, ("--network", "ideal"), id="ideal network", marks=pytest.mark.slow),
+    pytest.param("probe", 4, ("--network", "ideal"), id="probe on the ideal network", marks=pytest.mark.slow),
+    pytest.param("probe", 4, ("--machine", "opteron-qsnet2"), id="probe on Elan4", marks=pytest.mark.slow),
+    pytest.param("halo", 4, ("--network", "ideal"), id="halo on the ideal network", marks=pytest.mark.slow),
+    pytest.param("any", 4, (), id="any of several", marks=pytest.mark.slow),
+    pytest.param("vectors", 4, (), id="vectors", marks=pytest.mark.slow),
+    pytest.param("polls", 4, (), id="polls by probes", marks=pytest.mark.slow),
+    pytest.param("tests", 4, (), id="polls by tests", marks=pytest.mark.slow),
 ]
 
 
@@ -57,6 +64,22 @@ def test_a_replay_takes_the_time_of_the_run(
     assert again["messages"] == run["messages"] > 0
     assert again["bytes"] == run["bytes"]
     assert again["simulated_us"] == pytest.approx(run["simulated_us"], rel=TOLERANCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("pattern", "differs"), [("halo", False), ("polls", True)])
+def test_the_summary_tells_how_long_the_replay_takes(
+    mpi_programs: Path, tmp_path: Path, pattern: str, *, differs: bool
+) -> None:
+    """What a trace cannot hold of polls is told with the size of the difference."""
+    options = ("-n", "4", "--network", "ideal")
+    words = ("mpirun", *options, "--record", "run.goal", str(mpi_programs / "patterns"), pattern)
+    ended = execute(command(*words), cwd=tmp_path)
+    assert ended.code == 0, ended
+    said = " ".join(ended.err.split("on this machine the replay takes ", 1)[1].split())
+    change = float(said.split(" µs, ", 1)[1].split("%", 1)[0])
+    assert (abs(change) > 1) == ("MPI_Iprobe" in said) == differs
+    assert "--network ideal" in ended.err
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -126,6 +127,44 @@ def test_mistakes_are_told_before_anything_runs(tmp_path: Path) -> None:
     assert "link.rate" in attempt({"link.rate": "399 MB/s..401 MB/s in 2"}), "no whole cycle"
 
 
+def test_a_key_without_its_section_is_told_with_the_keys_that_there_are(elanite: Run) -> None:
+    for words in (["sweep", SMALL, "--vary", "load=1 GB/s..20 GB/s in 3"], ["run", SMALL, "--set", "load=1 GB/s"]):
+        ended = elanite(*words)
+        assert ended.code == 2
+        assert "there is no `load`" in ended.err
+        assert "did you mean series.load.load?" in ended.err
+    # Of two series with this field, both; misspelt, the field; a key of the machine; several words.
+    for key, says in (
+        ("message", "series.ping.message, series.load.message?"),
+        ("mesage", "series.ping.message, series.load.message?"),
+        ("hop_delay", "did you mean link.hop_delay?"),
+        ("rum.window", "did you mean run.window"),
+        ("qqqqqq", "`elanite show` lists keys"),
+    ):
+        with pytest.raises(UsageError, match=re.escape(says)):
+            planned(f"{key}=1,2")
+    # What is proposed is taken.
+    keys = [ranges.read("--vary", "series.load.load=50 MB/s,60 MB/s"), ranges.read("--vary", "link.hop_delay=55 ns")]
+    assert len(sweeps.planned(sources.read("experiment", SMALL), [], [*FEW], keys)) == 2
+
+
+def test_a_field_of_a_series_has_one_column(tmp_path: Path) -> None:
+    vary = {"series.ping.message": ["64 B", "1 KB", "16 KB"], "link.hop_delay": ["55 ns", "60 ns"]}
+    found = el.sweep(few(), vary, out=tmp_path, jobs=1)
+    frame = found.frame()
+    assert "series.ping.message" not in frame.columns
+    ping = frame.filter(series="ping")
+    assert set(ping["message"]) == {"64 B", "1 KB", "16 KB"}
+    # The other series does not know the field: its points are there once for each delay.
+    identities = [(point.id, point.parameters["link.hop_delay"]) for point in found.points]
+    assert len(set(identities)) == len(identities) == 2 * (3 * 2 + 2)
+    figures = list(generic.draw(ping.filter(metric="latency")))
+    (legend,) = {layer["encoding"]["color"]["title"] for figure in figures for layer in figure.spec()["layer"]}
+    assert legend == "link.hop_delay / source"
+    looks = [layer["encoding"]["color"]["legend"] for figure in figures for layer in figure.spec()["layer"]]
+    assert all(look["titleLimit"] == 0 for look in looks), "a long title is not cut"
+
+
 def test_varied_keys_are_columns(tmp_path: Path) -> None:
     found = el.sweep(few(), {"bus.rate": ["100 MB/s", "200 MB/s"], "host.call": ["250 ns"]}, out=tmp_path, jobs=1)
     frame = found.frame()
@@ -181,6 +220,29 @@ def test_a_sweep_is_drawn_by_what_varies(elanite: Run, tmp_path: Path) -> None:
     assert "bus.rate" in header
     assert "bus.rate" in (tmp_path / "rates.html").read_text(encoding="utf-8")
     assert "--series ping --where source=main --metric latency --html rates.html" in ended.err
+
+
+def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None:
+    sizes = {"64 B": 64, "64 KB": 65536, "1 MB": 1048576}
+    rows = [
+        {"series": "ping", "metric": metric, "unit": unit, "value": value * count**share, "message": text}
+        | {"message_bytes": count}
+        for metric, unit, value, share in (("latency", "us", 1.0, 0.7), ("bandwidth", "MB/s", 20.0, 0.2))
+        for text, count in sizes.items()
+    ]
+    latency, bandwidth = generic.draw(pl.DataFrame(rows))
+    for figure in (latency, bandwidth):
+        for layer in figure.spec()["layer"]:
+            x = layer["encoding"]["x"]
+            assert (x["scale"]["type"], x["scale"]["base"]) == ("log", 2)
+            assert "KB" in x["axis"]["labelExpr"]
+            assert {1024, 65536, 1048576} <= set(x["axis"]["values"])
+    kinds = [
+        [layer["encoding"]["y"]["scale"].get("type") for layer in figure.spec()["layer"]]
+        for figure in (latency, bandwidth)
+    ]
+    assert set(kinds[0]) == {"log"}
+    assert set(kinds[1]) == {None}
 
 
 def test_an_axis_with_zero_and_great_values_has_steps() -> None:

@@ -8,6 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import SMALL, Ended, command, environment, execute
+from elanite.claims import claims
 from elanite.cli.tables import _wrapped
 from elanite.text import brief, estimate, quantity
 
@@ -30,11 +31,30 @@ def test_results_fit(campaign: Path, tmp_path: Path, snapshot: SnapshotAssertion
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_scoreboard_fits(campaign: Path, tmp_path: Path, width: int) -> None:
-    ended = at(width, "claims", "--out", str(campaign), cwd=tmp_path)
+    ended = at(width, "claims", "--only", "ping", "--out", str(campaign), cwd=tmp_path)
     assert ended.code == 0, ended.err
     assert max(map(len, ended.out.splitlines())) <= width
     assert "ping.uni.latency.0B" in ended.out
     assert "2.2 µs" in ended.out
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_claims_without_results_are_a_sentence(campaign: Path, tmp_path: Path, width: int) -> None:
+    ended = at(width, "claims", "--out", str(campaign), cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    assert max(map(len, ended.out.splitlines())) <= width
+    assert len(ended.out.splitlines()) < 6
+    said = " ".join(ended.out.split())
+    assert f"{len(claims())} claims without results" in said
+    assert "of qsnet" in said
+    assert "hold" not in said
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_explanations_fit(tmp_path: Path, width: int) -> None:
+    ended = at(width, "explain", "link.hop_delay", "--machine", "infiniband-ndr", cwd=tmp_path)
+    assert ended.code == 0, ended.err
+    assert max(map(len, ended.out.splitlines())) <= width
 
 
 @pytest.mark.parametrize("width", WIDTHS)

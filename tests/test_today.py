@@ -78,7 +78,7 @@ def test_claims_of_today_are_counted_apart() -> None:
     of_papers = [Verdict(papers[0], simulated=1.0, holds=True), Verdict(papers[1], simulated=1.0, holds=False)]
     of_today = [Verdict(claim, simulated=1.0, holds=True) for claim in today]
     alone, both = headline(of_papers), headline([*of_papers, *of_today])
-    assert alone.startswith("1 of 2 predicted claims hold, 1 missed; ")
+    assert alone == "1 of 2 predicted claims hold, 1 missed"
     assert both.startswith(f"{alone}. Networks of today: ")
     fitted = sum(claim.role == "fitted" for claim in today)
     assert f"{len(today) - fitted} of {len(today) - fitted} predicted claims hold" in both

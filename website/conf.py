@@ -22,7 +22,8 @@ autodoc_preserve_defaults = True
 copybutton_prompt_text = "$ "
 
 html_theme = "furo"
-html_theme_options = {"source_repository": "https://github.com/elanite/elanite", "source_branch": "main"}
+# No buttons that lead to the source of a page: pages are laid out from files elsewhere, or made of the program.
+html_theme_options = {"top_of_page_buttons": []}
 html_show_sphinx = False
 html_copy_source = False
 

@@ -55,8 +55,9 @@ fn shmem_times() {
     );
 }
 
-/// The table beside which the tests of Python lay that of the programs in C.
+/// The table beside which the tests of Python lay that of the programs in C: the quick ones of them its rows of two processes.
 #[test]
+#[ignore = "collective calls of 64 processes take most of a minute without optimisation"]
 fn elan_times() {
     insta::assert_snapshot!("elan_times", printed(env!("CARGO_BIN_EXE_elan_times"), &[]));
 }

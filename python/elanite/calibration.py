@@ -29,6 +29,7 @@ from elanite import measured, ranges
 from elanite.api import Machine
 from elanite.errors import UsageError
 from elanite.machines import rewritten
+from elanite.overrides import of_experiment
 from elanite.plan import FIRST_SEED, plan
 from elanite.ranges import Choice, Range
 from elanite.search import Search, Spent
@@ -194,7 +195,7 @@ def _ranges(fit: Mapping[str, str] | Sequence[Choice | Range]) -> list[Range]:
     for each in keys:
         if not isinstance(each, Range) or each.count:
             raise UsageError(f"--fit {each.key}: a fit needs a range\n  for example --fit {each.key}='10 ns..50 ns'")
-        if each.key.split(".")[0] in ranges.EXPERIMENT:
+        if of_experiment(each.key):
             raise UsageError(f"--fit {each.key}: this key belongs to the experiment\n  fit parameters of the machine")
         found.append(each)
     return found

@@ -24,8 +24,9 @@ from elanite.text import counted, duration, plain, published, symbol
 from elanite.vary import is_uncertain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from elanite.sources import Source
     from elanite.store import Store
     from elanite.studied import Effect
 
@@ -120,6 +121,8 @@ class Meaning:
     """What it is, in a sentence or two."""
     allowed: str = ""
     """Type, unit and bounds."""
+    allowed_on: str = ""
+    """The machine whose reader says so: bounds may depend on its other values, as those of a delay on its cycle."""
     facts: list[tuple[str, str]] = field(default_factory=list)
     """More, as pairs of a name and a text."""
     moves: list[Moves] = field(default_factory=list)
@@ -149,12 +152,54 @@ class _Parameter:
     example: str
 
 
-def explain(key: str) -> Meaning:
-    """What a key means. Raises ``UsageError`` with similar keys if there is none."""
+SYNONYMS = {
+    "latency": ("link.hop_delay", "adapter.dma_start", "adapter.input"),
+    "delay": ("link.hop_delay",),
+    "bandwidth": ("link.rate", "bus.rate"),
+    "speed": ("link.rate", "bus.rate"),
+    "mtu": ("packet.payload",),
+    "packet_size": ("packet.payload",),
+    "buffers": ("link.buffer", "adapter.input_buffers"),
+    "credits": ("link.buffer",),
+    "queue_depth": ("adapter.queue", "adapter.packets_in_flight"),
+    "window": ("run.window", "adapter.packets_in_flight"),
+    "vcs": ("link.channels",),
+    "virtual_channels": ("link.channels",),
+    "virtual_lanes": ("link.channels",),
+    "ports": ("topology.down", "topology.up"),
+    "radix": ("topology.down", "topology.up"),
+    "oversubscription": ("topology.up", "topology.parallel"),
+    "taper": ("topology.up", "topology.parallel"),
+    "levels": ("topology.down", "topology.up"),
+    "switches": ("topology.down", "topology.up"),
+    "cores": ("host.cpus",),
+    "nics": ("rails.count",),
+    "pcie": ("bus.rate", "bus.duplex", "elan4.split"),
+    "eager": ("tport.big", "tport.small"),
+    "eager_limit": ("tport.big", "tport.small"),
+    "rendezvous": ("tport.big",),
+    "switch_latency": ("link.hop_delay",),
+    "switch_delay": ("link.hop_delay",),
+    "cable": ("link.hop_delay",),
+    "overhead": ("host.call", "host.request", "bus.burst_overhead", "packet.transaction_overhead"),
+    "arbiter": ("switch.arbitration",),
+    "adaptive": ("switch.ascent", "topology.routing"),
+}
+"""What others call the parameters, in the order of what is meant most often."""
+
+
+def explain(key: str, machine: Source | None = None) -> Meaning:
+    """What a key means, in the shipped machines or in one machine.
+
+    Raises ``UsageError`` with similar keys if there is none.
+    """
     known: dict[str, Meaning] = {}
+    chosen = [machine] if machine else [sources.read("machine", name) for name in sources.shipped("machine")]
     for one in _parameters():
         if one.key == key:
-            return Meaning(key, one.text, _allowed(one), list(_values(key)), list(_moves(key)))
+            allowed, where = _allowed(one, machine)
+            moves = _moves_here(key, machine) if machine else _moves(key)
+            return Meaning(key, one.text, allowed, where, list(_values(key, chosen)), list(moves))
         known[one.key] = Meaning(one.key, one.text)
     for claim in claims():
         facts = [
@@ -167,26 +212,41 @@ def explain(key: str) -> Meaning:
             ("inference", claim.inference),
             ("fitted by", ", ".join(_fitted_by(claim.id))),
         ]
-        known[claim.id] = Meaning(claim.id, claim.says, "", [fact for fact in facts if fact[1]], list(_moved(claim.id)))
+        facts = [fact for fact in facts if fact[1]]
+        known[claim.id] = Meaning(claim.id, claim.says, facts=facts, moves=list(_moved(claim.id)))
     for name, text in _experiment_keys():
-        known.setdefault(name, Meaning(name, text, "", [("where", "experiment files")]))
+        known.setdefault(name, Meaning(name, text, facts=[("where", "experiment files")]))
     for table, columns in _core.tables():
         for column, kind, unit, text in columns:
             said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
-            known.setdefault(column, Meaning(column, text, "", [("where", said)]))
+            known.setdefault(column, Meaning(column, text, facts=[("where", said)]))
     if key in known:
         return known[key]
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)
     if len(tails) == 1:
-        return explain(tails[0])
-    hint = f"; there are: {', '.join(tails)}" if tails else sources.did_you_mean(key, known)
+        return explain(tails[0], machine)
+    if meant := _meant(key):
+        hint = f"; here that is {' or '.join(f'`{one}`' for one in meant)}"
+    else:
+        hint = f"; there are: {', '.join(tails)}" if tails else sources.did_you_mean(key, known)
     raise UsageError(
         f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters` lists parameters"
     )
 
 
+def _meant(key: str) -> tuple[str, ...]:
+    """The parameters that others call so; of the section that is named, if it has one of them."""
+    section, _, word = key.rpartition(".")
+    word = word.replace("-", "_").lower()
+    found = next((SYNONYMS[each] for each in (word, f"{word}s", word.removesuffix("s")) if each in SYNONYMS), ())
+    return tuple(one for one in found if one.startswith(f"{section}.")) or found
+
+
 def _machine(name: str) -> dict[str, Any]:
-    source = sources.read("machine", name)
+    return _loaded(sources.read("machine", name))
+
+
+def _loaded(source: Source) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, []))
     return found
 
@@ -238,12 +298,12 @@ TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 G
 """Values at which a reader of machine files says what it allows."""
 
 
-def _allowed(parameter: _Parameter) -> str:
-    """Type and bounds of a parameter, in the words of the reader of machine files."""
+def _allowed(parameter: _Parameter, machine: Source | None = None) -> tuple[str, str]:
+    """Type and bounds of a parameter, in the words of the reader of machine files, and the machine that it read."""
     name = "es40-qsnet" if not parameter.key.startswith(("elan4.", "rails.")) else "opteron-qsnet2"
     if parameter.key.startswith("rails."):
         name = "smart-multirail"
-    source = sources.read("machine", name)
+    source = machine or sources.read("machine", name)
     said: list[str] = []
     for trial in TRIALS:
         try:
@@ -257,41 +317,55 @@ def _allowed(parameter: _Parameter) -> str:
     # The type in words once, and every bound.
     types = [one for one in said if "such as" in one or one.startswith("a decimal number")]
     bounds = [one for one in said if one not in types]
-    return "; ".join(dict.fromkeys([*types[-1:], *bounds])).replace(" us", " µs")
+    return "; ".join(dict.fromkeys([*types[-1:], *bounds])).replace(" us", " µs"), source.name
 
 
-def _values(key: str) -> Iterator[tuple[str, str]]:
-    """The value of a parameter in each shipped machine, with its source, and the claims that fitted it."""
-    for name in sources.shipped("machine"):
-        for one in _machine(name)["parameters"]:
+def _values(key: str, machines: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """The value of a parameter in each machine that has it, with its source, and the claims that fitted it."""
+    for machine in machines:
+        for one in _loaded(machine)["parameters"]:
             if one["key"] == key:
                 fitted = f"; fitted to {', '.join(one['fitted_to'])}" if one.get("fitted_to") else ""
-                yield name, f"{plain(one['value'])}: {one['source']}{fitted}"
+                yield machine.name, f"{plain(one['value'])}: {one['source']}{fitted}"
 
 
 def _moves(key: str) -> Iterator[Moves]:
-    """Which claims a parameter moves, on each machine that has the parameter."""
+    """Which claims a parameter moves, on each shipped machine that has the parameter."""
+    others: dict[str, list[str]] = {}
     for name in sources.shipped("machine"):
         machine = Machine.load(name)
         one = next((each for each in machine.parameters if each.key == key), None)
         study = studied.shipped().get(name)
         if one is None:
             continue
-        label = f"moves on {name}"
         if study is None:
             made = f"; elanite sensitivity {name} makes a study" if name in studies() else ""
-            yield Moves(label, f"not studied{made}")
+            others.setdefault(f"not studied{made}", []).append(name)
         elif not is_uncertain(one):
-            yield Moves(label, "not studied, as studies change only values that were fitted or assumed")
+            others.setdefault("not studied, as studies change only values that were fitted or assumed", []).append(name)
         elif key not in study.values:
-            yield Moves(label, "not studied, as the value has no step that the machine and the experiments take")
+            why = "not studied, as the value has no step that the machine and the experiments take"
+            others.setdefault(why, []).append(name)
         else:
             values, effects = study.values[key], study.of(key)
             stale = study.stale(key, str(one.value))
             of = f"of {counted(len(study.claims), 'claim')} studied ({stale or study.date})"
             said = f"{len(effects) or 'none'} {of}"
             steps = (plain(values.get("less", "")), plain(values.get("more", "")))
-            yield Moves(label, said, steps, effects, _pairs(name))
+            yield Moves(f"moves on {name}", said, steps, effects, _pairs(name))
+    for why, names in others.items():
+        yield Moves(f"moves on {', '.join(names)}", why)
+
+
+def _moves_here(key: str, machine: Source) -> Iterator[Moves]:
+    """Which claims a parameter moves on one machine, which may be the user's."""
+    shipped = sources.shipped("machine")
+    if machine.name in shipped and sources.read("machine", machine.name).text == machine.text:
+        for each in _moves(key):
+            if machine.name in (names := each.name.removeprefix("moves on ").split(", ")):
+                yield each if len(names) == 1 else Moves(f"moves on {machine.name}", each.text)
+    else:
+        yield Moves(f"moves on {machine.name}", "not studied: there are no claims about a machine of your own")
 
 
 def _moved(claim: str) -> Iterator[Moves]:

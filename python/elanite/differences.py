@@ -7,13 +7,17 @@ figures; points with the same seeds are compared batch by batch, so that what bo
 ``compare_stores`` does it for all points of two stores. Points are the same work if experiment, series and parameters
 agree; their machines, windows, seeds and model revisions may differ, which is what is compared. A store may hold the
 same work twice, with different overrides or machines: such points are counted and left out, since nothing says which
-of them is meant. A figure *differs* if the 95% interval of the difference does not contain zero; a figure with fewer
-than three values on a side has no interval and differs if the means are not equal.
+of them is meant.
+
+A figure *differs* if the 95% interval of the difference does not contain zero. A figure with fewer than three values on
+a side has no interval. If its means are not equal, nothing tells a change from noise, unless one knows that the
+benchmark draws no random numbers, as a ping does not: such a figure is neither said to differ nor to be the same.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,8 +46,8 @@ def compare(first: Result, *others: Result) -> pl.DataFrame:
 
     A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean``
     with its interval ``low`` to ``high``, ``ratio`` to the first with its interval (null if the first is 0), and
-    ``differs``: whether the interval of the difference excludes 0. Raises ``UsageError`` if there is nothing to
-    compare.
+    ``differs``: whether the interval of the difference excludes 0 (null if there is no interval and the means are not
+    equal). Raises ``UsageError`` if there is nothing to compare.
     """
     rows = _side_by_side(first, *others)
     found = []
@@ -54,12 +58,11 @@ def compare(first: Result, *others: Result) -> pl.DataFrame:
                 if machine == line.first:
                     continue
                 ratio = line.ratios.get(machine)
-                gap = difference(figure, reference)
                 found.append(
                     {"series": series, **line.parameters, "metric": line.metric, "unit": line.unit, "on": machine}
                     | {"reference": reference.mean, "mean": figure.mean, "low": figure.low, "high": figure.high}
                     | {"ratio": ratio and ratio.mean, "ratio_low": ratio and ratio.low}
-                    | {"ratio_high": ratio and ratio.high, "differs": gap.low > 0 or gap.high < 0}
+                    | {"ratio_high": ratio and ratio.high, "differs": differs(reference, figure)}
                 )
     if not found:
         raise UsageError("the results have no configuration in common; compare results of the same experiment")
@@ -90,6 +93,16 @@ def _name(result: Result) -> str:
     return ", ".join([machine.name, *result.plan.overrides])
 
 
+def differs(a: Number, b: Number) -> bool | None:
+    """Whether the interval of the difference excludes 0; None if the means differ and there is no interval."""
+    if a.mean == b.mean:
+        return False
+    if min(len(a.values), len(b.values)) < FEWEST:
+        return None
+    change = difference(b, a)
+    return change.low > 0 or change.high < 0
+
+
 _Key = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON."""
 
@@ -108,12 +121,17 @@ class Line:
     b: Number
 
     @property
-    def differs(self) -> bool:
-        """Whether the figures differ by more than their intervals explain."""
-        if min(len(self.a.values), len(self.b.values)) < FEWEST:
-            return self.a.mean != self.b.mean
-        change = difference(self.b, self.a)
-        return change.low > 0 or change.high < 0
+    def differs(self) -> bool | None:
+        """Whether the figures differ by more than their intervals explain; None if no interval can tell."""
+        return differs(self.a, self.b)
+
+    @property
+    def change(self) -> float:
+        """How far the figures are apart, as a fraction of the smaller one: 0.5 for half as much more or less."""
+        low, high = sorted(abs(side.mean) for side in (self.a, self.b))
+        if self.a.mean * self.b.mean <= 0:
+            return 0.0 if self.a.mean == self.b.mean else math.inf
+        return high / low - 1
 
     @property
     def ratio(self) -> Number | None:
@@ -136,8 +154,17 @@ class Comparison:
 
     @property
     def differing(self) -> list[Line]:
-        """The figures that differ."""
-        return [line for line in self.lines if line.differs]
+        """The figures that differ by more than their intervals explain, the largest change first."""
+        return _largest(line for line in self.lines if line.differs)
+
+    @property
+    def unknown(self) -> list[Line]:
+        """The figures that are not equal and have no interval, the largest change first."""
+        return _largest(line for line in self.lines if line.differs is None)
+
+
+def _largest(lines: Iterable[Line]) -> list[Line]:
+    return sorted(lines, key=lambda line: -line.change)
 
 
 def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Comparison:

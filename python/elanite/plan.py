@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, sources
 from elanite.errors import ConfigError, UsageError
+from elanite.overrides import check as check_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -143,8 +144,9 @@ def plan(
     for base in bases:
         on = {ON: base.name} if len(bases) > 1 else {}
         text, file = experiment.text, experiment.file
+        changes = [*chosen, *base.overrides]
+        check_keys((change.partition("=")[0].strip() for change in changes if "=" in change), experiment, base)
         try:
-            changes = [*chosen, *base.overrides]
             planned = _core.plan(base.text, base.file, experiment.name, text, file, changes, seed)
         except ConfigError as error:
             if len(bases) == 1:

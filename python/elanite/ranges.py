@@ -21,15 +21,13 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core
 from elanite.api import Machine
 from elanite.errors import ConfigError, UsageError
+from elanite.overrides import of_experiment
 from elanite.vary import texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from elanite.sources import Source
-
-EXPERIMENT = ("run", "series", "fault")
-"""The first words of keys that belong to the experiment; all other keys belong to the machine."""
 
 _END = r"(-?\d+(?:\.\d+)?)(?: ([^\s\d.]\S*))?"
 _RANGE = re.compile(rf"{_END}\s*\.\.\s*{_END}(?: in (\d+))?( log)?")
@@ -129,12 +127,12 @@ def taken(where: Range, share: float, machine: Source, experiment: Source, overr
     Raises ``ConfigError`` with what the file says of the value if the file takes none nearby.
     """
     problem: ConfigError | None = None
-    base = Machine.of(machine, [each for each in overrides if not _of_experiment(each)])
+    base = Machine.of(machine, [each for each in overrides if not of_experiment(each)])
     for text in dict.fromkeys(texts(base, where.number(share), where.unit)):
         change = f"{where.key}={text}"
         try:
-            if _of_experiment(change):
-                own = [each for each in overrides if _of_experiment(each)]
+            if of_experiment(change):
+                own = [each for each in overrides if of_experiment(each)]
                 _core.load_experiment(experiment.text, experiment.file, [*own, change])
             else:
                 _core.load_machine(machine.text, machine.file, [*base.overrides, change])
@@ -145,10 +143,6 @@ def taken(where: Range, share: float, machine: Source, experiment: Source, overr
     if problem is None:
         raise UsageError(f"{where}: `{where.unit}` is no unit of a range")
     raise problem
-
-
-def _of_experiment(change: str) -> bool:
-    return change.partition("=")[0].split(".")[0].strip() in EXPERIMENT
 
 
 def _range(option: str, key: str, text: str) -> Range:

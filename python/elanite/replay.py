@@ -60,10 +60,9 @@ class Replay:
 
     def as_json(self, folder: str | None = None) -> dict[str, Any]:
         """The figures of the replay as plain data."""
-        from elanite.mpirun.summary import MOST_LINKS, hottest
+        from elanite.mpirun.summary import hottest_of_each
 
         summary, slowest = self.summary, self.slowest
-        links = hottest(self.tables["links"], summary["time_us"]).head(MOST_LINKS)
         return {
             "trace": str(self.trace),
             "machine": self.cluster.name,
@@ -74,7 +73,7 @@ class Replay:
             "cpu_seconds": round(self.cpu_seconds, 6),
             **{key: summary[key] for key in ("operations", "messages", "bytes", "packets", "packets_resent")},
             "slowest": {key: slowest[key] for key in ("rank", "node", "end_us", "computed_us")},
-            "links": links.to_dicts(),
+            "links": hottest_of_each(self.tables["links"], summary["time_us"]),
             "digest": summary["digest"],
             "folder": folder,
         }

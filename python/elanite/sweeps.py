@@ -14,6 +14,7 @@ store: an interrupted sweep goes on, and a point that another experiment has sim
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from elanite import campaign, ranges, sources
 from elanite.api import PointsFailed, Result
 from elanite.errors import ConfigError, UsageError
+from elanite.overrides import check as check_keys
 from elanite.plan import FIRST_SEED, plan
 from elanite.ranges import Choice, Range
 from elanite.store import Store
@@ -49,7 +51,8 @@ class Sweep:
     """The finished points of a sweep."""
 
     keys: tuple[str, ...]
-    """The varied keys, which are columns of all tables."""
+    """The varied keys, which are columns of all tables; a field of a series has the column of the field, such as
+    ``message`` for ``series.load.message``."""
     plans: tuple[Plan, ...]
     """One for each combination; the parameters of their points begin with the values of the varied keys."""
     store: Store = field(repr=False)
@@ -126,6 +129,7 @@ def planned(
     """The plans of all combinations, or of a sample; nothing is simulated."""
     ranges.unique("--vary", (each.key for each in keys))
     base = plan(experiment, machines, overrides, seed)
+    check_keys((each.key for each in keys), experiment, base.machines[0])
     combinations: dict[tuple[str, ...], None] = {}
     for shares in _sampled(keys, sample, seed) if sample else _all(keys):
         values: list[str] = []
@@ -140,12 +144,13 @@ def planned(
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
-    """One plan of the points of all combinations.
+    """One plan of the points of all combinations, those of series that no varied key changes once.
 
     The figures of the experiment do not know the varied keys, and would draw all combinations as one; the plan has the
     general figures, in which everything that varies is an axis or a curve.
     """
-    return replace(plans[0], figures=(), points=tuple(point for each in plans for point in each.points))
+    points = {(point.id, json.dumps(point.parameters)): point for each in plans for point in each.points}
+    return replace(plans[0], figures=(), points=tuple(points.values()))
 
 
 def _plan(
@@ -163,8 +168,21 @@ def _plan(
     except ConfigError as error:
         words, problems = error.args
         raise ConfigError(f"in the sweep, with {', '.join(changes)}:\n{words}", problems) from None
-    points = tuple(replace(point, parameters=chosen | point.parameters) for point in found.points)
+    points = tuple(replace(point, parameters=_beside(chosen, point) | point.parameters) for point in found.points)
     return replace(found, points=points)
+
+
+def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
+    """The varied keys of a point, without those of other series and those that are its parameters anyway."""
+    found = {}
+    for key, value in chosen.items():
+        first, *rest = key.split(".", 2)
+        if first == "series" and len(rest) == 2:
+            name, field = rest
+            if name != point.series or field in point.parameters:
+                continue
+        found[key] = value
+    return found
 
 
 def _all(keys: Sequence[Choice | Range]) -> Iterator[tuple[float, ...]]:

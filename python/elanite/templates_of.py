@@ -31,8 +31,8 @@ def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
     """A machine file like another machine, with a comment on every section and key."""
     from elanite.mpirun.cluster import tree_of
 
-    about = json.loads(_core.load_machine(preset.text, preset.file, []))
-    title = f"{nodes} nodes, otherwise like {preset.name}" if nodes else f"like {preset.name}: {about['title']}"
+    # True before the file is edited and after it: the title of the preset would tell of values that are gone.
+    title = f"a machine of my own, begun from {preset.name}"
     changed = dict(one.split("=", 1) for one in tree_of(preset, nodes)) if nodes else {}
     lines = [
         f"# {name}: a machine that starts from {preset.name}.",
@@ -44,7 +44,7 @@ def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
             " checks the file, and `elanite explain KEY` tells bounds."
         ),
         "",
-        *_comment("What the machine is called."),
+        *_comment("What the machine is called, and a title that reports show: say in a few words what the machine is."),
         "[machine]",
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title, ensure_ascii=False)}",
@@ -135,7 +135,7 @@ seeds = 1 # runs with different random numbers
 name = "load"
 title = "Uniform traffic from light load to saturation"
 [series.jobs.uniform] # a job, by a name of your choice; several jobs run at the same time
-pattern = "uniform" # where messages go: also neighbor, complement, shuffle, "pairs.csv", ...
+pattern = "uniform" # where messages go; for any number of nodes also complement, tornado, "shift 8", "random 1"
 nodes = {nodes} # the first so many nodes, or a set such as "0-15"
 processes = 16 # on each node, which share the load; each sends one message at a time
 message = "4 KB" # mean size; with few processes, short messages saturate the senders before they saturate the network

@@ -195,23 +195,27 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     today = [verdict for verdict in verdicts if verdict.claim.today and verdict.judged]
     verdicts = [verdict for verdict in verdicts if not verdict.claim.today]
     contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
-    line = (
-        f"{_count(verdicts, 'predicted', 'predicted claims')}; {_count(verdicts, 'fitted', 'fitted claims')};"
-        f" {_count(verdicts, 'inference', 'inferences of the authors')}; inconsistent in the source: {contradicted}"
-    )
-    return f"{line}. {of_today(today)}" if today else line
+    parts = [
+        _count(verdicts, "predicted", "predicted claims"),
+        _count(verdicts, "fitted", "fitted claims"),
+        _count(verdicts, "inference", "inferences of the authors"),
+        f"inconsistent in the source: {contradicted}" if contradicted else "",
+    ]
+    line = "; ".join(filter(None, parts))
+    return ". ".join(filter(None, [line, of_today(today)])) or "no claim is judged"
 
 
 def of_today(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many of the claims about networks of today hold."""
-    return (
-        f"Networks of today: {_count(verdicts, 'predicted', 'predicted claims')};"
-        f" {_count(verdicts, 'fitted', 'fitted claims')}"
-    )
+    """One line: how many of the claims about networks of today hold; empty if none is judged."""
+    counts = [_count(verdicts, "predicted", "predicted claims"), _count(verdicts, "fitted", "fitted claims")]
+    return f"Networks of today: {'; '.join(filter(None, counts))}" if any(counts) else ""
 
 
 def _count(verdicts: Sequence[Verdict], role: Role, name: str) -> str:
+    """How many claims of a role hold; empty if none of them is judged."""
     judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
+    if not judged:
+        return ""
     holds, missed = (sum(verdict.holds is one for verdict in judged) for one in (True, False))
     states = [verdict.state for verdict in judged]
     counts = {

@@ -1,6 +1,8 @@
 /* What parallel programs do, each in a few messages, for tests that compare the time of a whole run.
  *
- *     mpiexec -n 8 ./patterns PATTERN      PATTERN: ping, halo, collectives, gradient, farm, probe, window
+ *     mpiexec -n 8 ./patterns PATTERN
+ *
+ * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, window
  */
 #include "check.h"
 
@@ -56,6 +58,28 @@ static void collectives(void)
         MPI_Reduce(out, in, size / 8, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Collective operations in which ranks give and take different amounts, and some that do not block. */
+static void vectors(void)
+{
+    int counts[64], places[64], total = 0;
+    MPI_Request requests[2];
+    require(ranks <= 64, "there are at most 64 ranks");
+    for (int i = 0; i < ranks; i++) {
+        counts[i] = 700 * (i + 1);
+        places[i] = total;
+        total += counts[i];
+    }
+    for (int round = 0; round < ROUNDS / 2; round++) {
+        MPI_Gatherv(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE, round % ranks, MPI_COMM_WORLD);
+        MPI_Scatterv(out, counts, places, MPI_BYTE, in, counts[rank], MPI_BYTE, round % ranks, MPI_COMM_WORLD);
+        MPI_Allgatherv(out, counts[rank], MPI_BYTE, in, counts, places, MPI_BYTE, MPI_COMM_WORLD);
+        MPI_Scan(out, in, 100, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Ibcast(out, 5000, MPI_BYTE, 0, MPI_COMM_WORLD, &requests[0]);
+        MPI_Iallreduce(out + 5000, in, 20, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
 }
 
 /* Conjugate gradients for the second difference on a ring, whose cells lie on all ranks in turn. */
@@ -115,6 +139,30 @@ static void farm(void)
     }
 }
 
+/* Every rank serves messages of all others as they come, and answers each, by requests. */
+static void any(void)
+{
+    enum { MOST = 64 };
+    MPI_Request requests[MOST], sends[MOST], answers[MOST];
+    int others = ranks - 1, place;
+    require(others <= MOST, "there are at most %d ranks", MOST + 1);
+    for (int round = 0; round < ROUNDS; round++) {
+        int size = 40 << round;
+        for (int i = 0; i < others; i++) {
+            int other = (rank + i + 1) % ranks;
+            MPI_Irecv(in + i * size, size, MPI_BYTE, other, 1, MPI_COMM_WORLD, &requests[i]);
+            MPI_Irecv(in + LONGEST - 8, 8, MPI_BYTE, other, 2, MPI_COMM_WORLD, &answers[i]);
+            MPI_Isend(out, size >> (rank + i) % 4, MPI_BYTE, other, 1, MPI_COMM_WORLD, &sends[i]);
+        }
+        for (int i = 0; i < others; i++) {
+            MPI_Waitany(others, requests, &place, MPI_STATUS_IGNORE);
+            MPI_Send(out, 8, MPI_BYTE, (rank + place + 1) % ranks, 2, MPI_COMM_WORLD);
+        }
+        MPI_Waitall(others, sends, MPI_STATUSES_IGNORE);
+        MPI_Waitall(others, answers, MPI_STATUSES_IGNORE);
+    }
+}
+
 /* Messages whose length only the sender knows. */
 static void probe(void)
 {
@@ -138,6 +186,34 @@ static void probe(void)
     }
 }
 
+/* A ring in which each rank polls for its message, and a neighbour sends after a while. */
+static void polls(void)
+{
+    MPI_Status status;
+    MPI_Request request;
+    for (int round = 0; round < ROUNDS; round++) {
+        int size = 100 * (round + 1), there = 0;
+        MPI_Isend(out, size, MPI_BYTE, (rank + 1) % ranks, round, MPI_COMM_WORLD, &request);
+        while (!there)
+            MPI_Iprobe(MPI_ANY_SOURCE, round, MPI_COMM_WORLD, &there, &status);
+        MPI_Recv(in, size, MPI_BYTE, status.MPI_SOURCE, round, MPI_COMM_WORLD, &status);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+/* The same by requests that are tested. */
+static void tests(void)
+{
+    MPI_Request requests[2];
+    for (int round = 0; round < ROUNDS; round++) {
+        int size = 100 * (round + 1), there = 0;
+        MPI_Irecv(in, size, MPI_BYTE, (rank + ranks - 1) % ranks, round, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(out, size, MPI_BYTE, (rank + 1) % ranks, round, MPI_COMM_WORLD, &requests[1]);
+        while (!there)
+            MPI_Testall(2, requests, &there, MPI_STATUSES_IGNORE);
+    }
+}
+
 /* What a trace in GOAL has no words for. */
 static void window(void)
 {
@@ -155,7 +231,8 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } patterns[] = {{"ping", ping}, {"halo", halo}, {"collectives", collectives}, {"gradient", gradient},
-                    {"farm", farm}, {"probe", probe}, {"window", window}};
+                    {"farm", farm}, {"probe", probe}, {"window", window},
+                    {"vectors", vectors}, {"any", any}, {"polls", polls}, {"tests", tests}};
     check_begin(&argc, &argv, 2);
     require(argc == 2, "name a pattern");
     out = calloc(LONGEST, 1), in = calloc(LONGEST, 1);

@@ -1,6 +1,6 @@
 //! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other's memory.
 
-mod common;
+use crate::common;
 
 use common::{four_nodes, run_process};
 use elan::{Cluster, Dma, DmaError, Node, NodeId, Permissions, Placement, Rail, Reason, Watch};

@@ -1,6 +1,6 @@
 //! Broadcasts: the network conditional, and DMAs to a range of nodes.
 
-mod common;
+use crate::common;
 
 use common::{
     add_one, cluster, machine, pattern, run_process, run_thread, run_to, settle, sixteen_nodes,

@@ -1,6 +1,6 @@
 //! The run loop: how runs end, where they stop, how processes sleep, and that equal runs are equal.
 
-mod common;
+use crate::common;
 
 use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
 use elan::{Cluster, Dma, Placement, Stop, Watch};

@@ -1,6 +1,6 @@
 //! The DMA engine: time slices, refused packets, priorities, a message to oneself, many DMAs at once.
 
-mod common;
+use crate::common;
 
 use common::{Log, cluster, four_nodes, logs, node_of, run_to, sixteen_nodes};
 use elan::{Cluster, Config, Dma, Placement, Priority};

@@ -1,6 +1,6 @@
 //! The parts of an Elan4, worked out on paper and met to the picosecond; these parts change nothing else.
 
-mod common;
+use crate::common;
 
 use common::{bursts, flits, four_nodes, logs, pattern, run_process, start};
 use elan::{Config, Dma, Node, Part, Placement, QueueId};

@@ -1,6 +1,6 @@
 //! A program's mistakes reach it as errors, change no memory and harm no other program.
 
-mod common;
+use crate::common;
 
 use common::{PLACEMENTS, cluster, four_nodes, logs, node_of, pattern, run_process, settle, start};
 use elan::{

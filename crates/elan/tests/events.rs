@@ -1,6 +1,6 @@
 //! Events: counts, priming, waiting, and what occurrences beyond the count do.
 
-mod common;
+use crate::common;
 
 use common::{cluster, four_nodes, log, logs, node_of, run_process, start};
 use elan::{Action, Address, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wait};

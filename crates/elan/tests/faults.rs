@@ -1,6 +1,6 @@
 //! Packets that the network damages or loses: each takes effect once, or its process gets an error that holds.
 
-mod common;
+use crate::common;
 
 use common::{
     Log, PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, four_nodes, log, logs,

@@ -1,6 +1,6 @@
 //! Gets: times worked out on paper, bytes that arrive intact, requests that are refused, and meters.
 
-mod common;
+use crate::common;
 
 use common::{
     PLACEMENTS, bursts, cluster, flits, four_nodes, machine, node_of, odd_machine, pattern,

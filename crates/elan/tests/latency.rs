@@ -1,7 +1,7 @@
 //! Times of a lone DMA, worked out on paper and met to the picosecond. The only rounding is to whole cycles, where a
 //! packet and where an acknowledgement enters the fabric.
 
-mod common;
+use crate::common;
 
 use common::{
     PLACEMENTS, bursts, cluster, flits, logs, machine, node_of, odd_machine, run_process, start,

@@ -1,6 +1,6 @@
 //! Packets of transactions: conditions, words, events, all or nothing; random ones against a plain array.
 
-mod common;
+use crate::common;
 
 use common::{add_one, four_nodes, logs, node_of, run_process, run_thread, start, write};
 use elan::{

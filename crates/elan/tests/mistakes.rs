@@ -24,7 +24,7 @@ fn every_mistake_is_found() {
     assert_found(
         &Copy::new(false),
         mistakes(FOLDER),
-        &["faults"],
+        &["--test", "all", "--", "faults::"],
         Search::fuzzing(5),
         failed,
     );

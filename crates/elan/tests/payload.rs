@@ -1,7 +1,7 @@
 //! Bytes arrive intact, and only where they belong: random programs of puts and gets against a plain array. Memory that
 //! holds bytes costs the same time as memory that only has a length.
 
-mod common;
+use crate::common;
 
 use common::{Log, cluster, log, machine, node_of, pattern, run_process, start};
 use elan::{Cluster, Config, Dma, EventId, Node, Placement, Priority, Region};

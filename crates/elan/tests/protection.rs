@@ -1,7 +1,7 @@
 //! Contexts, permissions, memory that comes and goes: a refused access is an error of the program that asked for it, stores
 //! nothing, and harms nobody else.
 
-mod common;
+use crate::common;
 
 use common::{cluster, four_nodes, node_of, pattern, run_process, run_thread, settle, start};
 use elan::{

@@ -1,6 +1,6 @@
 //! Queues of small messages: order, slots, full queues, and who may send.
 
-mod common;
+use crate::common;
 
 use common::{
     four_nodes, log, logs, node_of, pattern, run_process, run_thread, run_to, settle, start,

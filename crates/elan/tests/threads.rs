@@ -1,6 +1,6 @@
 //! The thread processor: which thread runs when, and times worked out on paper.
 
-mod common;
+use crate::common;
 
 use common::{four_nodes, log, logs, node_of, run_thread, settle, start, write};
 use elan::{Action, Dma, DmaError, Placement, Priority, Thread};

@@ -1,4 +1,4 @@
-//! Patterns as people write them: a name, or the name of a CSV file with pairs of nodes.
+//! Patterns as people write them: a name, `shift K` and `random K` with a number, or the name of a CSV file with pairs of nodes.
 //!
 //! A file of pairs has two columns, named in its first line:
 //!
@@ -68,7 +68,7 @@ pub(crate) struct BadEnd {
 const COLUMNS: [&str; 2] = ["source", "destination"];
 
 /// What a pattern may be called: the rules in the order of the documentation, and a file of pairs.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 13] = [
     "uniform",
     "neighbor",
     "butterfly",
@@ -76,6 +76,9 @@ const NAMES: [&str; 10] = [
     "shuffle",
     "transpose",
     "bit-reversal",
+    "\"shift 8\" (by a number)",
+    "tornado",
+    "\"random 1\" (the number draws a permutation)",
     "blocks",
     "cyclic",
     "\"pairs.csv\" (a file of pairs)",
@@ -206,6 +209,17 @@ impl Pairs {
     }
 }
 
+/// A rule whose name has a number: `shift 8`, `random 1`.
+fn numbered(text: &str) -> Option<Rule> {
+    let (name, number) = text.split_once(' ')?;
+    let number = node(number).ok()?;
+    match name {
+        "shift" => Some(Rule::Shift(number)),
+        "random" => Some(Rule::Random(number)),
+        _ => None,
+    }
+}
+
 /// The number of a node, or what is wrong with the text and what is allowed.
 fn node(value: &str) -> Result<u32, (String, String)> {
     let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
@@ -262,6 +276,9 @@ impl<'de> Deserialize<'de> for Pattern {
                         ..Pairs::default()
                     }));
                 }
+                if let Some(rule) = numbered(text) {
+                    return Ok(Pattern::Named(rule));
+                }
                 let rule: Result<Rule, E> = Rule::deserialize(text.into_deserializer());
                 rule.map(Pattern::Named)
                     .map_err(|_| E::unknown_variant(text, &NAMES))
@@ -279,6 +296,9 @@ impl<'de> Deserialize<'de> for Pattern {
 impl Serialize for Pattern {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
+            Pattern::Named(rule @ (Rule::Shift(_) | Rule::Random(_))) => {
+                serializer.serialize_str(&rule.name())
+            }
             Pattern::Named(rule) => rule.serialize(serializer),
             Pattern::Pairs(pairs) => pairs.serialize(serializer),
         }
@@ -293,8 +313,12 @@ impl JsonSchema for Pattern {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let rule = generator.subschema_for::<Rule>();
         json_schema!({
-            "description": "A pattern by its name, or a CSV file with pairs of nodes.",
-            "anyOf": [rule, { "type": "string", "pattern": "\\.csv$" }],
+            "description": "A pattern by its name, with a number for shift and random, or a CSV file with pairs of nodes.",
+            "anyOf": [
+                rule,
+                { "type": "string", "pattern": "^(shift|random) [0-9]+$" },
+                { "type": "string", "pattern": "\\.csv$" },
+            ],
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Static allocations of rails as experiment files have them.
 
-mod common;
+use crate::common;
 
 use experiment::{Point, Workload, simulate};
 use serde_json::json;

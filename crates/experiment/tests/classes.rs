@@ -1,6 +1,6 @@
 //! Traffic classes in experiments: a job that has a class for itself is as fast beside a hot spot as alone.
 
-mod common;
+use crate::common;
 
 use experiment::{Point, simulate};
 use workload::Records;

@@ -1,6 +1,6 @@
 //! Collective operations and pings of MPI as experiment files have them.
 
-mod common;
+use crate::common;
 
 use common::{keys, lines, planned};
 use experiment::{Collectives, Point, Workload, simulate};

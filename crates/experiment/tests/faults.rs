@@ -1,6 +1,6 @@
 //! Faults in experiment files: the points that their lists make, the names of these points, and their keys.
 
-mod common;
+use crate::common;
 
 use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
 use elan::faults::{Part, Pick, When};

@@ -1,6 +1,6 @@
 //! One stream over links with bit errors: the closed form of its goodput against the simulation.
 
-mod common;
+use crate::common;
 
 use experiment::{Point, simulate};
 use workload::Records;

@@ -1,6 +1,6 @@
 //! Jobs as experiment files have them: sets of nodes, files of pairs, several jobs, changes of the machine.
 
-mod common;
+use crate::common;
 
 use common::{lines, plan_file};
 use experiment::{Job, Nodes, Pattern, Point, Workload, simulate};

@@ -2,7 +2,7 @@
 
 #[path = "../../machine/tests/common/changes.rs"]
 mod changes;
-mod common;
+use crate::common;
 
 use changes::CHANGES;
 use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, keys, plan_on, points};

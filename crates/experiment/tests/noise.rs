@@ -1,6 +1,6 @@
 //! The noise test as experiment files have it.
 
-mod common;
+use crate::common;
 
 use common::{GOOD_MACHINE, MACHINE, keys, plan_on};
 use experiment::{MachineFile, Point, simulate};

@@ -1,6 +1,6 @@
 //! Overrides of a command line: what they replace, and what is said of wrong ones.
 
-mod common;
+use crate::common;
 
 use common::{EXPERIMENT, plan_file, points, snapshot};
 use config::Override;

@@ -1,6 +1,6 @@
 //! From experiment files to points: order, number, seeds, identity; the schema and the shipped experiments.
 
-mod common;
+use crate::common;
 
 use common::{EXPERIMENT, GOOD_MACHINE, plan_file, points};
 use experiment::{Experiment, MachineFile, Point, Sweep, plan};

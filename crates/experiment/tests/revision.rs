@@ -4,9 +4,9 @@
 //! raise `MODEL_REVISION` in `src/revision.rs`, and renew the table. A new kind of benchmark adds rows and changes no results;
 //! then renew the table at the same revision:
 //!
-//!     ELANITE_RENEW=1 cargo test -p elanite-experiment --test revision
+//!     ELANITE_RENEW=1 cargo test -p elanite-experiment --test all revision::
 
-mod common;
+use crate::common;
 
 use common::{EXPERIMENT, GOOD_MACHINE, RAILS, plan_on};
 use experiment::{MODEL_REVISION, MachineFile, Point, simulate};
@@ -115,7 +115,7 @@ fn results_change_with_the_revision_only() {
         kept == now,
         "the table does not have these rows:\n{}\nIf an experiment is new, run the command below. If results, or the crates \
          that enter them, were meant to change, raise MODEL_REVISION in crates/experiment/src/revision.rs before.\n\
-         ELANITE_RENEW=1 cargo test -p elanite-experiment --test revision",
+         ELANITE_RENEW=1 cargo test -p elanite-experiment --test all revision::",
         different.join("\n")
     );
 }

@@ -1,6 +1,6 @@
 //! Searches of the saturation point of a job.
 
-mod common;
+use crate::common;
 
 use common::{keys, planned};
 use experiment::{Point, Traffic, Workload, simulate};

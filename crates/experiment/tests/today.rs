@@ -1,6 +1,6 @@
 //! Links and buses of today: what a stream of long packets takes on paper, to the picosecond.
 
-mod common;
+use crate::common;
 
 use experiment::{Point, simulate};
 use units::Time;

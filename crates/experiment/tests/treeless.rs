@@ -1,6 +1,6 @@
 //! Experiments on networks that are no trees: traffic runs as on a tree, and what needs a tree is refused.
 
-mod common;
+use crate::common;
 
 use common::{EXPERIMENT, GOOD_MACHINE, MACHINE, plan_on};
 use experiment::{MachineFile, Point, simulate};

@@ -18,11 +18,17 @@ const LINE: usize = 64;
 /// Has the processor fetch the cache lines of a record, if there is such a record.
 #[inline]
 pub(crate) fn prefetch<T>(record: Option<&T>) {
+    prefetch_front(record, size_of::<T>());
+}
+
+/// Has the processor fetch the cache lines of the first bytes of a record, if there is such a record.
+#[inline]
+pub(crate) fn prefetch_front<T>(record: Option<&T>, bytes: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(record) = record {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(record).cast::<i8>();
-        for line in 0..size_of::<T>().div_ceil(LINE) {
+        for line in 0..bytes.min(size_of::<T>()).div_ceil(LINE) {
             // SAFETY: The instruction neither reads nor writes memory as far as a program can tell; any address is allowed.
             #[expect(
                 unsafe_code,
@@ -34,5 +40,5 @@ pub(crate) fn prefetch<T>(record: Option<&T>) {
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = record;
+    let _ = (record, bytes);
 }

@@ -1,6 +1,6 @@
 //! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and what destinations hear.
 
-mod common;
+use crate::common;
 
 use common::{Bench, CIRCUITS, Heard, broadcast, farthest, machine, named, one_switch};
 use common::{packet, three_levels, travel};

@@ -1,7 +1,7 @@
 //! Nothing is lost, nothing is doubled, nothing gets stuck: random machines under random traffic, with every mechanism
 //! in every combination.
 
-mod common;
+use crate::common;
 
 use common::random::{Act, Case, Input, any_case, case, failing, inputs, many};
 use common::{Bench, Heard, assert_all_done, farthest, in_class, packet, travel};

@@ -1,6 +1,6 @@
 //! Which packet goes first where packets meet: for a channel, and for the next flit of a link.
 
-mod common;
+use crate::common;
 
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};

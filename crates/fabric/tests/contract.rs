@@ -1,6 +1,6 @@
 //! A call that the contract forbids is a broken invariant, and stops the run at once.
 
-mod common;
+use crate::common;
 
 use common::guard::guarded;
 use common::{broadcast, machine, one_switch, packet};

@@ -1,6 +1,6 @@
 //! The control plane, audited on random machines under random traffic; see the essay of `common::referee`.
 
-mod common;
+use crate::common;
 
 use common::random::{Case, any_case, many};
 use common::referee::{Happened, Referee};

@@ -1,7 +1,7 @@
 //! Virtual cut-through: a channel is the credit of a whole packet. What the credits of a link allow, on paper; and that a packet
 //! which has got a channel never stands on the link.
 
-mod common;
+use crate::common;
 
 use common::{Bench, machine, named, one_switch, packet, records, three_levels};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};

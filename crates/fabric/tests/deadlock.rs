@@ -1,7 +1,7 @@
 //! Broadcasts that are not serialised deadlock, and the fabric tells which packet waits for which; the same traffic, serialised,
 //! completes.
 
-mod common;
+use crate::common;
 
 use common::lockstep::{Manner, compare};
 use common::random::{Case, rivals};

@@ -1,6 +1,6 @@
 //! The order in which packets are handed in and events worked off within a cycle is no part of the model.
 
-mod common;
+use crate::common;
 
 use common::random::{Case, inputs, many, perhaps_failing_case};
 use common::{Bench, Heard};

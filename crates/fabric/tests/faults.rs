@@ -2,7 +2,7 @@
 //!
 //! All links have a delay of 3 cycles, and one channel, so that the next packet of an adapter shows when its channel is free.
 
-mod common;
+use crate::common;
 
 use common::random::{Act, Input};
 use common::{ASCENTS, Bench, CIRCUITS, Heard, broadcast, machine, named, packet};

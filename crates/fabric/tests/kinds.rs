@@ -1,6 +1,6 @@
 //! Networks that are lists of cables: their wiring, their ways, and closed forms of each kind.
 
-mod common;
+use crate::common;
 
 use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};
 use common::{Bench, machine, named, packet};

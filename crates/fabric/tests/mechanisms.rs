@@ -1,6 +1,6 @@
 //! Circuits, limits, routing and sharing, seen from outside, to the cycle.
 
-mod common;
+use crate::common;
 
 use common::{Bench, high, machine, named, one_switch, packet, records, three_levels};
 use fabric::{Ack, Ascent, Circuit, Config, Cycle, FatTree, PacketSpec, Place, SwitchId};

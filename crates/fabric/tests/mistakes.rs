@@ -13,20 +13,27 @@ mod mistake;
 
 use mistake::{Copy, Search, assert_fit, assert_found, mistakes};
 
-/// Folders of mistakes, the least number of mistakes in each, and the tests that must find them.
+/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that name the tests which must find them.
 const KINDS: [(&str, usize, &[&str]); 3] = [
-    ("motion", 10, &["differential"]),
+    ("motion", 10, &["--test", "differential"]),
     (
         "control",
         5,
         &[
-            "control_plane",
-            "one_packet",
-            "two_packets",
-            "traffic_classes",
+            "--test",
+            "all",
+            "--",
+            "control_plane::",
+            "one_packet::",
+            "two_packets::",
+            "traffic_classes::",
         ],
     ),
-    ("faults", 10, &["faults", "conservation"]),
+    (
+        "faults",
+        10,
+        &["--test", "all", "--", "faults::", "conservation::"],
+    ),
 ];
 
 #[test]

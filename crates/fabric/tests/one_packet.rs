@@ -1,6 +1,6 @@
 //! One packet on paper: to every distance on several trees, in every mode, and when its channels are free.
 
-mod common;
+use crate::common;
 
 use common::paper::{Passage, run, way};
 use common::{CIRCUITS, machine, packet, records};

@@ -1,6 +1,6 @@
 //! Rails: equal trees side by side that know nothing of each other.
 
-mod common;
+use crate::common;
 
 use common::random::{Case, case, many};
 use common::{Bench, Heard};

@@ -1,6 +1,6 @@
 //! Recordings: when packets waited for channels, had them and gave them back; on paper, and on random machines.
 
-mod common;
+use crate::common;
 
 use common::paper::Passage;
 use common::random::{Case, inputs, many, perhaps_failing_case};

@@ -1,6 +1,6 @@
 //! Tori in numbers: closed forms, routes, what is refused; and what datelines are for.
 
-mod common;
+use crate::common;
 
 use common::{Bench, assert_all_done, machine, named, packet};
 use fabric::topology::{End, Header, Routing, find_cycle};
@@ -140,6 +140,7 @@ fn routes_are_shortest_and_in_order() {
                         source,
                         destination,
                         at: switch,
+                        input: link,
                         plan: 0,
                         hops: links as usize - 1,
                     };

@@ -1,6 +1,6 @@
 //! Traffic classes on paper: what a class that is saturated, or stands still, leaves of the links to another class.
 
-mod common;
+use crate::common;
 
 use common::{
     Bench, CIRCUITS, assert_all_done, high, in_class, machine, named, one_switch, packet, records,

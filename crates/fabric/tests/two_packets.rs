@@ -1,7 +1,7 @@
 //! Two packets on paper: with the same destination, the same source, an up-link that both need, or ways that only cross;
 //! with every offset of start, to the cycle. Buffers never fill, and ages count every cycle.
 
-mod common;
+use crate::common;
 
 use common::paper::{Passage, run, way};
 use common::{CIRCUITS, machine, packet};

@@ -1,6 +1,6 @@
 //! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
 
-mod common;
+use crate::common;
 
 use common::ASCENTS;
 use fabric::topology::{Climb, End, Routing, Tag};

@@ -1,7 +1,7 @@
 //! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is the length of a packet in flits,
 //! `D` the delay of a hop in cycles.
 
-mod common;
+use crate::common;
 
 use common::{Bench, one_switch, packet, records};
 use fabric::{Circuit, Config, Cycle, Place};

@@ -5,7 +5,7 @@
 //! | head | the number 4223 (8 bytes), ranks (4), the largest cpu (1) and nic (1) |
 //! | places | for each rank the begin and the end of its block (8 and 8), counted from behind the number 4223 |
 //! | block | operations (4), *roots* (4), the number of each root (4 each), the operations (39 each), lists (4 each) |
-//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc), peer (4), size (8), tag (4), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
+//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
 //!
 //! A root waits for nothing. -1 as a peer or a tag is 2^32 - 1.
 
@@ -44,6 +44,8 @@ fn code(kind: Kind) -> u8 {
         Kind::Send => 1,
         Kind::Recv => 2,
         Kind::Calc => 3,
+        Kind::Probe => 4,
+        Kind::Poll => 5,
     }
 }
 
@@ -62,6 +64,8 @@ impl Node {
             1 => Kind::Send,
             2 => Kind::Recv,
             3 => Kind::Calc,
+            4 => Kind::Probe,
+            5 => Kind::Poll,
             other => return Err(other),
         };
         let operation = Operation {

@@ -4,7 +4,7 @@
 //! more are sent than received, the last ones are left over.
 
 use crate::{Kind, Problem, Trace};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// The sender, the receiver and the tag of a message.
 pub type Way = (u32, u32, u32);

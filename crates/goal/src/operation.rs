@@ -12,16 +12,30 @@ pub enum Kind {
     Send,
     /// It receives a message.
     Recv,
+    /// It looks for a message, and waits for one if there is none (`MPI_Probe`). The message stays.
+    Probe,
+    /// It looks for a message again and again until there is one (a loop around `MPI_Iprobe`). The message stays.
+    Poll,
     /// It computes.
     Calc,
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 5] = [Kind::Send, Kind::Recv, Kind::Probe, Kind::Poll, Kind::Calc];
+
+    /// Whether it is about messages that come: it receives one, or waits for one.
+    pub fn is_incoming(self) -> bool {
+        matches!(self, Kind::Recv | Kind::Probe | Kind::Poll)
+    }
+
     /// The kind's name in text.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Send => "send",
             Kind::Recv => "recv",
+            Kind::Probe => "probe",
+            Kind::Poll => "poll",
             Kind::Calc => "calc",
         }
     }
@@ -32,11 +46,11 @@ impl Kind {
 pub struct Operation {
     /// What it does.
     pub kind: Kind,
-    /// The rank at the other end of a message, or [`ANY`] for a receive; 0 for a computation.
+    /// The rank at the other end of a message, or [`ANY`] unless it sends; 0 for a computation.
     pub peer: u32,
-    /// Bytes of a message, or nanoseconds of a computation.
+    /// Bytes of a message, which mean nothing to a probe or poll, or nanoseconds of a computation.
     pub size: u64,
-    /// The tag of a message, or [`ANY`] for a receive; 0 for a computation.
+    /// The tag of a message, or [`ANY`] unless it sends; 0 for a computation.
     pub tag: u32,
     /// The stream of computation.
     pub cpu: u8,
@@ -65,6 +79,14 @@ impl Operation {
         }
     }
 
+    /// A probe or a poll for the message that a receive would take.
+    pub fn look(kind: Kind, size: u64, from: u32, tag: u32) -> Self {
+        Operation {
+            kind,
+            ..Operation::recv(size, from, tag)
+        }
+    }
+
     /// A computation of so many nanoseconds.
     pub fn calc(ns: u64) -> Self {
         Operation {
@@ -83,7 +105,10 @@ impl fmt::Display for Operation {
         let (peer, tag) = (number(self.peer), number(self.tag));
         match self.kind {
             Kind::Send => write!(f, "send {}b to {peer} tag {tag}", self.size)?,
-            Kind::Recv => write!(f, "recv {}b from {peer} tag {tag}", self.size)?,
+            Kind::Recv | Kind::Probe | Kind::Poll => {
+                let name = self.kind.name();
+                write!(f, "{name} {}b from {peer} tag {tag}", self.size)?;
+            }
             Kind::Calc => write!(f, "calc {}", self.size)?,
         }
         if self.cpu != 0 {

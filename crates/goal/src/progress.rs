@@ -6,7 +6,7 @@
 use crate::binary::Node;
 use crate::trace::Edge;
 use crate::{Operation, Problem, Trace};
-use std::collections::HashMap;
+use foldhash::HashMap;
 
 /// An operation that may start.
 #[derive(Clone, Copy, Debug)]

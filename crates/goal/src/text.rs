@@ -3,7 +3,7 @@
 use crate::scan::{Scanner, Word, Wrong};
 use crate::schedule::Schedule;
 use crate::{ANY, Kind, Operation, Place};
-use std::collections::HashMap;
+use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
@@ -55,7 +55,7 @@ impl<R: Read> Reader<R> {
         Ok(Reader {
             words,
             ranks,
-            labels: HashMap::new(),
+            labels: HashMap::default(),
         })
     }
 
@@ -231,9 +231,9 @@ impl<R: Read> Reader<R> {
             operation.size = self.number("the size of a message", u64::MAX)?;
             self.keyword("b")?;
             self.keyword(if kind == Kind::Send { "to" } else { "from" })?;
-            let any = u64::from(if kind == Kind::Recv { ANY } else { ANY - 1 });
+            let any = u64::from(if kind.is_incoming() { ANY } else { ANY - 1 });
             let peer = self.number("the rank at the other end", any)? as u32;
-            if peer >= self.ranks && !(kind == Kind::Recv && peer == ANY) {
+            if peer >= self.ranks && !(kind.is_incoming() && peer == ANY) {
                 let ranks = self.ranks;
                 let what = format!(
                     "there is no rank {peer}: `num_ranks` says {ranks}, so that ranks are 0 to {}",
@@ -299,7 +299,7 @@ impl<R: Read> Reader<R> {
 }
 
 fn kind(name: &[u8]) -> Option<Kind> {
-    let kinds = [Kind::Send, Kind::Recv, Kind::Calc].into_iter();
+    let kinds = Kind::ALL.into_iter();
     let mut kinds = kinds.filter(|kind| kind.name().as_bytes() == name);
     kinds.next()
 }

@@ -287,7 +287,7 @@ impl Trace {
         self.read(at, &mut bytes)?;
         Node::read(&bytes).map_err(|kind| {
             let what =
-                format!("an operation of kind {kind}; there are 1 (send), 2 (recv) and 3 (calc)");
+                format!("an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 (probe) and 5 (poll)");
             Problem::new(&self.file, Place::Offset(at + 4), what)
         })
     }

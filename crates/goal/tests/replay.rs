@@ -150,6 +150,30 @@ fn irequires_waits_for_the_start_and_requires_for_the_end() {
     }
 }
 
+/// A probe looks once and then waits; a poll looks again and again. The message stays for the receive.
+#[test]
+fn probes_and_polls_wait_for_a_message_and_leave_it() {
+    for (look, found) in [("probe", ns(1900) + LATENCY), ("poll", CALL * 12)] {
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\na: calc 1900\nb: send 8b to 1 tag 7\nb requires a\n}}\n\
+             rank 1 {{\na: {look} 8b from -1 tag 7\nb: recv 8b from 0 tag 7\nb requires a\n}}\n"
+        );
+        let replayed = ideal(&text).expect("it ends");
+        assert_eq!(times(&replayed, 1, 0), [Time::ZERO, found], "{look}");
+        assert_eq!(times(&replayed, 1, 1), [found, found + CALL], "{look}");
+        let replayed = es40(&text, 1).expect("it ends");
+        assert_eq!(replayed.ranks[1].received, 1, "{look}");
+        let [free, end] = times(&replayed, 1, 1);
+        assert!(times(&replayed, 1, 0)[1] == free && free < end, "{look}");
+    }
+    let text = "num_ranks 2\nrank 0 {\n}\nrank 1 {\nprobe 8b from 0 tag 7\n}\n";
+    let error = ideal(text).expect_err("no message comes").to_string();
+    assert!(
+        error.contains("(`probe 8b from 0 tag 7`): it waits at the end"),
+        "{error}"
+    );
+}
+
 #[test]
 fn wild_cards_take_messages_in_the_order_of_their_arrival() {
     let trace = |first: u32, second: u32| {

@@ -1,6 +1,6 @@
 //! The executor: order of tasks, spawning from tasks, wakers that outlive their tasks.
 
-mod common;
+use crate::common;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

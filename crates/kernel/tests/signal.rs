@@ -1,6 +1,6 @@
 //! Signals: counts, resets, and the order of waking.
 
-mod common;
+use crate::common;
 
 use std::future::poll_fn;
 use std::pin::pin;

@@ -1,6 +1,6 @@
 //! Broadcasts of Elanlib: their costs on the machine of the papers, and how the software broadcast passes through the adapters.
 
-mod common;
+use crate::common;
 
 use common::{
     alloc, b, job, job_of, load, logs, machine, me, pattern, run_on, sixteen_nodes, store,

@@ -1,6 +1,6 @@
 //! The collective calls of Shmem and MPI beyond what the random programs of `programs` compare with an oracle.
 
-mod common;
+use crate::common;
 
 use common::{job, load, me, pattern, pid, run, store};
 use elan::DmaError;

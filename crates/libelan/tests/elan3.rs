@@ -1,6 +1,6 @@
 //! Elan3lib: every call does what it says, and what a program does wrong comes back to it as an error.
 
-mod common;
+use crate::common;
 
 use common::{
     cluster, four_nodes, job, job_of, logs, me, node_of, pattern, pid, run, sixteen_nodes, start,

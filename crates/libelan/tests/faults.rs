@@ -1,6 +1,6 @@
 //! The libraries in a machine whose parts fail: calls end, with the right bytes or with an error that says who is out of reach.
 
-mod common;
+use crate::common;
 
 use common::{
     alloc, assert_holds, b, bit_errors, cable_of, compose, down, failing, filled, four_nodes, job,

@@ -1,7 +1,7 @@
 //! Groups: their members, whether hardware serves them, the costs of their calls, and that no process overtakes. What
 //! broadcasts and reductions bring is compared with an oracle in `programs`.
 
-mod common;
+use crate::common;
 
 use common::{
     broadcast, cluster, four_nodes, job, load, logs, machine, me, opteron, pattern, pid, play,

@@ -1,7 +1,7 @@
 //! Messages of Tports where parts of the machine fail for a while. What was sent with success arrives, once and in order; what was sent
 //! with an error is not received with bytes that the sender has put into its buffer since.
 
-mod common;
+use crate::common;
 
 use common::{
     alloc, b, cable_of, down, failing, filled, job, load, logs, me, opteron, pattern, pid, play,

@@ -24,7 +24,7 @@ fn every_mistake_is_found() {
     assert_found(
         &Copy::new(false),
         mistakes(FOLDER),
-        &["faults", "lost_messages"],
+        &["--test", "all", "--", "faults::", "lost_messages::"],
         Search::fuzzing(5),
         failed,
     );

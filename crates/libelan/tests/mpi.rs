@@ -1,6 +1,6 @@
 //! MPI: latency, bandwidth and semantics as programs see them.
 
-mod common;
+use crate::common;
 
 use common::{
     assert_holds, b, filled, job, job_of, logs, machine, play, run, run_on, sixteen_nodes,

@@ -2,7 +2,7 @@
 //! receives, and orders that are given late. On both generations, matched by the adapter and by the host, between nodes and
 //! within one.
 
-mod common;
+use crate::common;
 
 use common::{
     assert_holds, b, cluster, filled, four_nodes, job, job_of, logs, me, pattern, pid, run_on,

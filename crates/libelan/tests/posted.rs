@@ -1,6 +1,6 @@
 //! Calls of groups that do not block: the adapters carry them out while the hosts compute.
 
-mod common;
+use crate::common;
 
 use common::{
     alloc, b, job, job_of, load, logs, machine, me, pattern, run, run_on, sixteen_nodes, store,

@@ -1,6 +1,6 @@
 //! Put, get and queues of Elanlib, and Shmem on them.
 
-mod common;
+use crate::common;
 
 use common::{b, job, job_of, load, logs, me, pattern, pid, play, run, run_on, store};
 use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};

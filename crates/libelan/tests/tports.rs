@@ -1,6 +1,6 @@
 //! Tports: what programs can do with them beyond MPI, their bounds, and where their time goes.
 
-mod common;
+use crate::common;
 
 use common::{assert_holds, b, filled, four_nodes, job, logs, me, node_of, pid, run, run_on};
 use elan::{Config, Permissions, Placement};

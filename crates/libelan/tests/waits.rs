@@ -1,6 +1,6 @@
 //! Waiting by polling and by blocking: what each costs, and that both see the same.
 
-mod common;
+use crate::common;
 
 use common::{b, four_nodes, job, load, me, pattern, pid, run_on, store};
 use elan::{Comparison, ElanAddr, Wait};

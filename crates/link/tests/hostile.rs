@@ -199,7 +199,7 @@ fn whatever_a_rank_writes_is_orders_or_an_error() {
             assert!(
                 ended.is_ok(),
                 "to see it again: ELANITE_FUZZ_SEED={} ELANITE_FUZZ_CASES=50 \
-                 cargo test -p elanite-link --test hostile",
+                 cargo test -p elanite-link --test all hostile::",
                 seed - seed.wrapping_sub(first) % 50
             );
             tally.cases += 1;

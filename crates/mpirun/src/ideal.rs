@@ -1,8 +1,9 @@
 //! An ideal network: the time that a program takes longer on a machine is the cost of the machine's network.
 //!
-//! Every call takes effect after [`CALL`]. Every message arrives [`LATENCY`] after its call, whatever its length and whoever
-//! else sends. There are no adapters, buses or links; matching takes no time. A send has ended when its call has taken effect,
-//! a synchronous send when it is matched.
+//! A call takes the processor of its rank for [`CALL`], after the calls before, and takes effect then. Every message arrives
+//! [`LATENCY`] after its call has begun, whatever its length and whoever else sends. There are no adapters, buses or links;
+//! matching takes no time, nor does the end of an operation. A send has ended when its call has taken effect, a synchronous send
+//! when it is matched. It is the ideal network of the replay of traces ([`goal::replay`]).
 
 mod collective;
 mod queue;
@@ -21,11 +22,11 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The time after which a call takes effect: that of the ES40's libraries.
-pub const CALL: Time = Time::from_ns(250);
+/// The time that a call takes of the processor, and after which it takes effect.
+pub use goal::replay::CALL;
 
-/// The time from the call of a send, a put or a get to its effect elsewhere.
-pub const LATENCY: Time = Time::from_us(1);
+/// The time from the start of the call of a send, a put or a get to its effect elsewhere.
+pub use goal::replay::LATENCY;
 
 /// A message on its way, or there.
 struct IdealMessage {
@@ -179,6 +180,8 @@ pub struct End {
     queues: Rc<[Queues]>,
     /// The nodes of all ranks.
     all: Rc<[Node]>,
+    /// When the processor is done with the calls and the computation before.
+    free: Cell<Time>,
 }
 
 impl End {
@@ -193,11 +196,19 @@ impl End {
             inboxes: Rc::clone(&inboxes),
             queues: Rc::clone(&queues),
             all: Rc::clone(&all),
+            free: Cell::new(Time::ZERO),
         };
         (0..).zip(nodes).map(end).collect()
     }
 
-    /// Lets something happen this long after a moment.
+    /// Gives the processor work for a while from a moment on, after all work before. Returns when the work begins.
+    fn work(&self, at: Time, time: Time) -> Time {
+        let begin = at.max(self.free.get());
+        self.free.set(begin + time);
+        begin
+    }
+
+    /// Lets something happen at a moment.
     fn after(&self, at: Time, act: impl FnOnce() + 'static) {
         let node = self.node.clone();
         self.node.serve("ideal network", async move {
@@ -207,10 +218,10 @@ impl End {
     }
 
     /// Lets bytes be there after the latency; whoever waits for them gets them.
-    fn copy(&self, at: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
+    fn copy(&self, begin: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
         let done = Rc::clone(&copy);
-        self.after(at + LATENCY, move || {
+        self.after(begin + LATENCY, move || {
             let size = Bytes::new(bytes.len() as u64);
             done.end(Incoming {
                 size,
@@ -224,10 +235,10 @@ impl End {
 
 impl Endpoint for End {
     fn compute(&self, at: Time, time: Time) -> Ended {
-        let node = self.node.clone();
+        let (node, end) = (self.node.clone(), self.work(at, time) + time);
         Box::pin(async move {
-            node.sleep_until(at + time).await;
-            at + time
+            node.sleep_until(end).await;
+            end
         })
     }
 
@@ -242,14 +253,15 @@ impl Endpoint for End {
             bytes: message.bytes,
             matched: matched.clone(),
         };
-        self.after(at + LATENCY, move || {
+        let begin = self.work(at, CALL);
+        self.after(begin + LATENCY, move || {
             inboxes[to].borrow_mut().arrive(sent);
         });
         let (ended, node) = (Rc::clone(&send), self.node.clone());
         self.node.serve("ideal network", async move {
             match matched {
                 Some(matched) => matched.wait().await,
-                None => node.sleep_until(at + CALL).await,
+                None => node.sleep_until(begin + CALL).await,
             }
             ended.end(Incoming::of(Status::Done));
         });
@@ -259,7 +271,7 @@ impl Endpoint for End {
     fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
         let receive = Pending::new(&self.node, Some((wanted, manner)));
         let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
-        self.after(at + CALL, move || {
+        self.after(self.work(at, CALL) + CALL, move || {
             if !posted.cancelled.get() {
                 inboxes[rank as usize].borrow_mut().post(posted);
             }
@@ -270,16 +282,19 @@ impl Endpoint for End {
     fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
         let sent = Pending::new(&self.node, None);
         let ended = Rc::clone(&sent);
-        self.after(at + CALL, move || ended.end(Incoming::of(Status::Done)));
-        [sent, self.copy(at, bytes[..].into())]
+        let begin = self.work(at, CALL);
+        self.after(begin + CALL, move || {
+            ended.end(Incoming::of(Status::Done));
+        });
+        [sent, self.copy(begin, bytes[..].into())]
     }
 
     fn put(&self, at: Time, _to: u32, _bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
-        self.copy(at, Box::default())
+        self.copy(self.work(at, CALL), Box::default())
     }
 
     fn get(&self, at: Time, _from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
-        self.copy(at, bytes[..].into())
+        self.copy(self.work(at, CALL), bytes[..].into())
     }
 
     fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended) {
@@ -297,7 +312,7 @@ impl Endpoint for End {
     ) -> Rc<dyn NetworkOp> {
         let atomic = Pending::new(&self.node, None);
         let done = Rc::clone(&atomic);
-        self.after(at + LATENCY, move || {
+        self.after(self.work(at, CALL) + LATENCY, move || {
             execute();
             done.end(Incoming::of(Status::Done));
         });
@@ -312,7 +327,7 @@ impl Endpoint for End {
     fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
         let sent = Pending::new(&self.node, None);
         let (done, queues) = (Rc::clone(&sent), Rc::clone(&self.queues));
-        self.after(at + LATENCY, move || {
+        self.after(self.work(at, CALL) + LATENCY, move || {
             queue::deliver(&queues[to as usize], queue, bytes);
             done.end(Incoming::of(Status::Done));
         });

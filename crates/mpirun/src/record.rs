@@ -6,24 +6,29 @@
 //! |---|---|
 //! | a send | a send. Its tag counts the messages from its rank to the receiver, so that no two messages of two ranks have one tag |
 //! | a receive | a receive of the one message that it took, whatever wild cards it had |
-//! | a look for a message that found one | the receive of this message, in the place of the look |
+//! | a look for a message that found one | a poll or a probe: a look that waits is a probe |
+//! | looks that found nothing, before one that did | nothing: the probe or poll looks as often as its own machine needs |
 //! | the cost of a request (a call that does not block) | a computation of the processor, before the call |
 //! | a sleep, or a look at a clock | a computation of the processor |
-//! | local time that goes on: the program's computation, polls | a computation in stream 1, beside the calls, as in the run |
+//! | local time that goes on: the program's computation, and polls that no end of an operation follows | a computation in stream 1, beside the calls, as in the run |
+//! | polls, until a wait or a look sees something | nothing: the replay waits for what the rank saw in the end |
 //! | a receive that took nothing | a computation of 0 ns |
 //!
 //! An operation starts when the call before it has started (`irequires`) and when all operations have ended whose ends the rank
 //! had seen in a wait before (`requires`). So the costs of the library's calls are not in the trace: the replay pays those of its
 //! own machine, and nothing is paid twice. Times are rounded to nanoseconds, and the rest counts for the next one.
 //!
+//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). A trace of a program that does not look has none.
+//!
 //! Limits: a replay matches as the recorded run did. A rank that waits for one of several operations waits, in the replay, for
-//! those that ended first in the recorded run. In the run, the processor works for a message when the rank waits; in the replay,
-//! when the message comes. A schedule is in memory until the run is over.
+//! those that ended first in the recorded run. A rank that polled, and computed between its polls, computes first and then polls.
+//! In the run, the processor works for a message when the rank waits; in the replay, when the message comes. A schedule is in
+//! memory until the run is over.
 //!
 //! What GOAL has no word for is refused, with the first operation of the kind: puts, gets, atomics, queues, messages without a
 //! tag, collective operations of Elanlib, synchronous sends, and messages that nobody receives.
 
-use goal::{Operation, Schedule};
+use goal::{Kind, Operation, Schedule};
 use std::collections::HashMap;
 use std::fmt::Display;
 use units::{Bytes, Time};
@@ -43,8 +48,8 @@ pub(crate) struct Recorder {
     counts: HashMap<(u32, u32), u32>,
     /// Messages that nobody has received: sender, receiver and tag, by their numbers in the trace of the run.
     sent: HashMap<usize, (u32, u32, u32)>,
-    /// Receives of messages that a look has found, by the messages' numbers.
-    found: HashMap<usize, u32>,
+    /// Receives that looks have posted for the messages that they found, by the messages' numbers.
+    kept: HashMap<usize, u32>,
     /// The first thing that cannot be recorded.
     refused: Option<String>,
 }
@@ -58,6 +63,10 @@ struct Tape {
     base: Vec<After>,
     /// The last call since then.
     last: Option<u32>,
+    /// Whether the base is a computation that ended after the last call.
+    computed: bool,
+    /// Time that waits have taken in which the rank saw nothing, since it last saw something.
+    polled: Time,
     /// Operations that have not ended, by their names in the agent.
     under_way: HashMap<u64, u32>,
     /// Operations whose ends the rank has seen in its present wait.
@@ -75,7 +84,7 @@ impl Recorder {
             request,
             counts: HashMap::new(),
             sent: HashMap::new(),
-            found: HashMap::new(),
+            kept: HashMap::new(),
             refused: None,
         }
     }
@@ -126,7 +135,7 @@ impl Recorder {
     pub fn sees_received(&mut self, rank: u32, key: u64, number: usize, size: Bytes) {
         let tape = &mut self.tapes[rank as usize];
         let posted = tape.under_way.remove(&key);
-        if let Some(operation) = self.found.remove(&number) {
+        if let Some(operation) = self.kept.remove(&number) {
             tape.seen.push(operation);
         } else if let (Some(operation), Some((from, _, tag))) = (posted, self.sent.remove(&number))
         {
@@ -136,38 +145,60 @@ impl Recorder {
         }
     }
 
-    /// A rank has found the message with this number, and leaves it where it is.
-    pub fn sees_found(&mut self, rank: u32, number: usize, size: Bytes) {
-        let tape = &mut self.tapes[rank as usize];
-        if let Some((from, _, tag)) = self.sent.remove(&number) {
-            let recv = Operation::recv(size.as_u64(), from, tag);
-            let operation = tape.call(tape.time, None, recv);
-            self.found.insert(number, operation);
-            tape.seen.push(operation);
-        } else if let Some(&operation) = self.found.get(&number) {
-            tape.seen.push(operation);
+    /// A rank has found the message with this number by a look that waited for it (`Kind::Probe`) or did not (`Kind::Poll`).
+    /// It leaves the message where it is, or `keeps` it for a receive that is posted with this.
+    pub fn sees_found(
+        &mut self,
+        rank: u32,
+        number: usize,
+        size: Bytes,
+        (kind, keeps): (Kind, bool),
+    ) {
+        let Some(&(from, _, tag)) = self.sent.get(&number) else {
+            return;
+        };
+        let (tape, size) = (&mut self.tapes[rank as usize], size.as_u64());
+        let after = tape.after();
+        let look = tape.add(Operation::look(kind, size, from, tag), &after);
+        if keeps {
+            self.sent.remove(&number);
+            let receive = tape.add(Operation::recv(size, from, tag), &[(look, false)]);
+            self.kept.insert(number, receive);
         }
+        tape.seen.push(look);
+    }
+
+    /// A rank waits from a moment on.
+    pub fn waits(&mut self, rank: u32, at: Time) {
+        self.tapes[rank as usize].advance(at);
     }
 
     /// A rank sleeps, or waits until its processor is done with the calls before.
     pub fn sleeps(&mut self, rank: u32, at: Time, time: Time) {
         let tape = &mut self.tapes[rank as usize];
+        tape.goes_by();
         tape.advance(at);
         let ns = tape.round(time);
         let after = tape.after();
         tape.sleep = Some(tape.add(Operation::calc(ns), &after));
     }
 
-    /// A rank goes on after a wait. Time that no end of an operation explains passes like a computation.
+    /// A rank goes on after a wait. Time that no end of an operation explains may pass like a computation.
     pub fn goes_on(&mut self, rank: u32, moment: Time) {
         let tape = &mut self.tapes[rank as usize];
+        let waited = moment.saturating_sub(tape.time);
+        tape.time = moment;
         if let Some(sleep) = tape.sleep.take() {
             tape.base = vec![(sleep, false)];
-            tape.last = None;
         } else if tape.seen.is_empty() {
+            tape.polled += waited;
             return;
         } else {
-            let mut base = match tape.last.take() {
+            let mut base = match tape.last {
+                Some(last) if tape.computed => {
+                    tape.base.push((last, true));
+                    std::mem::take(&mut tape.base)
+                }
                 Some(last) => vec![(last, true)],
                 None => std::mem::take(&mut tape.base),
             };
@@ -177,12 +208,15 @@ impl Recorder {
             base.extend(tape.seen.drain(..).map(|operation| (operation, false)));
             tape.base = base;
         }
-        tape.time = moment;
+        (tape.last, tape.computed) = (None, false);
+        tape.polled = Time::ZERO;
     }
 
     /// A rank leaves MPI.
     pub fn finishes(&mut self, rank: u32, at: Time) {
-        self.tapes[rank as usize].advance(at);
+        let tape = &mut self.tapes[rank as usize];
+        tape.goes_by();
+        tape.advance(at);
     }
 
     /// The schedules of all ranks, or what cannot be recorded.
@@ -226,10 +260,16 @@ impl Tape {
         self.base.iter().copied().chain(last).collect()
     }
 
+    /// What the rank polled has led to nothing: the time passes like a computation.
+    fn goes_by(&mut self) {
+        self.time = self.time.saturating_sub(std::mem::take(&mut self.polled));
+    }
+
     /// Local time goes on to a moment, without the processor.
     fn advance(&mut self, at: Time) {
         let ns = self.round(at.saturating_sub(self.time));
         if ns > 0 {
+            self.computed = true;
             let program = Operation {
                 cpu: PROGRAM,
                 ..Operation::calc(ns)
@@ -242,6 +282,7 @@ impl Tape {
     }
 
     fn call(&mut self, at: Time, request: Option<Time>, operation: Operation) -> u32 {
+        self.goes_by();
         self.advance(at);
         let mut after = self.after();
         let request = request.map_or(0, |request| self.round(request));
@@ -250,7 +291,7 @@ impl Tape {
             after = vec![(makes, false)];
         }
         let number = self.add(operation, &after);
-        self.last = Some(number);
+        (self.last, self.computed) = (Some(number), false);
         number
     }
 }

@@ -101,7 +101,7 @@ impl Request {
 /// Measures on the calling thread, which stays on the processor afterwards. To set `cancel` ends the measurement soon.
 ///
 /// # Errors
-/// See [`Error`].
+/// See [`enum@Error`].
 pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Error> {
     request.check()?;
     if let Some(cpu) = request.cpu {

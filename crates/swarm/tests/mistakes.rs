@@ -59,5 +59,11 @@ fn every_mistake_is_found() {
     seen.retain(|mistake| is_seen(&mistake.file));
     assert!(seen.len() >= 25, "{} mistakes are too few", seen.len());
     let seed = |line: &str| line.starts_with("seed ");
-    assert_found(&Copy::new(false), seen, &["swarm"], SEEDS, seed);
+    assert_found(
+        &Copy::new(false),
+        seen,
+        &["--test", "all", "--", "swarm::"],
+        SEEDS,
+        seed,
+    );
 }

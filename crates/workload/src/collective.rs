@@ -171,7 +171,7 @@ impl Collective {
     /// See [`Failure`]. A deadlock of packets is no error if it may happen.
     ///
     /// # Panics
-    /// If the cluster lacks nodes of the jobs; and as [`traffic::run`].
+    /// If the cluster lacks nodes of the jobs; and as [`traffic::Traffic::run`].
     pub fn run(
         &self,
         background: &[Job],

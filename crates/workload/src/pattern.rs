@@ -1,17 +1,27 @@
 //! # Patterns: who sends to whom
 //!
 //! A pattern tells each node of a job where its messages go. In a *permutation* (petrini2003 s4.4) every node has one
-//! partner. A permutation ranks the nodes of the job from 0, in the order of their numbers, and computes on the binary
-//! digits `a(n-1) ... a1 a0` of the rank.
+//! partner. A permutation ranks the nodes of the job from 0, in the order of their numbers. The permutations of the paper compute
+//! on the binary digits `a(n-1) ... a1 a0` of the rank:
 //!
 //! | pattern | partner of `a(n-1) ... a1 a0` | nodes |
 //! |---|---|---|
 //! | neighbor | the rank with `a0` inverted: 0 and 1, 2 and 3 | an even number |
 //! | butterfly | `a0 a(n-2) ... a1 a(n-1)`: first and last digit exchanged | a power of two |
-//! | complement | all digits inverted | a power of two |
+//! | complement | all digits inverted: of N ranks, N - 1 - rank, which is how it goes on with other numbers | any |
 //! | shuffle | `a(n-2) ... a0 a(n-1)`: rotated left | a power of two |
 //! | transpose | `a(n/2-1) ... a0 a(n-1) ... a(n/2)`: the halves exchanged | a power of four |
 //! | bit-reversal | `a0 a1 ... a(n-1)`: the order of the digits reversed | a power of two |
+//!
+//! The others compute on the rank itself, and so take any number N of nodes:
+//!
+//! | pattern | partner of a rank |
+//! |---|---|
+//! | shift K | rank + K modulo N |
+//! | tornado | rank + ceil(N / 2) - 1 modulo N: nearly half way round, which is the worst case of a ring (Dally and Towles, Principles and Practices of Interconnection Networks, table 3.1) |
+//! | random K | a permutation drawn from number K; all permutations without a node that is its own partner are equally likely |
+//!
+//! The draws of `random` depend on K and N alone: all seeds of a run, and all machines that are compared, see the same permutation.
 //!
 //! The other patterns draw the destination of each message, or fix it by other rules:
 //!
@@ -28,10 +38,11 @@ use elan::NodeId;
 use kernel::random::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How the nodes of a job choose their destinations. The names of all but the last are those of experiment files.
+/// How the nodes of a job choose their destinations. The names of all but the last three are those of experiment files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Rule")]
@@ -42,7 +53,7 @@ pub enum Pattern {
     Neighbor,
     /// First and last binary digit exchanged.
     Butterfly,
-    /// All binary digits inverted.
+    /// The rank from the other end.
     Complement,
     /// Binary digits rotated left.
     Shuffle,
@@ -50,10 +61,18 @@ pub enum Pattern {
     Transpose,
     /// Binary digits in reverse order.
     BitReversal,
+    /// Nearly half way round.
+    Tornado,
     /// One server for each block of consecutive nodes.
     Blocks,
     /// Servers dealt out to the nodes in turn.
     Cyclic,
+    /// The rank that is so much higher, modulo the number of ranks.
+    #[serde(skip)]
+    Shift(u32),
+    /// The permutation that is drawn from this number.
+    #[serde(skip)]
+    Random(u32),
     /// Sources and destinations; of several destinations of a source, one is drawn for each message.
     #[serde(skip)]
     Pairs(Vec<(NodeId, NodeId)>),
@@ -72,8 +91,8 @@ pub enum Destinations {
 
 impl Pattern {
     /// The pattern's name in the paper, and in experiment files.
-    pub fn name(&self) -> &'static str {
-        match self {
+    pub fn name(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
             Pattern::Uniform => "uniform",
             Pattern::Neighbor => "neighbor",
             Pattern::Butterfly => "butterfly",
@@ -83,16 +102,19 @@ impl Pattern {
             Pattern::BitReversal => "bit-reversal",
             Pattern::Blocks => "blocks",
             Pattern::Cyclic => "cyclic",
+            Pattern::Tornado => "tornado",
+            Pattern::Shift(by) => return format!("shift {by}").into(),
+            Pattern::Random(number) => return format!("random {number}").into(),
             Pattern::Pairs(_) => "pairs",
-        }
+        })
     }
 
-    /// How many nodes the pattern needs, in words; none if it is no permutation.
+    /// How many nodes the pattern needs, in words; none if any number will do.
     pub fn needs(&self) -> Option<&'static str> {
         match self {
             Pattern::Neighbor => Some("an even number of nodes"),
             Pattern::Transpose => Some("a power of four of nodes"),
-            Pattern::Butterfly | Pattern::Complement | Pattern::Shuffle | Pattern::BitReversal => {
+            Pattern::Butterfly | Pattern::Shuffle | Pattern::BitReversal => {
                 Some("a power of two of nodes")
             }
             _ => None,
@@ -120,12 +142,14 @@ impl Pattern {
         matches!(self, Pattern::Blocks | Pattern::Cyclic)
     }
 
-    /// The partner of a rank in a permutation of `count` ranks, a number that the permutation admits; none if it is none.
-    pub fn partner(&self, rank: u32, count: u32) -> Option<u32> {
+    /// The partners of all ranks in a permutation of `count` ranks, a number that the permutation admits; none if the pattern
+    /// is no permutation.
+    pub fn partners(&self, count: u32) -> Option<Vec<u32>> {
         // The rank of a single node has no digits: the node is its own partner.
         let digits = count.trailing_zeros();
         let last = count / 2;
-        Some(match self {
+        let shifted = |rank, by| ((u64::from(rank) + u64::from(by)) % u64::from(count)) as u32;
+        let partner = |rank: u32| match self {
             Pattern::Neighbor => rank ^ 1,
             Pattern::Butterfly => {
                 let ends = last | 1;
@@ -136,8 +160,15 @@ impl Pattern {
             Pattern::Shuffle => (rank << 1 | u32::from(rank & last != 0)) & (count - 1),
             Pattern::Transpose => (rank << (digits / 2) | rank >> (digits / 2)) & (count - 1),
             Pattern::BitReversal => rank.reverse_bits().checked_shr(32 - digits).unwrap_or(0),
-            _ => return None,
-        })
+            Pattern::Tornado => shifted(rank, count.div_ceil(2) - 1),
+            Pattern::Shift(by) => shifted(rank, *by),
+            _ => unreachable!("no rule for the partner of one rank"),
+        };
+        match self {
+            Pattern::Uniform | Pattern::Blocks | Pattern::Cyclic | Pattern::Pairs(_) => None,
+            Pattern::Random(number) => Some(drawn(*number, count)),
+            _ => Some((0..count).map(partner).collect()),
+        }
     }
 
     /// Where the messages of each of these nodes go. Nodes and servers are in ascending order; the number of nodes is
@@ -151,6 +182,7 @@ impl Pattern {
                 listed.entry(source).or_default().push(destination);
             }
         }
+        let partners = self.partners(count).unwrap_or_default();
         let of = |(rank, &node): (usize, &NodeId)| match self {
             Pattern::Uniform => {
                 let own = any.binary_search(&node).ok();
@@ -164,13 +196,32 @@ impl Pattern {
                 let own = listed.get(&node).map_or(&[][..], Vec::as_slice);
                 Destinations::of(&own.into(), None, node)
             }
-            permutation => {
-                let partner = permutation.partner(rank as u32, count);
-                let partner = partner.expect("all other patterns are permutations");
-                Destinations::one(nodes[partner as usize], node)
-            }
+            _ => Destinations::one(nodes[partners[rank] as usize], node),
         };
         nodes.iter().enumerate().map(of).collect()
+    }
+}
+
+/// The permutation of `count` ranks that is drawn from a number. Shuffles are drawn until no rank is its own partner, which takes
+/// e = 2.7 shuffles in the mean.
+fn drawn(number: u32, count: u32) -> Vec<u32> {
+    let mut stream = Stream::new(u64::from(number), "permutation");
+    let mut partners: Vec<u32> = (0..count).collect();
+    loop {
+        // Fisher and Yates: each rank of those left is equally likely to come next.
+        for place in (1..count as usize).rev() {
+            let other = stream.uniform_u64(0..place as u64 + 1) as usize;
+            partners.swap(place, other);
+        }
+        // A single rank has no other partner.
+        if count < 2
+            || partners
+                .iter()
+                .zip(0..)
+                .all(|(&partner, rank)| partner != rank)
+        {
+            return partners;
+        }
     }
 }
 

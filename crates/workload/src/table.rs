@@ -1,6 +1,6 @@
 //! # Tables: one definition of what a run leaves behind
 //!
-//! A row is a plain structure. [`table!`](crate::table) defines it together with what other code must know of it: the names
+//! A row is a plain structure. [`table!`](crate::table!) defines it together with what other code must know of it: the names
 //! of its columns, their types and units, and what the digest of a run takes from a row. The extension module hands tables
 //! over, the store keeps them and the library offers them by these definitions alone.
 //!
@@ -146,7 +146,7 @@ impl Column {
     }
 }
 
-/// One row of a table; see [`table!`](crate::table).
+/// One row of a table; see [`table!`](crate::table!).
 pub trait Row {
     /// The descriptions of the columns.
     fn columns() -> Vec<Column>;

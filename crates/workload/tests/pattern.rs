@@ -15,10 +15,18 @@ const PERMUTATIONS: [Pattern; 6] = [
     Pattern::BitReversal,
 ];
 
+/// Permutations of any number of nodes.
+const OF_ANY: [Pattern; 5] = [
+    Pattern::Complement,
+    Pattern::Tornado,
+    Pattern::Shift(5),
+    Pattern::Random(1),
+    Pattern::Random(2),
+];
+
 /// All partners in a permutation of `count` ranks.
 fn partners(pattern: &Pattern, count: u32) -> Vec<u32> {
-    let partner = |rank| pattern.partner(rank, count).expect("a permutation");
-    (0..count).map(partner).collect()
+    pattern.partners(count).expect("a permutation")
 }
 
 /// The binary digits of a rank, `a(n-1)` first, rearranged.
@@ -32,13 +40,13 @@ fn by_digits(count: u32, rank: u32, rearrange: impl Fn(Vec<u32>) -> Vec<u32>) ->
 /// Each permutation is what petrini2003 s4.4 writes, digit by digit, on every number of nodes that it admits.
 #[test]
 fn permutations_are_those_of_the_paper() {
-    for digits in 0..=12 {
+    for digits in 0..=8 {
         let count = 1_u32 << digits;
         for rank in 0..count {
             let check = |pattern: Pattern, rearrange: fn(Vec<u32>) -> Vec<u32>| {
                 let expected = by_digits(count, rank, rearrange);
-                let partner = pattern.partner(rank, count);
-                assert_eq!(partner, Some(expected), "{} of {count}", pattern.name());
+                let partner = partners(&pattern, count)[rank as usize];
+                assert_eq!(partner, expected, "{} of {count}", pattern.name());
             };
             check(Pattern::BitReversal, |mut a| {
                 a.reverse();
@@ -66,7 +74,8 @@ fn permutations_are_those_of_the_paper() {
                 });
             }
             if digits > 0 {
-                assert_eq!(Pattern::Neighbor.partner(rank, count), Some(rank ^ 1));
+                let partner = partners(&Pattern::Neighbor, count)[rank as usize];
+                assert_eq!(partner, rank ^ 1);
             }
         }
     }
@@ -83,6 +92,53 @@ fn examples() {
     // A matrix of four rows, written row by row, and its transpose.
     let transpose: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
     assert_eq!(partners(&Pattern::Transpose, 16), transpose);
+}
+
+/// Permutations of numbers that are no powers of two, worked out by hand.
+#[test]
+fn examples_of_any_number() {
+    assert_eq!(partners(&Pattern::Complement, 5), [4, 3, 2, 1, 0]);
+    assert_eq!(partners(&Pattern::Shift(2), 5), [2, 3, 4, 0, 1]);
+    assert_eq!(partners(&Pattern::Shift(12), 5), [2, 3, 4, 0, 1]);
+    // 2^32 - 1 is a multiple of 5, and no overflow changes that.
+    assert_eq!(partners(&Pattern::Shift(u32::MAX), 5), [0, 1, 2, 3, 4]);
+    // Dally and Towles: rank + ceil(N / 2) - 1, by 3 of 8 ranks, by 2 of 5 and of 6.
+    assert_eq!(partners(&Pattern::Tornado, 8), [3, 4, 5, 6, 7, 0, 1, 2]);
+    assert_eq!(partners(&Pattern::Tornado, 5), [2, 3, 4, 0, 1]);
+    assert_eq!(partners(&Pattern::Tornado, 6), [2, 3, 4, 5, 0, 1]);
+}
+
+/// The permutation of a number is fixed for good; other numbers draw others, and all those of three and four ranks come equally
+/// often: there are 2 and 9 in which no rank is its own partner.
+#[test]
+fn random_permutations() {
+    assert_eq!(
+        partners(&Pattern::Random(7), 10),
+        partners(&Pattern::Random(7), 10)
+    );
+    assert_ne!(
+        partners(&Pattern::Random(7), 10),
+        partners(&Pattern::Random(8), 10)
+    );
+    for (count, expected) in [(3, 2), (4, 9)] {
+        let mut found = std::collections::BTreeMap::new();
+        for number in 0..expected * 1000 {
+            *found
+                .entry(partners(&Pattern::Random(number), count))
+                .or_insert(0_u32) += 1;
+        }
+        assert_eq!(found.len() as u32, expected, "of {count}");
+        // Five standard deviations of a count with a mean of 1000.
+        assert!(
+            found.values().all(|&times| times.abs_diff(1000) < 160),
+            "{found:?}"
+        );
+    }
+    assert_eq!(
+        partners(&Pattern::Random(1), 1),
+        [0],
+        "a single node has no other partner"
+    );
 }
 
 /// All but the shuffle are their own inverse; a shuffle is one after as many steps as there are digits.
@@ -132,10 +188,15 @@ fn what_patterns_need() {
         let expected = match pattern {
             Pattern::Neighbor => (1..=32).map(|half| 2 * half).collect(),
             Pattern::Transpose => vec![1, 4, 16, 64],
+            Pattern::Complement => (1..=65).collect(),
             _ => powers.to_vec(),
         };
         assert_eq!(admitted(pattern), expected, "{}", pattern.name());
-        assert!(pattern.needs().is_some());
+        let any = *pattern == Pattern::Complement;
+        assert_eq!(pattern.needs().is_none(), any, "{}", pattern.name());
+    }
+    for pattern in &OF_ANY {
+        assert_eq!(admitted(pattern).len(), 65, "{}", pattern.name());
     }
     let others = [
         Pattern::Uniform,
@@ -145,7 +206,7 @@ fn what_patterns_need() {
     ];
     for pattern in others {
         assert_eq!(admitted(&pattern).len(), 65, "{}", pattern.name());
-        assert_eq!((pattern.needs(), pattern.partner(0, 64)), (None, None));
+        assert_eq!((pattern.needs(), pattern.partners(64)), (None, None));
     }
 }
 
@@ -285,5 +346,19 @@ proptest! {
                 prop_assert!(there != *node && nodes.binary_search(&there).is_ok());
             }
         }
+    }
+    /// So is one of any number of nodes; a random permutation leaves no node silent.
+    #[test]
+    fn permutations_of_any_number_are_bijections(
+        pattern in prop::sample::select(OF_ANY.to_vec()),
+        count in 1_u32..300,
+    ) {
+        let there = partners(&pattern, count);
+        if matches!(pattern, Pattern::Random(_)) && count > 1 {
+            prop_assert!(there.iter().zip(0..).all(|(&partner, rank)| partner != rank));
+        }
+        let mut reached = there;
+        reached.sort_unstable();
+        prop_assert!(reached.into_iter().eq(0..count));
     }
 }

@@ -1,8 +1,7 @@
 //! Ping: agreement within its records.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
-#[path = "../../elan/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{cluster, machine};
 use elan::{Cluster, Config, Placement, Watch};

@@ -1,8 +1,7 @@
 //! Jobs over several rails, in several processes of a node.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
-#[path = "../../elan/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::cluster;
 use common::multirail::{POLICIES, multirail};

@@ -1,8 +1,7 @@
 //! Steady traffic: what is offered is accepted until the network is saturated, and the records agree with each other.
 #![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
 
-#[path = "../../elan/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{cluster, sixteen_nodes};
 use elan::{NodeId, Placement};

@@ -25,6 +25,9 @@ MOST_SWITCHES = 32
 MOST_FAULTS = 8
 """Most failures that are printed one by one."""
 
+MOST_RUNS = 5
+"""Most kept runs that are named where a run is not found."""
+
 MOST_PORTS = 8
 """Most links in one direction that are printed one by one."""
 
@@ -64,6 +67,7 @@ def congestion(
     from elanite.cli import output
     from elanite.congestion import links
     from elanite.errors import UsageError
+    from elanite.mpirun.kept import FOLDER
     from elanite.plan import plan
     from elanite.store import Store
     from elanite.text import plain
@@ -72,6 +76,8 @@ def congestion(
     if Path(experiment).is_dir():
         _of_run(Path(experiment), format_)
         return
+    if Path(experiment).parent.name == FOLDER:
+        raise UsageError(_no_run(Path(experiment)))
     chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
     result = Result(planned.only(point) if point else planned, Store(out / "store"))
@@ -88,6 +94,23 @@ def congestion(
         data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
     else:
         output.rows(links(result.points, result.store), format_)
+
+
+def _no_run(folder: Path) -> str:
+    """What is said of the folder of a run that is not there: which runs are, the latest first."""
+    from elanite.sources import did_you_mean
+    from elanite.text import counted
+
+    kept = [one for one in folder.parent.glob("*") if (one / "manifest.json").is_file()]
+    if not kept:
+        return f"there is no run in {folder}, nor any other in {folder.parent}; elanite mpirun says where it keeps one"
+    kept.sort(key=lambda one: (one / "manifest.json").stat().st_mtime, reverse=True)
+    names = [str(one) for one in kept]
+    more = f", and {counted(len(names) - MOST_RUNS, 'older run')}" if len(names) > MOST_RUNS else ""
+    return (
+        f"there is no run in {folder}{did_you_mean(str(folder), names)}\n"
+        f"  the latest runs: {', '.join(names[:MOST_RUNS])}{more}"
+    )
 
 
 def _of_run(folder: Path, format_: Format) -> None:

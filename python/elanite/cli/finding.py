@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import OUT, Out, complete_keys, console, data, say
+from elanite.cli.common import OUT, Out, complete_keys, complete_machines, console, data, say
 
 if TYPE_CHECKING:
     from elanite.catalog import Moves
     from elanite.differences import Comparison, Line
     from elanite.store import Store
+
+LEAST = 0.005
+"""Figures without an interval that are less apart are counted and not shown, unless all figures are asked for."""
 
 MOST_EFFECTS = 8
 """Most effects that are shown of a parameter or on a claim, for each machine."""
@@ -83,12 +86,23 @@ def explain(
             autocompletion=complete_keys,
         ),
     ],
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            "-m",
+            metavar="MACHINE",
+            autocompletion=complete_machines,
+            help="Bounds and value of this machine, such as your own.  [default: all shipped machines]",
+        ),
+    ] = None,
 ) -> None:
     """Say what a key means: unit, bounds, values and their sources, and the claims that it moves.
 
     \b
     Examples:
       elanite explain link.hop_delay
+      elanite explain link.hop_delay --machine my-cluster.toml
       elanite explain run.window
       elanite explain ping.uni.latency.0B
 
@@ -99,13 +113,13 @@ def explain(
     from rich.padding import Padding
     from rich.text import Text
 
-    from elanite import catalog
+    from elanite import catalog, sources
 
-    meaning = catalog.explain(key)
+    meaning = catalog.explain(key, sources.read("machine", machine) if machine else None)
     screen = console()
     screen.print(Text(meaning.key, style="bold"))
     screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))
-    facts = [("allowed", meaning.allowed)] if meaning.allowed else []
+    facts = [(f"allowed on {meaning.allowed_on}", meaning.allowed)] if meaning.allowed else []
     for name, text in [*facts, *meaning.facts]:
         screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
     for moves in meaning.moves:
@@ -142,7 +156,7 @@ def compare(
         typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
     ] = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Also figures whose difference is within their intervals.")
+        bool, typer.Option("--all", help="Also figures that are equal within their intervals, or nearly equal.")
     ] = False,
     format_: ListedAs = ListFormat.TABLE,
 ) -> None:
@@ -154,8 +168,10 @@ def compare(
       elanite run qsnet/uniform --set run.seeds=1 --set link.hop_delay="110 ns" --out after
       elanite compare before after
 
-    A figure differs if the 95% confidence interval of the difference does not contain zero. json has all figures, with
-    means, intervals and ratios.
+    A figure differs if the 95% confidence interval of the difference does not contain zero. A figure of fewer than
+    three values (a ping, the latency of a run with one seed) has no interval: then the command cannot tell a change
+    from noise, says so, and leaves out what is less than 0.5% apart. Within a series, the largest changes come first.
+    json has all figures with means, intervals and ratios; differs is null if there is no interval.
     """
     from elanite.differences import compare_stores
 
@@ -164,8 +180,8 @@ def compare(
     if format_ is ListFormat.JSON:
         data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
     else:
-        _compared(found, str(a), str(b), every)
-    _summed(found, str(a), str(b))
+        _compared(found, every)
+    _summed(found, a, b)
 
 
 def _listed(rows: list[dict[str, str]]) -> None:
@@ -206,13 +222,15 @@ def _store(folder: Path) -> Store:
     return Store(folder / "store")
 
 
-def _compared(found: Comparison, a: str, b: str, every: bool) -> None:
+def _compared(found: Comparison, every: bool) -> None:
     from elanite.cli.tables import blocks
     from elanite.text import estimate, heading, plain
 
     screen = console()
     groups: dict[tuple[str, str], list[Line]] = {}
-    for line in found.lines if every else found.differing:
+    apart = [line for line in found.unknown if line.change >= LEAST]
+    shown = sorted(found.lines, key=lambda line: -line.change) if every else [*found.differing, *apart]
+    for line in shown:
         groups.setdefault((line.experiment, line.series), []).append(line)
     for (experiment, series), lines in groups.items():
         screen.print(f"{experiment} {series}", style="bold", markup=False)
@@ -222,25 +240,36 @@ def _compared(found: Comparison, a: str, b: str, every: bool) -> None:
         for line in lines:
             row = {key: plain(line.parameters.get(key)) for key in varying}
             row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
-            for name, side in ((a, line.a), (b, line.b)):
+            for name, side in (("A", line.a), ("B", line.b)):
                 row[name] = estimate(side.mean, side.low, side.high, len(side.values), line.unit)
             fewest = min(len(line.a.values), len(line.b.values))
             relative = line.ratio
             row["B / A"] = estimate(relative.mean, relative.low, relative.high, fewest) if relative else ""
-            row[""] = "differs" if line.differs else ""
+            row["change"] = {True: "differs", None: "no interval", False: "same"}[line.differs]
             rows.append(row)
-        figures = [a, b, "B / A", *([""] if every else [])]
-        blocks(screen, [*varying, "figure"], figures, rows)
+        blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "change"], rows)
 
 
-def _summed(found: Comparison, a: str, b: str) -> None:
+def _summed(found: Comparison, a: Path, b: Path) -> None:
     """What was compared, in a line on standard error."""
     from elanite.text import counted
 
-    say(
-        f"{counted(found.same, 'point')} the same; {len(found.differing)} of {counted(len(found.lines), 'figure')} of"
-        f" the others differ; only in {a}: {found.only_a}; only in {b}: {found.only_b}"
-    )
+    say(f"A is {a}, B is {b}")
+    say(f"{counted(found.same, 'point')} the same; only in A: {found.only_a}; only in B: {found.only_b}")
+    unknown = found.unknown
+    near = sum(line.change < LEAST for line in unknown)
+    same = len(found.lines) - len(found.differing) - len(unknown)
+    if found.lines:
+        say(
+            f"{counted(len(found.lines), 'figure')} of other points: {len(found.differing)} differ (the 95% interval of"
+            f" the difference excludes zero), {same} are the same within their intervals,"
+            f" {len(unknown)} have no interval"
+        )
+    if unknown:
+        say(
+            "without an interval (fewer than three values) nothing tells a change from noise;"
+            f" {len(unknown) - near} of them are {LEAST:.1%} or more apart, {near} less"
+        )
     if found.ambiguous:
         say(
             f"left out: {counted(found.ambiguous, 'point')} that a folder holds with several settings; run each setting"

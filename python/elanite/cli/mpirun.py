@@ -17,6 +17,7 @@ from elanite.plan import FIRST_SEED
 if TYPE_CHECKING:
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
+    from elanite.sources import Source
 
 PRUN = """Run a C program for OpenSHMEM, Elanlib or Elan3lib on a simulated machine.
 
@@ -33,6 +34,9 @@ such programs, too: the program may also use MPI.
 
 WIDTH = 40
 """Signs of the longest bar."""
+
+SAME = 0.01
+"""By which part the replay of a recorded run may differ from the run without a word about looks for messages."""
 
 MOST_FAULTS = 8
 """Failures that the summary shows one by one."""
@@ -219,22 +223,23 @@ def mpirun(
     again += ["--nodes", str(nodes)] if nodes else []
     again += ["--ranks-per-node", str(ranks_per_node)] if ranks_per_node > 1 else []
     again += ["--placement", placement] if placement != "block" else []
-    again += ["--seed", str(seed)] if placement == "random" else []
-    _finish(found, timeline, record, again, out, times, None if quiet else format_)
+    again += ["--network", "ideal"] if network is Network.IDEAL else []
+    again += ["--memory", "elan"] if memory is Memory.ELAN else []
+    again += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    _finish(found, timeline, (record, source, again), out, times, None if quiet else format_)
 
 
 def _finish(
     found: Run,
     timeline: Path | None,
-    record: Path | None,
-    again: list[str],
+    recording: tuple[Path | None, Source, list[str]],
     out: Path,
     times: dict[str, str],
     format_: SummaryFormat | None,
 ) -> None:
     """Keep the tables of the run, print the summary, and leave with the exit code of the run.
 
-    ``again`` is the command that replays the record on the same machine.
+    ``recording`` is the file of the trace, if the run is recorded, its machine, and the command that replays the trace.
     """
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
@@ -251,19 +256,41 @@ def _finish(
         if timeline is not None and found.tables:
             others = f", without {hidden} links that were less busy" if hidden else ""
             say(f"timeline: {timeline}{others}; open it in https://ui.perfetto.dev")
+    record, source, again = recording
     if record is not None and found.ended.finished and not found.ended.exit_code:
         found.record(record)
         if format_ is SummaryFormat.TABLE:
             say(f"recorded in {record}, collective operations as messages of the MPI library")
             say(f"to replay it: {shlex.join(again)}")
+            say(_compared(found, record, source))
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:
         raise typer.Exit(found.ended.exit_code)
 
 
+def _compared(found: Run, trace: Path, machine: Source) -> str:
+    """How long the replay of a recorded run takes on the machine of the run, and where a difference may come from."""
+    from elanite.replay import run
+    from elanite.text import number
+
+    options = found.options
+    names = ("ranks_per_node", "placement", "network", "memory", "seed")
+    chosen = {name: getattr(options, name) for name in names}
+    again = run(trace, machine, found.cluster.overrides, **chosen).summary["time_us"]
+    change = again / found.summary["time_us"] - 1
+    said = f"on this machine the replay takes {number(again)} µs, {change:+.2%} of the run"
+    if abs(change) > SAME:
+        said += (
+            f": more than {SAME:.0%}. Looks for messages may be the cause (MPI_Iprobe, MPI_Test, MPI_Probe): a trace "
+            "does not hold when a program looks and finds nothing, and the replay waits for what the program found"
+        )
+    return said
+
+
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
+    from elanite.cli.tables import hottest
     from elanite.congestion import in_words
     from elanite.mpirun.summary import collectives, size
     from elanite.text import number
@@ -300,12 +327,7 @@ def _print(found: Run, figures: Summary) -> None:
             sizes.add_row(f"  {one.label}", f"{one.messages:,}", size(one.bytes), bar)
         screen.print(sizes)
     if figures.links:
-        measures = ("busy", "packets", "mean wait, µs")
-        hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
-        for link in figures.links:
-            where = f"  {link['from']} to {link['to']}"
-            hottest.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
-        screen.print(hottest)
+        screen.print(hottest(figures.links))
     for fault in found.tables["faults"].head(MOST_FAULTS).iter_rows(named=True):
         screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
     if len(found.tables["faults"]):

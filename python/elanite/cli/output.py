@@ -171,13 +171,8 @@ def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdi
     return [one for one in verdicts if one in found]
 
 
-def scoreboard(
-    verdicts: Sequence[Verdict],
-    format_: BoardFormat,
-    *,
-    brief: bool = False,
-) -> None:
-    """Print the scoreboard; in brief without the names of claims not yet simulated."""
+def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, absent: bool = False) -> None:
+    """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them."""
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -188,23 +183,40 @@ def scoreboard(
         sys.stdout.write(text.markdown(verdicts))
         return
     screen = console()
-    judged = [verdict for verdict in verdicts if verdict.claim.experiment]
-    if brief:
-        judged = [verdict for verdict in judged if verdict.judged]
-    _board(screen, judged)
+    shown = [verdict for verdict in verdicts if verdict.judged or absent]
+    if shown:
+        _board(screen, shown)
+    judged = [verdict for verdict in verdicts if verdict.judged]
     for verdict in judged:
-        if verdict.claim.test and verdict.judged:
+        if verdict.claim.test:
             screen.print(f"{verdict.claim.id}: {verdict.claim.test}", style="dim", markup=False)
-    waiting = [verdict.claim.id for verdict in verdicts if not verdict.claim.experiment]
-    absent = sum(not verdict.judged for verdict in verdicts)
-    if brief and absent:
-        screen.print(f"{text.counted(absent, 'claim')} without results; `elanite claims` lists all", style="dim")
-    if waiting and not brief:
-        screen.print(f"not yet simulated: {', '.join(waiting)}", style="dim", markup=False)
+    names = {verdict.claim.id for verdict in judged}
     for machine, parameters in fitted_parameters().items():
-        screen.print(text.fitted(machine, parameters), style="dim", markup=False)
-    screen.print(text.widest(verdicts), style="dim", markup=False)
-    screen.print(text.totals(verdicts))
+        here = {key: found for key, claims in parameters.items() if (found := [one for one in claims if one in names])}
+        if here:
+            words = "; ".join(f"{key} ({', '.join(found)})" for key, found in here.items())
+            screen.print(f"fitted on {machine}: {words}", style="dim", markup=False)
+    if judged:
+        screen.print(text.widest(judged), style="dim", markup=False)
+        screen.print(text.totals(judged))
+    if len(judged) < len(verdicts) and not absent:
+        screen.print(_without_results(verdicts), markup=False)
+
+
+def _without_results(verdicts: Sequence[Verdict]) -> str:
+    """A sentence on the claims without results: how many of each folder of experiments, and what runs these."""
+    from elanite.text import counted
+
+    folders: dict[str, int] = {}
+    for verdict in verdicts:
+        if not verdict.judged:
+            folder = verdict.claim.experiment.rpartition("/")[0]
+            folders[folder] = folders.get(folder, 0) + 1
+    of = ", ".join(f"{count} of {folder}" for folder, count in folders.items() if folder)
+    return (
+        f"{counted(sum(folders.values()), 'claim')} without results{f': {of}' if of else ''};"
+        " `elanite reproduce --only NAME` runs a folder, `elanite list claims` lists all claims"
+    )
 
 
 def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Set, console, data, say, table
+from elanite.cli.common import OUT, Nodes, Set, console, data, say
 from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
 from elanite.plan import FIRST_SEED
 
@@ -113,6 +113,7 @@ def replay(
 
 def _print(found: Replay) -> None:
     """The summary for people."""
+    from elanite.cli.tables import hottest
     from elanite.congestion import in_words
     from elanite.mpirun.summary import size
     from elanite.text import number
@@ -133,12 +134,7 @@ def _print(found: Replay) -> None:
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
     if figures["links"]:
-        measures = ("busy", "packets", "mean wait, µs")
-        hottest = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
-        for link in figures["links"]:
-            ends = f"  {link['from']} to {link['to']}"
-            hottest.add_row(ends, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
-        screen.print(hottest)
+        screen.print(hottest(figures["links"]))
     for one in faults.head(MOST_FAULTS).iter_rows(named=True):
         screen.print(f"  {'failed':16}{in_words(one)}", markup=False)
     if len(faults):

@@ -121,7 +121,7 @@ def reproduce(
     outcome.interrupted = work.interrupted
     if not outcome.interrupted:
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
-        output.scoreboard(ran or work.verdicts, BoardFormat.TABLE, brief=True)
+        output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
     if quick:
         from elanite.quick import NOTE
 
@@ -243,11 +243,12 @@ def claims(
       elanite claims --format json | jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
     The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
-    inconsistent (figures of the same paper refute the claim; proof says how). In json, low and high are the ends of the
-    95% confidence interval of the simulated figure; error is simulated/published - 1; holds is null for a claim without
-    results, for a claim whose intervals are too wide to judge (the state is "not resolved", or "source too vague" if
-    the paper states no bound), and for an inconsistent one. The command simulates nothing: use `elanite reproduce`
-    before, and --quick after `elanite reproduce --quick`.
+    inconsistent (figures of the same paper refute the claim; proof says how). The table has the claims that are
+    simulated, and those without results only if --only names them; json and markdown have all claims. In json, low and
+    high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1; holds is
+    null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
+    "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
+    `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
     """
     from elanite.claims import failed, scoreboard
     from elanite.cli import output
@@ -259,7 +260,7 @@ def claims(
     judged = any(verdict.judged for verdict in verdicts)
     if missed:
         verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-    output.scoreboard(verdicts, format_)
+    output.scoreboard(verdicts, format_, absent=bool(only) and not missed)
     if not judged:
         say(f"nothing is simulated in {out} for these claims; run: elanite reproduce")
     if failed(verdicts):

@@ -188,6 +188,7 @@ def calibrate(
     from elanite.api import Experiment, Machine
     from elanite.calibration import calibrate as search
     from elanite.errors import UsageError
+    from elanite.overrides import of_experiment
 
     if machine_out and (not machine_out.parent.is_dir() or machine_out.is_dir()):
         raise UsageError(
@@ -209,7 +210,7 @@ def calibrate(
     words += ["--trials", str(trials)] if trials else []
     words += _options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
     words += ["--format", format_.value] if format_ != Shape.TABLE else []
-    own = [each for each in set_ or [] if each.split(".")[0] in ranges.EXPERIMENT]
+    own = [each for each in set_ or [] if of_experiment(each)]
     loaded = [Experiment.load(name, own) for name in experiments]
     names = {str(each.machine) for each in loaded}
     others = [each for each in set_ or [] if each not in own]

@@ -8,12 +8,13 @@ columns look alike at any width, and no figure loses digits. Text that is wider 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
 GAP = 2
 """Spaces between two columns."""
@@ -90,3 +91,20 @@ def listed(screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style:
         for detail in details:
             if detail:
                 screen.print(Padding(Text(detail, style=look), (0, 0, 0, 4), expand=False))
+
+
+def hottest(links: Sequence[dict[str, Any]]) -> Table:
+    """The hottest links of a run: those of nodes, and those between switches."""
+    from elanite.cli.common import table
+    from elanite.text import number
+
+    measures = ("busy", "packets", "mean wait, µs")
+    found = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
+    for kind, of_nodes in (("of nodes", True), ("between switches", False)):
+        shown = [link for link in links if (link["level"] == 0) is of_nodes]
+        if shown:
+            found.add_row(f"  {kind}:")
+        for link in shown:
+            where = f"    {link['from']} to {link['to']}"
+            found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
+    return found

@@ -12,7 +12,7 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.figures.style import Figure, colour, layered
+from elanite.figures.style import Figure, colour, layered, size_axis
 from elanite.frames import SUFFIX, summarise, varying
 from elanite.text import FEWEST, YES_OR_NO, heading
 
@@ -55,29 +55,42 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
         base = base.encode(x=alt.X("curve:N", title=" / ".join(rest)))
     else:
         column = numeric[main]
-        values = sorted(set(rows[column].to_list()))
-        spread = max(values) > 50 * (min(value for value in values if value) if any(values) else 1)
-        if spread and min(values) <= 0:  # a logarithmic axis has no place for zero
-            x = alt.X(f"{_field(main)}:N", title=main, sort=None, axis=alt.Axis(labelAngle=0))
-        else:
-            scale = alt.Scale(type="log") if spread else alt.Scale()
-            x = alt.X(f"{_field(column)}:Q", title=_axis(main, column), scale=scale)
-        base = base.encode(x=x)
+        base = base.encode(x=_horizontal(main, column, sorted(set(rows[column].to_list()))))
         if 1 < len(order) <= CURVES:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
             base = base.encode(detail="curve:N")
     label = heading(metric.replace("_", " "), unit)
-    y = alt.Y("mean:Q", title=label)
+    sizes = main is not None and numeric[main] == main + SUFFIX["B"]
+    many = sizes and unit == "us" and _many(data["mean"].to_list())
+    scale = alt.Scale(type="log") if many else alt.Scale()
+    y = alt.Y("mean:Q", title=label, scale=scale)
     tooltip = [*(alt.Tooltip(_field(name), title=name) for name in names), alt.Tooltip("mean:Q", title=metric)]
     layers = [base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label), y2="high:Q"))
+        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label, scale=scale), y2="high:Q"))
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))
     caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."
     return Figure(f"{series}-{metric}", title, "", caption, layered(title, layers))
+
+
+def _horizontal(name: str, column: str, values: list[float]) -> alt.X:
+    """The axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
+    size = column == name + SUFFIX["B"]
+    spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
+    if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
+        return alt.X(f"{_field(name)}:N", title=_axis(name, ""), sort=None, axis=alt.Axis(labelAngle=0))
+    if size and values[0] > 0:
+        return size_axis(_field(column), _axis(name, ""), values)
+    scale = alt.Scale(type="log") if spread else alt.Scale()
+    return alt.X(f"{_field(column)}:Q", title=_axis(name, column), scale=scale)
+
+
+def _many(values: list[float]) -> bool:
+    """Whether figures span so much that the small ones would lie on the axis."""
+    return min(values) > 0 and max(values) > 10 * min(values)
 
 
 def _field(name: str) -> str:

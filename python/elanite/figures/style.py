@@ -137,7 +137,7 @@ def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
 
 def below(**look: Any) -> alt.Legend:
     """A legend below the chart, uncut: the names of published values need the space beside the chart."""
-    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, **look)
+    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, titleLimit=0, **look)
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:

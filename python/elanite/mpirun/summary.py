@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
 """Upper ends of the classes of message sizes, in bytes; the last class has none."""
 
-MOST_LINKS = 5
-"""Links that the summary shows."""
+MOST_LINKS = 3
+"""Links of nodes that the summary shows, and links between switches."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Summary:
     mpi: dict[str, tuple[float, int | None]]
     """Time in MPI, in us, and the rank with this time: ``least``, ``mean`` (without a rank) and ``most``."""
     links: list[dict[str, Any]]
-    """The hottest links: ``from``, ``to``, ``level``, ``up``, ``busy`` (share of the run), ``packets``,
-    ``waited_us`` (a packet in the mean)."""
+    """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
+    ``up``, ``busy`` (share of the run), ``packets``, ``waited_us`` (a packet in the mean)."""
 
 
 def summarise(run: Run) -> Summary:
@@ -61,7 +61,7 @@ def summarise(run: Run) -> Summary:
         {str(kind): int(count) for kind, count in kinds.iter_rows()},
         _sizes(messages),
         _in_mpi(run.tables["ranks"]),
-        hottest(run.tables["links"], run.summary["time_us"]).head(MOST_LINKS).to_dicts(),
+        hottest_of_each(run.tables["links"], run.summary["time_us"]),
     )
 
 
@@ -82,6 +82,17 @@ def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
             waited_us=waited,
         )
     )
+
+
+def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[dict[str, Any]]:
+    """The hottest links of nodes, and the hottest ones between switches.
+
+    All packets of a node take its one link, so that links of nodes are the busiest ones wherever the load is even, and
+    would hide those between switches, of which a reduced tree has too few.
+    """
+    busy = hottest(links, time_us)
+    of_nodes = pl.col("level") == 0
+    return [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).to_dicts()]
 
 
 def as_json(run: Run, folder: str | None) -> dict[str, Any]:

@@ -33,7 +33,7 @@
 //! serves it, then the end of this decides. If the owner cannot send the bytes, the asker fails at the same moment, although nothing
 //! can tell its adapter: it would notice by a timeout of its own. This is a simplification.
 //!
-//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`](super::mmu::Reason::Down), and new ones are
+//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`], and new ones are
 //! refused so until it is repaired. A DMA of which all packets have been accepted succeeds at both ends, although answers cannot come back: its
 //! process is taken to know, so that it does not send the same over another rail. The adapter's cable is dead, so nothing comes in or
 //! goes out; what its threads send comes back unreachable. What a process or a thread does in the adapter's memory goes on. Both are

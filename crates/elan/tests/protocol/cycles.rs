@@ -1,6 +1,6 @@
 //! Adapters that ask each other in a circle (coll2003, figure 6), and what is true of the procedure beyond what coll2003 says of it.
 
-use crate::network::{Delays, Network, Process};
+use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
 use elan::rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
 use std::collections::BTreeMap;

@@ -6,7 +6,7 @@
 //! each request is granted once, so all messages have been sent after R (`QUIET` round trips + one message). No request
 //! waits longer; an attempt takes two local delays at least, which bounds the number of attempts.
 
-use crate::network::{Delays, Network, Process};
+use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
 use kernel::random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,7 +120,7 @@ fn every_request_is_granted() {
             }
             Err(wrong) => panic!(
                 "network {seed}: {wrong}\nto see it again: ELANITE_RAIL_SEED={seed} ELANITE_RAIL_CASES=1 \
-                 cargo test -p elanite-elan --test protocol random"
+                 cargo test -p elanite-elan --test all protocol::random"
             ),
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
-use crate::programs::{Program, Running, program};
+use crate::rails::programs::{Program, Running, program};
 use elan::faults::{Fault, Part, When};
 use elan::rails::{Allocation, Kind};
 use elan::{Action, Config, Dma, DmaError, Placement, Rail};
@@ -80,7 +80,7 @@ fn no_rail(from: u32, to: u32) -> DmaError {
 const LATER: Time = Time::from_ms(2);
 
 proptest! {
-    #![proptest_config(crate::cases(100))]
+    #![proptest_config(crate::rails::cases(100))]
 
     /// As long as there is a way, every message arrives whole. Without a way its process is told so, and goes on.
     /// Afterwards, the rails that work serve all.

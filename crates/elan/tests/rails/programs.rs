@@ -274,7 +274,7 @@ fn clash(
 }
 
 proptest! {
-    #![proptest_config(crate::cases(60))]
+    #![proptest_config(crate::rails::cases(60))]
 
     /// Every message arrives once and whole, on whatever rails; nothing stays reserved; where both ends of a rail are reserved,
     /// no adapter deals with two messages at once, be it as sender or receiver.
@@ -300,7 +300,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(crate::cases(30))]
+    #![proptest_config(crate::rails::cases(30))]
 
     /// Both engines do the same, to the last packet, as does the same engine again.
     #[test]

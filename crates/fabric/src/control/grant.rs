@@ -21,7 +21,8 @@ impl<R: Routing> Control<R> {
                 return;
             }
         }
-        let hop = &self.links[self.lanes.link(channel)].hop;
+        let link = self.lanes.link(channel);
+        let hop = &self.links[link].hop;
         let flight = self.flights.get_mut(packet);
         flight.come_to(self.now, hop, self.lanes.lane(channel));
         let Destination::Node(destination) = flight.spec.destination else {
@@ -31,7 +32,9 @@ impl<R: Routing> Control<R> {
             // The loads count once all events of the cycle have happened.
             return self.unsettled.push(channel);
         }
-        let step = self.routing.step(&flight.header(destination, hop.switch));
+        let step = self
+            .routing
+            .step(&flight.header(destination, link, hop.switch));
         if R::CLASSED {
             flight.lanes = self.classes.lanes(flight.spec.traffic_class, step.class);
         }
@@ -50,12 +53,13 @@ impl<R: Routing> Control<R> {
         let mut unsettled = std::mem::take(&mut self.unsettled);
         for channel in unsettled.drain(..) {
             let packet = self.holders[channel];
-            let hop = &self.links[self.lanes.link(channel)].hop;
+            let link = self.lanes.link(channel);
+            let hop = &self.links[link].hop;
             let flight = self.flights.get(packet);
             let Destination::Node(destination) = flight.spec.destination else {
                 unreachable!("broadcasts need a tree");
             };
-            let mut header = flight.header(destination, hop.switch);
+            let mut header = flight.header(destination, link, hop.switch);
             let settled = self
                 .routing
                 .settle(&header, |group| self.load(hop.next_group(group)));

@@ -20,8 +20,8 @@
 //! what the packet asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a range
 //! of nodes (`control::broadcast`). The channels of the links may be parted into traffic classes (`control::classes`).
 //!
-//! With [`Circuit::UntilDelivered`](crate::Circuit::UntilDelivered) all channels are free one cycle after delivery, with
-//! [`Circuit::Wormhole`](crate::Circuit::Wormhole) and [`Circuit::CutThrough`](crate::Circuit::CutThrough) each channel two cycles
+//! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with
+//! [`Circuit::Wormhole`] and [`Circuit::CutThrough`] each channel two cycles
 //! after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
 
 mod ahead;

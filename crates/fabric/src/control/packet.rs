@@ -2,9 +2,10 @@
 
 use super::arbitration::Hop;
 use crate::Cycle;
-use crate::prefetch::prefetch;
-use crate::topology::{Destination, Header, Path};
+use crate::prefetch::prefetch_front;
+use crate::topology::{Climb, Destination, Header, Path, Routing};
 use crate::{ChannelId, LinkId, Place, SwitchId};
+use std::mem::offset_of;
 use std::num::NonZeroU32;
 
 /// Priority level of a packet; the Elite has two (petrini2003 s2.2).
@@ -140,8 +141,10 @@ pub struct PacketRecord {
     pub ack: Ack,
 }
 
-/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]).
+/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]). The path comes last:
+/// mostly its begin is all that is used of it ([`Flights::fetch`]).
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(super) struct Flight<P> {
     pub spec: PacketSpec,
     pub injected: Cycle,
@@ -150,31 +153,31 @@ pub(super) struct Flight<P> {
     /// Since when the header would have waited if it had waited nowhere since its injection: what the packet has waited before
     /// comes to `ready - undelayed`, but for the first link, whose wait begins with the offer.
     pub undelayed: Cycle,
+    /// When the packet was handed to the fabric.
+    pub offered: Cycle,
+    /// When the last flit reached the destination; 0 until then.
+    pub delivered: Cycle,
     pub sequence: u32,
-    /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
-    pub input: u16,
     /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0
     /// for a part of a broadcast that has turned.
     pub plan: u32,
-    taken: u8,
     /// While the header waits at a switch: the next header that waits in the same group.
     pub next: Option<PacketId>,
     /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
     pub only: LinkId,
     /// While the header waits at a switch: the channels of a link that it may take, as bits.
     pub lanes: u32,
-    /// Channels taken, in order; the first `taken` are valid.
-    path: P,
-    /// When the packet was handed to the fabric.
-    pub offered: Cycle,
-    /// When the last flit reached the destination; 0 until then.
-    pub delivered: Cycle,
+    /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
+    pub input: u16,
+    taken: u8,
+    /// The place on the path of the first channel over which the packet was lost.
+    pub broken: u8,
     /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
     /// What has become of the packet, or of this part of a broadcast, where something has failed.
     pub fate: Fate,
-    /// The place on the path of the first channel over which the packet was lost.
-    pub broken: u8,
+    /// Channels taken, in order; the first `taken` are valid.
+    path: P,
 }
 
 /// What has become of a packet where something has failed; see [`super::faults`].
@@ -238,13 +241,14 @@ impl<P: Path> Flight<P> {
         (self.injected, self.spec.source, self.sequence)
     }
 
-    /// What the routing may know of the header, at a switch, if the packet goes to one node.
+    /// What the routing may know of the header that has come over a link to a switch, if the packet goes to one node.
     #[inline]
-    pub fn header(&self, destination: Place, at: SwitchId) -> Header {
+    pub fn header(&self, destination: Place, input: LinkId, at: SwitchId) -> Header {
         Header {
             source: self.spec.source,
             destination,
             at,
+            input,
             plan: self.plan,
             hops: usize::from(self.taken) - 1,
         }
@@ -312,10 +316,13 @@ impl<P: Path> Flights<P> {
             .expect("the packet is under way")
     }
 
-    /// Has the processor fetch the record of a packet.
+    /// Has the processor fetch the record of a packet, with as much of the path as the longest path of a tree takes: there is room
+    /// for longer ones, which are rare.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
-        prefetch(self.flights.get(packet.place()));
+        let path = size_of::<<Climb as Routing>::Path>();
+        let front = offset_of!(Flight<P>, path) + path;
+        prefetch_front(self.flights.get(packet.place()), front);
     }
 
     pub fn remove(&mut self, packet: PacketId) -> Flight<P> {

@@ -204,12 +204,11 @@ impl Cabling {
         2 * self.cables.len() as u32
     }
 
-    /// Where a link between switches is: its rail, its cable, and whether it is up.
-    fn locate(&self, link: LinkId) -> Option<(u32, &Cable, bool)> {
+    /// Where a link between switches is: its rail and its cable.
+    fn locate(&self, link: LinkId) -> Option<(u32, &Cable)> {
         let number = link.get().checked_sub(2 * self.places())?;
         let (rail, number) = (number / self.inner(), number % self.inner());
-        let cable = &self.cables[number as usize / 2];
-        Some((rail, cable, number.is_multiple_of(2)))
+        Some((rail, &self.cables[number as usize / 2]))
     }
 }
 
@@ -244,7 +243,7 @@ impl Wiring for Cabling {
 
     fn link_level(&self, link: LinkId) -> usize {
         self.locate(link)
-            .map_or(0, |(_, cable, _)| cable.level as usize)
+            .map_or(0, |(_, cable)| cable.level as usize)
     }
 
     fn switch_level(&self, _switch: SwitchId) -> usize {
@@ -252,8 +251,9 @@ impl Wiring for Cabling {
     }
 
     fn is_up(&self, link: LinkId) -> bool {
-        match self.locate(link) {
-            Some((_, _, up)) => up,
+        // Each rail has an even number of inner links.
+        match link.get().checked_sub(2 * self.places()) {
+            Some(inner) => inner.is_multiple_of(2),
             None => link.get() < self.places(),
         }
     }
@@ -267,17 +267,20 @@ impl Wiring for Cabling {
             switch: SwitchId::new(rail * self.switches_of_a_rail() + switch),
             port,
         };
-        let (from, to, up) = if let Some((rail, cable, up)) = self.locate(link) {
+        let (low, high) = if let Some((rail, cable)) = self.locate(link) {
             let [low, high] = cable.ends.map(|place| end(rail, place));
-            (low, high, up)
+            (low, high)
         } else {
             let place = link.get() % self.places();
             let (rail, position) = (place / self.positions(), place % self.positions());
             let switch = end(rail, self.seats[position as usize]);
-            let up = link.get() < self.places();
-            (End::Node(Place::new(place)), switch, up)
+            (End::Node(Place::new(place)), switch)
         };
-        if up { (from, to) } else { (to, from) }
+        if self.is_up(link) {
+            (low, high)
+        } else {
+            (high, low)
+        }
     }
 
     fn reverse(&self, link: LinkId) -> LinkId {

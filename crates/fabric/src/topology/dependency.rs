@@ -14,7 +14,8 @@
 use super::{End, Header, LinkId, Place, Routing, SwitchId, Wiring, with_routing};
 use crate::Config;
 use petgraph::algo::{astar, tarjan_scc};
-use petgraph::graphmap::DiGraphMap;
+use petgraph::csr::Csr;
+use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
@@ -28,6 +29,12 @@ pub struct ChannelClass {
     /// The class, from 0.
     pub class: u32,
 }
+
+/// The vertex of a class of channels: so the classes of all links are numbered.
+type Vertex = u32;
+
+/// An edge, from what is held to what is waited for.
+type Edge = (Vertex, Vertex);
 
 /// A cycle of channels: a packet may hold each of them and wait for the next, and hold the last and wait for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,9 +69,9 @@ impl Display for DependencyCycle {
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     with_routing!(config, routing => {
         if let Some(edges) = routing.dependencies() {
-            let all = |link| ChannelClass { link, class: 0 };
-            let edges = edges.into_iter().map(|(held, next)| (all(held), all(next), ()));
-            return shortest_cycle(&DiGraphMap::from_edges(edges), routing.wiring());
+            assert_eq!(routing.wiring().classes(), 1, "all channels of a link are equal");
+            let edges = edges.into_iter().map(|(held, next)| (held.get(), next.get()));
+            return shortest_cycle(edges.collect(), routing.wiring());
         }
         if routing.wiring().positions() <= MOST {
             return cycle_of(&routing, config);
@@ -76,35 +83,42 @@ pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
 
 fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle> {
     let wiring = routing.wiring();
-    let mut graph: DiGraphMap<ChannelClass, ()> = DiGraphMap::new();
+    let mut edges = BTreeSet::new();
     for source in Place::all(wiring.nodes()) {
         for destination in Place::all(wiring.nodes()) {
             let plans = routing.plans(source, destination);
             let detours = config.faults.iter().flat_map(|_| routing.detours());
             for plan in plans.into_iter().chain(detours) {
-                follow(routing, source, destination, plan, &mut graph);
+                follow(routing, source, destination, plan, &mut edges);
             }
         }
     }
-    shortest_cycle(&graph, wiring)
+    shortest_cycle(edges.into_iter().collect(), wiring)
 }
 
 /// The shortest cycle through the first channel that is in a cycle.
-fn shortest_cycle(
-    graph: &DiGraphMap<ChannelClass, ()>,
-    wiring: &dyn Wiring,
-) -> Option<DependencyCycle> {
-    let components = tarjan_scc(graph);
+fn shortest_cycle(mut edges: Vec<Edge>, wiring: &dyn Wiring) -> Option<DependencyCycle> {
+    edges.sort_unstable();
+    edges.dedup();
+    let graph: Csr<(), ()> = Csr::from_sorted_edges(&edges).expect("they are sorted");
+    drop(edges); // A large graph has millions.
+    let components = tarjan_scc(&graph);
     let start = *components
         .iter()
         .find(|component| component.len() > 1)?
         .iter()
         .min()?;
     let ways = graph
-        .neighbors(start)
-        .filter_map(|next| astar(graph, next, |at| at == start, |_| 1, |_| 0));
-    let (_, mut channels) = ways.min_by_key(|(length, _)| *length)?;
-    channels.rotate_right(1);
+        .neighbors_slice(start)
+        .iter()
+        .filter_map(|&next| astar(&graph, next, |at| at == start, |_| 1, |_| 0));
+    let (_, mut vertices) = ways.min_by_key(|(length, _)| *length)?;
+    vertices.rotate_right(1);
+    let channel = |&vertex: &Vertex| ChannelClass {
+        link: LinkId::new(vertex / wiring.classes()),
+        class: vertex % wiring.classes(),
+    };
+    let channels: Vec<ChannelClass> = vertices.iter().map(channel).collect();
     let name = |channel: &ChannelClass| {
         let (from, to) = wiring.ends(channel.link);
         (wiring.end_name(from), wiring.end_name(to))
@@ -122,30 +136,31 @@ fn follow<R: Routing>(
     source: Place,
     destination: Place,
     plan: u32,
-    graph: &mut DiGraphMap<ChannelClass, ()>,
+    edges: &mut BTreeSet<Edge>,
 ) {
     let wiring = routing.wiring();
     let all = 0..wiring.classes();
     let classes = |class: Option<u32>| class.map_or(all.clone(), |class| class..class + 1);
-    let mut held: Vec<ChannelClass> = Vec::new();
+    let mut held: Vec<Vertex> = Vec::new();
     let mut links = vec![wiring.injection(source)];
     for hops in 0.. {
-        let ends = links.iter().map(|&link| wiring.ends(link).1);
-        let switches = ends.filter_map(|end| match end {
-            End::Switch { switch, .. } => Some(switch),
+        let ends = links.iter().map(|&link| (link, wiring.ends(link).1));
+        let switches = ends.filter_map(|(link, end)| match end {
+            End::Switch { switch, .. } => Some((link, switch)),
             End::Node(_) => None,
         });
-        let switches: Vec<SwitchId> = switches.collect();
+        let switches: Vec<(LinkId, SwitchId)> = switches.collect();
         if switches.is_empty() {
             return;
         }
         let mut next: Vec<LinkId> = Vec::new();
         let mut class = None;
-        for switch in switches {
+        for (input, switch) in switches {
             let step = routing.step(&Header {
                 source,
                 destination,
                 at: switch,
+                input,
                 plan,
                 hops,
             });
@@ -162,12 +177,10 @@ fn follow<R: Routing>(
         next.dedup();
         let channels = next
             .iter()
-            .flat_map(|&link| classes(class).map(move |class| ChannelClass { link, class }));
-        let channels: Vec<ChannelClass> = channels.collect();
+            .flat_map(|&link| classes(class).map(move |class| link.get() * all.end + class));
+        let channels: Vec<Vertex> = channels.collect();
         for &before in &held {
-            for &after in &channels {
-                graph.add_edge(before, after, ());
-            }
+            edges.extend(channels.iter().map(|&after| (before, after)));
         }
         (held, links) = (channels, next);
     }

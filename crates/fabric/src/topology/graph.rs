@@ -17,6 +17,7 @@
 //! With one root there is a legal way between all switches of a connected graph. With several roots there may be none, which is
 //! an error here. [`UpDown`] chooses among the legal ways.
 
+mod tables;
 mod up_down;
 
 pub use up_down::UpDown;

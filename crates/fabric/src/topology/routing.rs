@@ -15,6 +15,8 @@ pub struct Header {
     pub destination: Place,
     /// The switch.
     pub at: SwitchId,
+    /// The link over which the packet has come there.
+    pub input: LinkId,
     /// What [`Routing::plan`] returned for the packet.
     pub plan: u32,
     /// Switches that the packet has left behind.
@@ -103,17 +105,21 @@ pub trait Routing {
     fn path_of(&self, source: Place, node: Place, plan: u32) -> Vec<LinkId> {
         let wiring = self.wiring();
         let mut links = vec![wiring.injection(source)];
-        while let End::Switch { switch: at, .. } = wiring.ends(links[links.len() - 1]).1 {
+        loop {
+            let input = links[links.len() - 1];
+            let End::Switch { switch: at, .. } = wiring.ends(input).1 else {
+                return links;
+            };
             let header = Header {
                 source,
                 destination: node,
                 at,
+                input,
                 plan,
                 hops: links.len() - 1,
             };
             links.push(wiring.output(at, self.step(&header).group));
         }
-        links
     }
 
     /// Whether a packet to a node may cross a link on any of its ways, the detours round dead links included.

@@ -140,8 +140,8 @@ pub fn assert_fit(mistakes: &[Mistake], least: usize) {
     assert!(misfits.is_empty(), "{}", misfits.join("\n"));
 }
 
-/// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some tests fail there, which pass
-/// without it. Prints the lines by which they say so.
+/// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some of the tests fail there, which
+/// pass without it. `tests` are the words of `cargo test` that name the tests. Prints the lines by which they say so.
 pub fn assert_found(
     copy: &Copy,
     mistakes: Vec<Mistake>,
@@ -221,8 +221,8 @@ impl Copy {
             .args("test --offline --locked --no-fail-fast --package".split(' '))
             .arg(env!("CARGO_PKG_NAME"))
             .args(self.optimized.then_some("--release"))
-            .args(tests.iter().flat_map(|test| ["--test", test]))
             .args(more)
+            .args(tests)
             .current_dir(&self.root)
             .env("CARGO_TARGET_DIR", self.root.join("target"))
             .env("ELANITE_FUZZ_SHRINK", "2")
@@ -254,7 +254,7 @@ impl Copy {
         (success, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Runs some tests, which search so much. Returns whether they pass, and what they print.
+    /// Runs the tests that these words of `cargo test` name, which search so much. Returns whether they pass, and what they print.
     pub fn run(&self, tests: &[&str], variable: &str, much: u32) -> (bool, String) {
         let (built, said) = self.cargo(tests, (variable, much), &["--no-run"]);
         assert!(built, "the copy does not compile:\n{said}");

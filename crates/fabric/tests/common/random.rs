@@ -1,6 +1,6 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
-use super::{ASCENTS, CIRCUITS, Cycle, named};
+use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
 use fabric::topology::Arities;
@@ -15,11 +15,11 @@ use proptest::sample::select;
 use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::RangeInclusive;
 
-/// Many cases, since few of them combine all difficulties; `PROPTEST_CASES` scales their number.
+/// Many cases, since few of them combine all difficulties: 1,024, or eight times `PROPTEST_CASES`.
 pub fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig {
-        cases: 8 * usual.cases,
+        cases: variable("PROPTEST_CASES").map_or(1024, |cases: u32| 8 * cases),
         max_shrink_iters: 2000,
         ..usual
     }

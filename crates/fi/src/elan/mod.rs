@@ -13,7 +13,7 @@
 //! | [`putget`], [`vectors`] | `elan_put`, `elan_get`, and their forms |
 //! | [`tport`] | `elan_tport…` |
 //! | [`queue`] | `elan_queue…`, `elan_mainQueue…` |
-//! | [`lock`] | `elan_lock…` |
+//! | [`mod@lock`] | `elan_lock…` |
 //! | [`group`], [`exchange`] | collective calls |
 //! | [`places`] | capabilities, and where processes are |
 //! | [`elan3`] | Elan3lib |

@@ -6,11 +6,11 @@ use super::{Failure, Record, Replayed};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
+use foldhash::HashMap;
 use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::{Job, Pe};
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -109,6 +109,16 @@ fn check(trace: &mut Trace) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The messages that an operation means.
+fn select(operation: Operation) -> Select {
+    let given = |value: u32| (value != ANY).then_some(value);
+    let (peer, tag) = (given(operation.peer), given(operation.tag));
+    Select {
+        process: peer.map(ProcessId::new),
+        ..Select::exactly(peer, tag.map(u64::from))
+    }
+}
+
 impl Ranks {
     fn begin(self: &Rc<Self>, rank: u32) {
         let free = {
@@ -150,6 +160,7 @@ impl Ranks {
                 match one.operation.kind {
                     Kind::Send => self.send(rank, &one),
                     Kind::Recv => self.receive(rank, &one),
+                    Kind::Probe | Kind::Poll => self.probe(rank, &one),
                     Kind::Calc => self.compute(rank, &one),
                 }
                 if one.operation.kind != Kind::Calc && one.tells_start {
@@ -213,12 +224,7 @@ impl Ranks {
     fn receive(self: &Rc<Self>, rank: u32, one: &Free) {
         let process = &self.processes[rank as usize];
         let (number, operation) = (one.number, one.operation);
-        let given = |value: u32| (value != ANY).then_some(value);
-        let (peer, tag) = (given(operation.peer), given(operation.tag));
-        let select = Select {
-            process: peer.map(ProcessId::new),
-            ..Select::exactly(peer, tag.map(u64::from))
-        };
+        let select = select(operation);
         let tport = process.pe.elan().tport();
         let room = Room::Buffer(process.buffer, Bytes::new(operation.size));
         let rx = tport.rx_start(select, room);
@@ -232,6 +238,29 @@ impl Ranks {
                     drop(record);
                     ranks.ended(rank, (number, operation), free);
                 }
+                Err(error) => ranks.failed(rank, number, &error),
+            }
+        });
+    }
+
+    /// Looks for a message, which stays.
+    fn probe(self: &Rc<Self>, rank: u32, one: &Free) {
+        let process = &self.processes[rank as usize];
+        let (number, operation) = (one.number, one.operation);
+        let (select, tport) = (select(operation), process.pe.elan().tport());
+        let first = tport.rx_start(select, Room::Peek);
+        let (ranks, free) = (Rc::clone(self), process.pe.now());
+        process.pe.node().serve("look", async move {
+            let mut found = tport.rx_wait(first).await;
+            while matches!(found, Err(TportError::Nothing)) {
+                let room = match operation.kind {
+                    Kind::Probe => Room::Probe,
+                    _ => Room::Peek,
+                };
+                found = tport.rx_wait(tport.rx_start(select, room)).await;
+            }
+            match found {
+                Ok(_) => ranks.ended(rank, (number, operation), free),
                 Err(error) => ranks.failed(rank, number, &error),
             }
         });

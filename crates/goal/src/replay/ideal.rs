@@ -8,8 +8,9 @@ use super::{Failure, Record, Replayed};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
+use foldhash::HashMap;
 use kernel::{EventQueue, Limits};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
@@ -26,8 +27,10 @@ const INTERVAL: u64 = 1 << 12;
 enum Event {
     /// The operation starts, and others wait for that.
     Starts(u32),
-    /// The operation ends, if it is no receive; else its call is over.
+    /// The operation ends, if it does not wait for a message; else its call is over.
     Over(u32, Operation, Time),
+    /// The second call of a probe is over, which waits.
+    Waits(Posted),
     /// A message is there.
     Arrives(Message),
 }
@@ -39,7 +42,7 @@ struct Message {
     size: u64,
 }
 
-/// A receive whose call is over.
+/// A receive or probe whose call is over.
 #[derive(Clone, Copy)]
 struct Posted {
     number: u32,
@@ -55,6 +58,8 @@ struct Inbox {
     posted: HashMap<(u32, u32), VecDeque<(u64, Posted)>>,
     /// Messages that no receive has taken, by peer and tag.
     unexpected: HashMap<(u32, u32), VecDeque<(u64, Message)>>,
+    /// Probes that wait for a message.
+    probes: Vec<Posted>,
 }
 
 /// Takes the first entry of a list out of its map.
@@ -67,7 +72,24 @@ fn take<T>(lists: &mut HashMap<(u32, u32), VecDeque<(u64, T)>>, key: (u32, u32))
     Some(first)
 }
 
+fn fits(operation: Operation, (from, tag): (u32, u32)) -> bool {
+    (operation.peer == ANY || operation.peer == from)
+        && (operation.tag == ANY || operation.tag == tag)
+}
+
 impl Inbox {
+    /// Whether there is a message that a probe or poll means.
+    fn has(&self, operation: Operation) -> bool {
+        self.unexpected.keys().any(|&key| fits(operation, key))
+    }
+
+    /// The probes that have waited for a message, which comes.
+    fn found(&mut self, message: Message) -> Vec<Posted> {
+        let key = (message.from, message.tag);
+        let found = |probe: &mut Posted| fits(probe.operation, key);
+        self.probes.extract_if(.., found).collect()
+    }
+
     /// The receive that takes a message, if there is one; else the message stays.
     fn arrive(&mut self, message: Message) -> Option<Posted> {
         let Message { from, tag, .. } = message;
@@ -126,7 +148,7 @@ impl Ideal {
             let operation = one.operation;
             let (stream, takes) = match operation.kind {
                 Kind::Calc => (operation.cpu, Time::from_ns(operation.size)),
-                Kind::Send | Kind::Recv => (0, CALL),
+                _ => (0, CALL),
             };
             let streams = &mut self.streams[rank as usize];
             if streams.len() <= usize::from(stream) {
@@ -161,6 +183,27 @@ impl Ideal {
         Ok(())
     }
 
+    /// A look for a message is over, and has found one or not. If not, the next call begins.
+    fn looked(&mut self, rank: u32, posted: Posted) -> Result<(), Failure> {
+        let Posted {
+            number,
+            operation,
+            free,
+        } = posted;
+        if self.inboxes[rank as usize].has(operation) {
+            return self.end(rank, (number, operation), free);
+        }
+        let stream = &mut self.streams[rank as usize][0];
+        let end = self.queue.now().max(*stream).saturating_add(CALL);
+        *stream = end;
+        let event = match operation.kind {
+            Kind::Probe => Event::Waits(posted),
+            _ => Event::Over(number, operation, free),
+        };
+        self.queue.schedule(end, rank.into(), (rank, event));
+        Ok(())
+    }
+
     /// A receive and its message have found each other.
     fn matched(&mut self, rank: u32, posted: Posted, message: Message) -> Result<(), Failure> {
         if message.size > posted.operation.size {
@@ -192,24 +235,43 @@ impl Ideal {
                 self.give(rank, &next)
             }
             Event::Over(number, operation, free) => {
-                if operation.kind != Kind::Recv {
-                    return self.end(rank, (number, operation), free);
-                }
                 let posted = Posted {
                     number,
                     operation,
                     free,
                 };
+                match operation.kind {
+                    Kind::Send | Kind::Calc => {
+                        return self.end(rank, (number, operation), free);
+                    }
+                    Kind::Probe | Kind::Poll => return self.looked(rank, posted),
+                    Kind::Recv => {}
+                }
                 let inbox = &mut self.inboxes[rank as usize];
                 match inbox.post(operation.peer, operation.tag, posted) {
                     Some(message) => self.matched(rank, posted, message),
                     None => Ok(()),
                 }
             }
-            Event::Arrives(message) => match self.inboxes[rank as usize].arrive(message) {
-                Some(posted) => self.matched(rank, posted, message),
-                None => Ok(()),
-            },
+            Event::Waits(posted) => {
+                let inbox = &mut self.inboxes[rank as usize];
+                if inbox.has(posted.operation) {
+                    return self.end(rank, (posted.number, posted.operation), posted.free);
+                }
+                inbox.probes.push(posted);
+                Ok(())
+            }
+            Event::Arrives(message) => {
+                let inbox = &mut self.inboxes[rank as usize];
+                let (probes, receive) = (inbox.found(message), inbox.arrive(message));
+                for probe in probes {
+                    self.end(rank, (probe.number, probe.operation), probe.free)?;
+                }
+                match receive {
+                    Some(posted) => self.matched(rank, posted, message),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

@@ -10,7 +10,11 @@
 //! |---|---|---|
 //! | send | when its call is made | when the buffer is free again, as the machine has it: small messages at once, long ones when they are there |
 //! | recv | when its call is made | when the message is in its buffer and the process knows |
+//! | probe | when its call is made | when the process knows of a message: it looks for one, and if there is none, waits for one by a second call, as MPI libraries do |
+//! | poll | when its call is made | when the process knows of a message: it looks for one by call after call |
 //! | calc | when the processor begins it | when the processor is done with it, the noise of the machine included |
+//!
+//! Probes and polls leave their message to a receive. `LogGOPSim` has neither.
 //!
 //! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the receive is an
 //! error. The calls are those of Tports without the request of calls that do not block.
@@ -137,7 +141,7 @@ impl Record {
                 row.sent += 1;
                 row.bytes_sent = row.bytes_sent.saturating_add(Bytes::new(operation.size));
             }
-            Kind::Recv => {}
+            Kind::Recv | Kind::Probe | Kind::Poll => {}
             Kind::Calc => row.computed = row.computed.saturating_add(Time::from_ns(operation.size)),
         }
         let which = u64::from(rank) << 32 | u64::from(number);
@@ -194,7 +198,7 @@ impl Record {
                     Kind::Send => {
                         "it waits at the end for a receive that never comes; add the receive, or correct its peer and tag"
                     }
-                    Kind::Recv => {
+                    Kind::Recv | Kind::Probe | Kind::Poll => {
                         "it waits at the end for a message that never comes; add the send, or correct its peer and tag"
                     }
                     Kind::Calc => "it has not ended",

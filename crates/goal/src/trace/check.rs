@@ -89,7 +89,7 @@ impl Trace {
         for number in 0..count {
             let node = self.node(rank, number)?;
             let operation = node.operation;
-            let any = operation.kind == Kind::Recv;
+            let any = operation.kind.is_incoming();
             let what = match operation.kind {
                 Kind::Calc if operation.size > LONGEST.as_ps() / 1000 => {
                     Some("a computation takes at most 100 days; the size is in nanoseconds".into())

@@ -8,7 +8,7 @@
 //! | what | rails |
 //! |---|---|
 //! | bytes of longer Tport messages, from main memory to main memory | as the policy picks, by the receiver, whose thread gets them |
-//! | puts and gets of Elanlib and Shmem of more than [`SMALL`](super::putget::SMALL) bytes, from main memory to main memory | as the policy picks, by the caller; a get asks on each rail, and is served on it |
+//! | puts and gets of Elanlib and Shmem of more than [`SMALL`] bytes, from main memory to main memory | as the policy picks, by the caller; a get asks on each rail, and is served on it |
 //! | shorter ones, and words, to or from main memory | one rail, and they never wait: the next in turn of the free rails, or of all if none is free; under static and basic the next in turn |
 //! | bytes of hardware broadcasts, under the same conditions | as the policy picks, by the root; a signal on the home rail ends the broadcast |
 //! | segments of software broadcasts, partial results and results of reductions, under the same conditions | as the policy picks, by each sender; a signal on the home rail follows each (`lanes.rs`) |

@@ -1,10 +1,10 @@
 //! Rails that fail at any moment of any kind of message, return, and fail again: everything arrives once and whole.
 
-use crate::POLICIES;
 use crate::common::{
     alloc, assert_holds, b, cluster, four_nodes, job, job_of, logs, me, pattern, pid, store,
     with_rails,
 };
+use crate::rails::POLICIES;
 use elan::rails::Kind;
 use elan::{Action, Cluster, Config, DmaError, ElanAddr, Matching, Part, Rail};
 use libelan::elan::group::Group;

@@ -4,7 +4,7 @@ use crate::common::{
     assert_holds, b, down, failing, filled, four_nodes, job, me, pattern, pid, run_on, store,
     with_rails,
 };
-use crate::failures::together;
+use crate::rails::failures::together;
 use elan::faults::Part;
 use elan::rails::Kind;
 use elan::{Config, NodeId, Place, Rail};
@@ -139,7 +139,7 @@ fn without(rails: impl Iterator<Item = u32>, policy: Kind, at: Time) -> Config {
 /// Under static allocation no rail but the home rail may lead from a root to all others. Without it another rail carries the broadcast.
 #[test]
 fn a_broadcast_needs_no_home_rail() {
-    for policy in crate::POLICIES {
+    for policy in crate::rails::POLICIES {
         for at in (0..12).map(|moment| Time::from_ns(100 + 1_900 * moment)) {
             run_on(
                 &without(0..1, policy, at),
@@ -166,7 +166,7 @@ fn a_broadcast_needs_no_home_rail() {
 #[test]
 fn a_put_does_not_wait_for_a_full_queue() {
     // Under static allocation, the rail that is left may lead nowhere.
-    for &policy in &crate::POLICIES[1..] {
+    for &policy in &crate::rails::POLICIES[1..] {
         let config = without(1..4, policy, Time::from_us(10));
         run_on(&config, &job(&[0, 1]), async |pe| {
             let elan = pe.elan();

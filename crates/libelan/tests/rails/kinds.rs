@@ -3,7 +3,7 @@
 use crate::common::{
     alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
 };
-use crate::{POLICIES, generations};
+use crate::rails::{POLICIES, generations};
 use elan::rails::{Allocation, Kind};
 use elan::{Cluster, Config, Node, Rail};
 use libelan::Pe;

@@ -4,7 +4,7 @@ use crate::common::{
     self, assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, run_to, store,
     with_rails,
 };
-use crate::{POLICIES, generations};
+use crate::rails::{POLICIES, generations};
 use elan::rails::Kind;
 use elan::{Cluster, Config, Matching, Rail};
 use libelan::Pe;

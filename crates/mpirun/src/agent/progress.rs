@@ -3,6 +3,7 @@
 use super::about::About;
 use super::{Agent, Entry, Role, State};
 use crate::endpoint::{Finish, Incoming, Manner, NetworkOp, Wanted};
+use goal::Kind;
 use kernel::Signal;
 use link::{Flags, NEVER, Order, Report, Status};
 use std::future::poll_fn;
@@ -106,6 +107,8 @@ impl Agent {
                 .record(|recorder| recorder.sleeps(self.rank, begin, time));
             self.endpoint.compute(begin, time).await
         } else {
+            self.shared
+                .record(|recorder| recorder.waits(self.rank, begin));
             // A claimed message or a refused operation has ended before its order; its end shows now.
             yield_now().await;
             let writes = order.has(Flags::WRITES);
@@ -263,8 +266,13 @@ impl Agent {
                 let size = trace.messages[record].bytes;
                 recorder.sees_received(self.rank, key, record, size);
             }
-            (Role::Peek(_) | Role::Probe, Some((record, ..))) if whole => {
-                recorder.sees_found(self.rank, record, trace.messages[record].bytes);
+            (role, Some((record, ..))) if whole && role.looks() => {
+                let size = trace.messages[record].bytes;
+                let how = match role {
+                    Role::Peek(keeps) => (Kind::Poll, keeps),
+                    _ => (Kind::Probe, false),
+                };
+                recorder.sees_found(self.rank, record, size, how);
             }
             _ => {}
         });

@@ -1,6 +1,7 @@
 //! Schedules of short runs, written by hand.
 
 use super::Recorder;
+use goal::Kind;
 use units::{Bytes, Time};
 
 fn text(recorder: &Recorder, rank: usize) -> String {
@@ -66,26 +67,69 @@ fn roundings_do_not_add_up() {
     assert_eq!(computed, 999);
 }
 
-#[test]
-fn a_probe_is_the_receive_of_its_message() {
+fn sorted(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    lines.sort();
+    lines
+}
+
+/// Rank 1 looks at 1 us, finds nothing, looks again, and receives what it has found.
+fn looks(keeps: bool) -> Recorder {
     let mut recorder = Recorder::new(2, Time::ZERO);
-    let size = Bytes::new(100);
+    let (us, size) = (Time::from_us, Bytes::new(100));
     recorder.sends(0, Time::ZERO, (1, size), 0, false);
-    recorder.sees_found(1, 0, size);
-    recorder.goes_on(1, Time::from_us(2));
-    let receive = recorder.receives(1, Time::from_us(2), false);
-    recorder.started(1, 5, receive);
+    recorder.waits(1, us(1));
+    recorder.goes_on(1, us(2));
+    recorder.waits(1, us(2));
+    recorder.sees_found(1, 0, size, (Kind::Poll, keeps));
+    recorder.goes_on(1, us(3));
+    if !keeps {
+        let receive = recorder.receives(1, us(3), false);
+        recorder.started(1, 5, receive);
+    }
+    recorder.waits(1, us(3));
     recorder.sees_received(1, 5, 0, size);
-    recorder.goes_on(1, Time::from_us(3));
-    recorder.sleeps(1, Time::from_us(3), Time::from_us(1));
-    let expected = "l0: recv 100b from 0 tag 0\nl1: calc 0\nl2: calc 1000\n\
-                    l1 requires l0\nl2 requires l0\nl2 irequires l1\n";
-    let lines = |text: &str| {
-        let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
-        lines.sort();
-        lines
-    };
-    assert_eq!(lines(&text(&recorder, 1)), lines(expected));
+    recorder.goes_on(1, us(4));
+    recorder.sleeps(1, us(4), us(1));
+    recorder
+}
+
+/// Looks that find nothing take no time of the trace.
+#[test]
+fn a_look_waits_for_its_message_and_the_receive_for_the_look() {
+    for keeps in [false, true] {
+        let expected = format!(
+            "l0: calc 1000 cpu 1\nl1: poll 100b from 0 tag 0\nl2: recv 100b from 0 tag 0\nl3: calc 1000\n\
+             l1 requires l0\nl2 requires l1\nl3 requires l2\n{}",
+            if keeps {
+                "l3 requires l0\nl3 requires l1\n"
+            } else {
+                "l2 requires l0\n"
+            }
+        );
+        assert_eq!(
+            sorted(&text(&looks(keeps), 1)),
+            sorted(&expected),
+            "{keeps}"
+        );
+    }
+}
+
+/// What a program computes between a call and the wait for the end of the call goes on beside the call.
+#[test]
+fn computation_beside_a_receive() {
+    let mut recorder = Recorder::new(2, Time::ZERO);
+    let (us, size) = (Time::from_us, Bytes::new(100));
+    recorder.sends(0, Time::ZERO, (1, size), 0, false);
+    let receive = recorder.receives(1, Time::ZERO, false);
+    recorder.started(1, 5, receive);
+    recorder.waits(1, us(7));
+    recorder.sees_received(1, 5, 0, size);
+    recorder.goes_on(1, us(8));
+    recorder.sleeps(1, us(8), us(1));
+    let expected = "l0: recv 100b from 0 tag 0\nl1: calc 7000 cpu 1\nl2: calc 1000\n\
+                    l2 requires l0\nl2 requires l1\n";
+    assert_eq!(sorted(&text(&recorder, 1)), sorted(expected));
 }
 
 #[test]

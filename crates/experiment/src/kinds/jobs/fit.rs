@@ -8,6 +8,7 @@ use elan::NodeId;
 use elan::rails::Allocation;
 use itertools::Itertools;
 use std::collections::BTreeMap;
+use workload::Pattern as Rule;
 use workload::RailFailure;
 use workload::pattern::Destinations;
 
@@ -116,6 +117,7 @@ impl Fit<'_> {
                 }
                 let remedy = match pattern {
                     Pattern::Pairs(_) => "pair each node with another node",
+                    Pattern::Named(Rule::Shift(_)) => "shift by another number",
                     Pattern::Named(_) => "add nodes",
                 };
                 let pattern = pattern.workload();

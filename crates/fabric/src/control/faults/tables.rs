@@ -208,8 +208,9 @@ impl<R: Routing> Control<R> {
         if !self.is_affected(spec.source, node) {
             return true;
         }
-        let switch = self.links[self.lanes.link(channel)].hop.switch;
-        let header = flight.header(node, switch);
+        let input = self.lanes.link(channel);
+        let switch = self.links[input].hop.switch;
+        let header = flight.header(node, input, switch);
         let faults = self.faults.as_mut().expect("something may fail");
         let dead = |link| faults.is_known(link);
         let Some(ways) = self.routing.living_ascents(switch, &header, &dead) else {

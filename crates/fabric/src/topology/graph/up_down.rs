@@ -1,9 +1,9 @@
 //! # Up*/down* routing: the shortest legal ways of a graph, by tables
 //!
-//! Packets take a shortest legal way, up and then down. The tables have, for each switch and each switch with nodes, the number
-//! of links of the shortest legal way, the links by which such ways begin, and the links by which the shortest ways begin that only
-//! go down. A packet takes the latter as soon as they are as long as what is left of its way; so the number of links that it has
-//! left tells a switch which of the two holds, and a packet that has gone down never goes up.
+//! Packets take a shortest legal way, up and then down; where ways up and ways down are equally short, they go down. The tables
+//! (`tables.rs`) have, for each switch and each switch with nodes, the links by which the shortest legal ways begin, and the links
+//! by which the shortest ways begin that only go down. The link over which a packet has come tells which of the two holds: what has
+//! gone down never goes up.
 //!
 //! ## Which of several links
 //!
@@ -20,6 +20,7 @@
 //! *No deadlock.* All ways are legal; [`Routing::dependencies`] lists what a packet may hold and wait for, from the tables.
 
 use super::Graph;
+use super::tables::{List, Tables};
 use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
@@ -27,42 +28,9 @@ use crate::topology::destination::Destination;
 use crate::topology::routing::{DeadLinks, Header, Routing, Step};
 use crate::topology::torus::MAX_PATH;
 use crate::topology::wiring::Wiring;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// Further than any way.
-const FAR: u8 = u8::MAX;
-
-/// The ways from a switch to a switch with nodes.
-#[derive(Clone, Copy, Debug)]
-struct Cell {
-    /// Links of the shortest legal way.
-    links: u8,
-    /// By which ports of its switch such ways begin: by links down if there are such ways, by links up else.
-    legal: Choice,
-    /// By which ports the shortest ways begin that only go down.
-    down: Choice,
-}
-
-/// One of the lists of ports of a switch, by its number there.
-type Choice = u16;
-
-/// The tables of a graph.
-#[derive(Debug)]
-struct Tables {
-    /// By position of a rail: which switch with nodes it is at, counted among these.
-    leaf: Vec<u32>,
-    /// By switch with nodes, and then by switch.
-    cells: Vec<Cell>,
-    /// By switch: its first list.
-    first: Vec<u32>,
-    /// By list: where its ports begin in `ports`; one entry more.
-    begin: Vec<u32>,
-    ports: Vec<u16>,
-    /// The most ports of a list, at least 1: so many plans there are.
-    widest: u32,
-}
 
 /// The routing of a graph; see the essay of the module. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -82,40 +50,24 @@ impl UpDown {
         }
     }
 
-    /// Links of the way between two places of a rail, the links of both nodes included.
-    pub fn distance(&self, a: Place, b: Place) -> u32 {
-        let positions = self.graph.cabling.positions();
-        let from = self.graph.seats[(a.get() % positions) as usize].0;
-        let leaf = self.tables.leaf[(b.get() % positions) as usize];
-        2 + u32::from(self.cell(leaf, from).links)
-    }
-
-    fn cell(&self, leaf: u32, switch: u32) -> &Cell {
-        &self.tables.cells[leaf as usize * self.graph.neighbours.len() + switch as usize]
-    }
-
     /// The ports by which a header may leave a switch, if it is not at the switch of its destination.
     #[inline]
     fn choices(&self, header: &Header) -> Option<&[u16]> {
-        let (positions, switches) = (
-            self.graph.cabling.positions(),
-            self.graph.neighbours.len() as u32,
-        );
-        let switch = header.at.get() % switches;
-        let to = header.destination.get() % positions;
-        if self.graph.seats[to as usize].0 == switch {
+        let cabling = &*self.graph.cabling;
+        let switch = header.at.get() % cabling.switches_of_a_rail();
+        let leaf = self.leaf(header.destination);
+        if self.tables.leaves[leaf as usize] == switch {
             return None;
         }
-        let leaf = self.tables.leaf[to as usize];
-        let from = self.graph.seats[(header.source.get() % positions) as usize].0;
-        let left = u32::from(self.cell(leaf, from).links) - header.hops as u32;
-        let cell = self.cell(leaf, switch);
-        let choice = if left == u32::from(cell.links) {
-            cell.legal
-        } else {
-            cell.down
-        };
-        Some(self.tables.list(switch, choice))
+        let list = self.tables.list(switch, leaf, cabling.is_up(header.input));
+        Some(self.tables.ports(list))
+    }
+
+    /// The leaf of a destination.
+    #[inline]
+    fn leaf(&self, destination: Place) -> u32 {
+        let place = destination.get() % self.graph.cabling.positions();
+        self.tables.leaf[place as usize]
     }
 
     /// Where in a list of ports the packets of a plan begin to count.
@@ -143,118 +95,6 @@ impl UpDown {
     }
 }
 
-impl Tables {
-    fn new(graph: &Graph) -> Self {
-        let (neighbours, seats) = (&graph.neighbours, &graph.seats);
-        let switches = neighbours.len();
-        let leaves: BTreeSet<u32> = seats.iter().map(|&(switch, _)| switch).collect();
-        let leaves: Vec<u32> = leaves.into_iter().collect();
-        let leaf = |&(switch, _): &(u32, u32)| {
-            let leaf = leaves.binary_search(&switch);
-            leaf.expect("it has nodes") as u32
-        };
-        let mut lists: Vec<Lists> = (0..switches).map(|_| Lists::default()).collect();
-        let none = Cell {
-            links: FAR,
-            legal: 0,
-            down: 0,
-        };
-        let mut cells = vec![none; leaves.len() * switches];
-        let terminals: Vec<u32> = (0..switches as u32)
-            .map(|switch| graph.terminals(switch))
-            .collect();
-        let mut down = vec![FAR; switches];
-        let mut ports = Vec::new();
-        for (row, &to) in cells.chunks_exact_mut(switches).zip(&leaves) {
-            down.fill(FAR);
-            down[to as usize] = 0;
-            for switch in to as usize + 1..switches {
-                let below = neighbours[switch]
-                    .iter()
-                    .take_while(|&&next| next < switch as u32);
-                let nearest = below.map(|&next| down[next as usize]).min();
-                down[switch] = nearest.map_or(FAR, |links| links.saturating_add(1));
-            }
-            for switch in (0..switches).rev() {
-                let all = &neighbours[switch];
-                let split = all.partition_point(|&next| next < switch as u32);
-                let above = all[split..]
-                    .iter()
-                    .map(|&next| row[next as usize].links)
-                    .min();
-                let up = above.map_or(FAR, |links| links.saturating_add(1));
-                let links = down[switch].min(up);
-                row[switch].links = links;
-                let mut choose = |range: std::ops::Range<usize>, serves: &dyn Fn(u32) -> bool| {
-                    ports.clear();
-                    let serving = range.filter(|&number| serves(all[number]));
-                    ports.extend(serving.map(|number| terminals[switch] as u16 + number as u16));
-                    lists[switch].number(&ports)
-                };
-                if links == FAR || links == 0 {
-                    continue;
-                }
-                let falls = (down[switch] < FAR).then(|| {
-                    let left = down[switch] - 1;
-                    choose(0..split, &|next| down[next as usize] == left)
-                });
-                let climbs = (links < down[switch]).then(|| {
-                    choose(split..all.len(), &|next| {
-                        row[next as usize].links == links - 1
-                    })
-                });
-                let either = climbs.or(falls).expect("a way begins");
-                row[switch].legal = either;
-                row[switch].down = falls.unwrap_or(either);
-            }
-        }
-        let mut tables = Tables {
-            leaf: seats.iter().map(leaf).collect(),
-            cells,
-            first: Vec::new(),
-            begin: vec![0],
-            ports: Vec::new(),
-            widest: 1,
-        };
-        for of_switch in lists {
-            tables.first.push(tables.begin.len() as u32 - 1);
-            for ports in of_switch.lists {
-                tables.widest = tables.widest.max(ports.len() as u32);
-                tables.ports.extend(ports);
-                tables.begin.push(tables.ports.len() as u32);
-            }
-        }
-        tables
-    }
-
-    /// A list of ports of a switch.
-    #[inline]
-    fn list(&self, switch: u32, choice: Choice) -> &[u16] {
-        let number = self.first[switch as usize] as usize + usize::from(choice);
-        &self.ports[self.begin[number] as usize..self.begin[number + 1] as usize]
-    }
-}
-
-/// The different lists of ports of a switch, while tables are made.
-#[derive(Default)]
-struct Lists {
-    lists: Vec<Vec<u16>>,
-    numbers: HashMap<Vec<u16>, Choice>,
-}
-
-impl Lists {
-    fn number(&mut self, ports: &[u16]) -> Choice {
-        if let Some(&number) = self.numbers.get(ports) {
-            return number;
-        }
-        // At most two for each switch with nodes.
-        let number = self.lists.len() as Choice;
-        self.lists.push(ports.to_vec());
-        self.numbers.insert(ports.to_vec(), number);
-        number
-    }
-}
-
 impl Routing for UpDown {
     type Path = [ChannelId; MAX_PATH];
 
@@ -270,51 +110,38 @@ impl Routing for UpDown {
     }
 
     fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
-        let cabling = &*self.graph.cabling;
-        let switches = self.graph.neighbours.len() as u32;
-        let mut seen: BTreeSet<(LinkId, Choice)> = BTreeSet::new();
+        let (cabling, tables) = (&*self.graph.cabling, &*self.tables);
         let mut edges = Vec::new();
-        // By link: the list behind it that was met last, as neighbouring destinations mostly share it.
-        let mut last: Vec<Option<Choice>> = vec![None; cabling.links() as usize];
-        for row in self.tables.cells.chunks_exact(switches as usize) {
-            for switch in 0..switches {
-                let cell = row[switch as usize];
-                if cell.links == FAR || cell.links == 0 {
-                    continue;
-                }
-                let first = self.graph.terminals(switch);
-                let neighbours = &self.graph.neighbours[switch as usize];
-                let both = [cell.legal, cell.down];
-                let different = if cell.legal == cell.down {
-                    &both[..1]
-                } else {
-                    &both
-                };
-                let ports = different
-                    .iter()
-                    .flat_map(|&choice| self.tables.list(switch, choice));
-                for &port in ports {
-                    let next = neighbours[(u32::from(port) - first) as usize];
-                    let there = row[next as usize];
-                    if there.links == 0 {
+        for (switch, neighbours) in (0..).zip(&*self.graph.neighbours) {
+            let first = self.graph.terminals(switch);
+            // By number of a neighbour: the lists that packets meet there. Leaves beside each other mostly share it.
+            let mut behind: BTreeSet<(u32, List)> = BTreeSet::new();
+            let mut last: Vec<Option<List>> = vec![None; neighbours.len()];
+            for (leaf, &home) in (0..).zip(&tables.leaves) {
+                let lists = [true, false].map(|may_climb| tables.list(switch, leaf, may_climb));
+                let ports = lists.into_iter().flat_map(|list| tables.ports(list));
+                for number in ports.map(|&port| u32::from(port) - first) {
+                    let next = neighbours[number as usize];
+                    if home == switch || home == next {
                         continue;
                     }
-                    let behind = if next < switch {
-                        there.down
-                    } else {
-                        there.legal
-                    };
-                    let link = cabling.output(SwitchId::new(switch), port.into());
-                    let last = &mut last[usize::from(link)];
-                    if *last == Some(behind) || !seen.insert((link, behind)) {
-                        continue;
+                    let met = Some(tables.list(next, leaf, next > switch));
+                    if std::mem::replace(&mut last[number as usize], met) != met {
+                        behind.extend(met.map(|list| (number, list)));
                     }
-                    *last = Some(behind);
-                    let after = self.tables.list(next, behind).iter();
-                    edges.extend(
-                        after.map(|&port| (link, cabling.output(SwitchId::new(next), port.into()))),
-                    );
                 }
+            }
+            for number in 0..neighbours.len() as u32 {
+                let link = cabling.output(SwitchId::new(switch), first + number);
+                let next = SwitchId::new(neighbours[number as usize]);
+                let lists = behind.range((number, List::default())..(number + 1, List::default()));
+                let ports = lists.flat_map(|&(_, list)| tables.ports(list));
+                let ports: BTreeSet<u16> = ports.copied().collect();
+                edges.extend(
+                    ports
+                        .iter()
+                        .map(|&port| (link, cabling.output(next, port.into()))),
+                );
             }
         }
         Some(edges)
@@ -345,17 +172,26 @@ impl Routing for UpDown {
             Some(choices) if self.ascent == Ascent::Adaptive && choices.len() > 1 => choices,
             _ => return header.plan,
         };
-        let (count, plan) = (choices.len() as u32, header.plan);
-        // So many plans in a row begin with all the links; behind the last plan they go on with those that begin alike.
-        let others = (0..count).map(|more| {
-            if plan + more < self.tables.widest {
-                plan + more
-            } else {
-                plan + more - count
+        // So many plans in a row begin with all the links, in their order; behind the last plan they go on with those that begin
+        // alike.
+        let (count, plan) = (choices.len(), header.plan);
+        let first = (self.start(header, plan) % count as u64) as usize;
+        let (before, from) = choices.split_at(first);
+        let mut least = (u32::MAX, 0);
+        for (more, &port) in (0..).zip(from.iter().chain(before)) {
+            let load = load(port.into());
+            if load < least.0 {
+                least = (load, more);
             }
-        });
-        let of_least = others.min_by_key(|&plan| load(self.port(header, choices, plan)));
-        of_least.expect("there is a choice")
+            if load == 0 {
+                break; // of equals the first one
+            }
+        }
+        if plan + least.1 < self.tables.widest {
+            plan + least.1
+        } else {
+            plan + least.1 - count as u32
+        }
     }
 
     #[inline]

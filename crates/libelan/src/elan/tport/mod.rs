@@ -29,14 +29,14 @@
 //! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the host does not
 //! touch the bytes of longer messages. The receiver's thread takes each envelope up (`tport.handle`), compares it with the
 //! posted receives in the order of their posting (`tport.scan` each), stores small bytes at their place, across the bus if
-//! that is main memory, and sets the receive's event. A receive is posted by a descriptor of [`POST`] bytes and a command;
+//! that is main memory, and sets the receive's event. A receive is posted by a descriptor of `host::POST` bytes and a command;
 //! the thread compares it with the unexpected messages in the order of their arrival.
 //!
 //! Two further orders of the host go the way of a posted receive, at its cost. A *peek* is a probe that ends with nothing
 //! if no message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and
 //! `tport.handle` of the thread, which takes the receive off unless a message has been found for it.
 //!
-//! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::sten`]), and so are the messages
+//! On an Elan4 envelope and small bytes are a command of the short transaction engine ([`elan::adapter::sten`]), and so are the messages
 //! between threads. A small send ends as soon as its bytes have left the host. (The signals of groups go the same way.)
 //!
 //! `tport.matching = "host"` gives all this work to the hosts of the processes (module `hands`).

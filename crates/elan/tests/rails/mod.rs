@@ -13,9 +13,6 @@
 //!
 //! A failure prints the program, and proptest the seed that makes it.
 
-#[path = "../common/mod.rs"]
-mod common;
-
 mod alone;
 mod choice;
 mod failures;

@@ -5,8 +5,7 @@
 //! * `failures`: rails that fail at any moment of any kind of message, and return.
 //! * `faults`: the same on a machine that lists faults.
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 
 mod failures;
 mod faults;

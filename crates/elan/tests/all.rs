@@ -1,0 +1,25 @@
+//! The tests of the adapter: one program, since each program takes long to compile and link.
+
+mod allocation;
+mod beside;
+mod broadcast;
+mod bus;
+mod cluster;
+mod common;
+mod distribution;
+mod dma;
+mod elan4;
+mod errors;
+mod events;
+mod faults;
+mod get;
+mod latency;
+mod messages;
+mod mistakes;
+mod noise;
+mod payload;
+mod protection;
+mod protocol;
+mod queues;
+mod rails;
+mod threads;

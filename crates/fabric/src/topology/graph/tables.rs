@@ -1,0 +1,218 @@
+//! # Forwarding tables of a graph
+//!
+//! A switch forwards by the input port and the destination, as the switches of Autonet do (Schroeder et al., 1991): a packet that
+//! has come down goes on down, any other one takes a shortest legal way. All nodes of a switch have the same ways, so that
+//! destinations are switches with nodes, the *leaves*. The *row* of a switch has an entry for each leaf: a number of a pair of port
+//! lists, one for packets that may still go up and one for those that have come down.
+//!
+//! Lists, pairs and rows are kept once each, however many switches have them. In a fat tree all leaves forward alike, as
+//! do all switches of the top, and the switches of the middle that have the same leaves below: the tables of 2,304 switches with 16,384
+//! nodes have 66 rows of 4 KB. In a graph without any order each switch has a row of its own.
+
+use super::Graph;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+
+/// Further than any way.
+const FAR: u8 = u8::MAX;
+
+/// The tables of a graph; see the essay of the module.
+#[derive(Debug)]
+pub(super) struct Tables {
+    /// By position of a rail: its leaf.
+    pub leaf: Vec<u32>,
+    /// By leaf: its switch.
+    pub leaves: Vec<u32>,
+    /// By switch: where its row begins in `entries`.
+    rows: Vec<u32>,
+    /// Row by row and leaf by leaf: the number of a pair.
+    entries: Vec<u32>,
+    pairs: Vec<Pair>,
+    ports: Vec<u16>,
+    /// The most ports of a list, at least 1.
+    pub widest: u32,
+}
+
+/// By which ports the shortest ways from a switch to a leaf begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Pair {
+    /// The legal ways: by links down if there are such ways, by links up else.
+    legal: List,
+    /// The ways that only go down; none if there are no such ways.
+    down: List,
+}
+
+/// A list of ports: a stretch of the ports of all lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct List {
+    first: u32,
+    count: u32,
+}
+
+impl Tables {
+    pub fn new(graph: &Graph) -> Self {
+        let leaves: BTreeSet<u32> = graph.seats.iter().map(|&(switch, _)| switch).collect();
+        let leaves: Vec<u32> = leaves.into_iter().collect();
+        let leaf = |&(switch, _): &(u32, u32)| {
+            let leaf = leaves.binary_search(&switch);
+            leaf.expect("it has nodes") as u32
+        };
+        let leaf = graph.seats.iter().map(leaf).collect();
+        let distances = Distances::new(&graph.neighbours, &leaves);
+        let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
+        // By leaf: the ports of the ways that begin with a link down, and with a link up.
+        let mut falls: Vec<Vec<u16>> = vec![Vec::new(); leaves.len()];
+        let mut climbs = falls.clone();
+        let row_of = |switch: u32| {
+            falls.iter_mut().chain(&mut climbs).for_each(Vec::clear);
+            let (down, legal) = distances.of(switch);
+            let neighbours = &graph.neighbours[switch as usize];
+            for (port, &next) in (graph.terminals(switch) as u16..).zip(neighbours) {
+                let (down_there, legal_there) = distances.of(next);
+                for leaf in 0..leaves.len() {
+                    if next < switch {
+                        if leads(down[leaf], down_there[leaf]) {
+                            falls[leaf].push(port);
+                        }
+                    } else if legal[leaf] < down[leaf] && leads(legal[leaf], legal_there[leaf]) {
+                        climbs[leaf].push(port);
+                    }
+                }
+            }
+            let mut list = |ports: &[u16]| {
+                let (first, count) = lists.place(ports);
+                List { first, count }
+            };
+            let mut row = Vec::with_capacity(leaves.len());
+            for (falls, climbs) in falls.iter().zip(&climbs) {
+                let down = list(falls);
+                let legal = if climbs.is_empty() {
+                    down
+                } else {
+                    list(climbs)
+                };
+                row.push(pairs.place(&[Pair { legal, down }]).0);
+            }
+            // Nobody asks for the way to the switch itself: with the entry beside, more rows are equal.
+            if let Ok(own) = leaves.binary_search(&switch)
+                && let Some(&beside) = row.get(own.abs_diff(1))
+            {
+                row[own] = beside;
+            }
+            rows.place(&row).0
+        };
+        let begins = (0..graph.neighbours.len() as u32).map(row_of).collect();
+        let pairs: Vec<Pair> = pairs.all;
+        let lengths = pairs
+            .iter()
+            .map(|pair| pair.legal.count.max(pair.down.count));
+        Tables {
+            leaf,
+            leaves,
+            rows: begins,
+            entries: rows.all,
+            widest: lengths.max().unwrap_or(0).max(1),
+            pairs,
+            ports: lists.all,
+        }
+    }
+
+    /// The list of the ports by which packets to a leaf leave a switch, another one: those that may still go up, or those that
+    /// have come down.
+    #[inline]
+    pub fn list(&self, switch: u32, leaf: u32, may_climb: bool) -> List {
+        let entry = self.rows[switch as usize] + leaf;
+        let pair = self.pairs[self.entries[entry as usize] as usize];
+        if may_climb { pair.legal } else { pair.down }
+    }
+
+    /// The ports of a list, in ascending order.
+    #[inline]
+    pub fn ports(&self, list: List) -> &[u16] {
+        &self.ports[list.first as usize..(list.first + list.count) as usize]
+    }
+}
+
+/// Lists that are kept once each, one behind the other.
+#[derive(Default)]
+struct Kept<T> {
+    all: Vec<T>,
+    /// By list: where it begins.
+    places: HashMap<Vec<T>, u32>,
+    /// The list that was met last, since it mostly comes again: where it begins, and its length.
+    last: (u32, u32),
+}
+
+impl<T: Copy + Eq + Hash> Kept<T> {
+    /// Where a list begins, and its length.
+    fn place(&mut self, list: &[T]) -> (u32, u32) {
+        let (first, count) = self.last;
+        if self.all[first as usize..(first + count) as usize] == *list {
+            return self.last;
+        }
+        let first = self.places.get(list).copied().unwrap_or_else(|| {
+            let first = self.all.len() as u32;
+            self.all.extend(list);
+            self.places.insert(list.to_vec(), first);
+            first
+        });
+        self.last = (first, list.len() as u32);
+        self.last
+    }
+}
+
+/// The links of the shortest ways from all switches to all leaves.
+struct Distances {
+    leaves: usize,
+    /// By switch, and then by leaf: of the ways that only go down.
+    down: Vec<u8>,
+    /// Of all legal ways.
+    legal: Vec<u8>,
+}
+
+impl Distances {
+    fn new(neighbours: &[Vec<u32>], leaves: &[u32]) -> Self {
+        let count = leaves.len();
+        let mut down = vec![FAR; neighbours.len() * count];
+        for (leaf, &switch) in leaves.iter().enumerate() {
+            down[switch as usize * count + leaf] = 0;
+        }
+        let row = |switch: usize| switch * count..(switch + 1) * count;
+        // A way by a neighbour is a link longer than the neighbour's own.
+        let by = |links: &mut [u8], of_neighbour: &[u8]| {
+            for (links, &further) in links.iter_mut().zip(of_neighbour) {
+                *links = further.saturating_add(1).min(*links);
+            }
+        };
+        for (switch, all) in neighbours.iter().enumerate() {
+            let (lower, rest) = down.split_at_mut(row(switch).start);
+            for &next in all.iter().filter(|&&next| next < switch as u32) {
+                by(&mut rest[..count], &lower[row(next as usize)]);
+            }
+        }
+        let mut legal = down.clone();
+        for (switch, all) in neighbours.iter().enumerate().rev() {
+            let (rest, higher) = legal.split_at_mut(row(switch).end);
+            for &next in all.iter().filter(|&&next| next > switch as u32) {
+                let next = next as usize - switch - 1;
+                by(&mut rest[row(switch)], &higher[row(next)]);
+            }
+        }
+        Distances {
+            leaves: count,
+            down,
+            legal,
+        }
+    }
+
+    /// The links from a switch to each leaf: of the ways that only go down, and of all legal ways.
+    fn of(&self, switch: u32) -> (&[u8], &[u8]) {
+        let row = switch as usize * self.leaves..(switch as usize + 1) * self.leaves;
+        (&self.down[row.clone()], &self.legal[row])
+    }
+}
+
+/// Whether a shortest way of so many links, if there is one, begins with the link to a neighbour with a way of so many links.
+fn leads(links: u8, further: u8) -> bool {
+    links != FAR && links == further.saturating_add(1)
+}

@@ -1,0 +1,26 @@
+//! The tests of the fabric: one program, since each program takes long to compile and link. `differential` and `production` are
+//! built as a release, too, and are programs of their own.
+
+mod broadcast;
+mod common;
+mod conservation;
+mod contention;
+mod contract;
+mod control_plane;
+mod cut_through;
+mod deadlock;
+mod determinism;
+mod faults;
+mod graphs;
+mod kinds;
+mod mechanisms;
+mod mistakes;
+mod one_packet;
+mod rails;
+mod recording;
+mod topology;
+mod torus;
+mod traffic_classes;
+mod two_packets;
+mod wiring;
+mod zero_load;

@@ -1,0 +1,5 @@
+//! The tests of the traces: one program, since each program takes long to compile and link.
+
+mod pattern;
+mod reading;
+mod replay;

@@ -1,0 +1,17 @@
+//! The tests of the libraries: one program, since each program takes long to compile and link.
+
+mod broadcast;
+mod collectives;
+mod common;
+mod elan3;
+mod faults;
+mod groups;
+mod lost_messages;
+mod mistakes;
+mod mpi;
+mod orders;
+mod posted;
+mod putget;
+mod rails;
+mod tports;
+mod waits;

@@ -1,0 +1,6 @@
+//! The tests of the swarm: one program, since each program takes long to compile and link.
+
+mod endurance;
+mod mistakes;
+mod oracle;
+mod swarm;

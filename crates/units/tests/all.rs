@@ -1,0 +1,5 @@
+//! The tests of the units: one program, since each program takes long to compile and link.
+
+mod arithmetic;
+mod serde;
+mod text;

@@ -1,0 +1,11 @@
+//! The tests of the workloads: one program, since each program takes long to compile and link.
+
+mod collective;
+#[path = "../../elan/tests/common/mod.rs"]
+mod common;
+mod pattern;
+mod ping;
+mod qsnet2;
+mod rails;
+mod source;
+mod traffic;
