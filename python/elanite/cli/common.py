@@ -80,16 +80,14 @@ def _complete(kind: Kind, incomplete: str) -> list[str]:
 
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
-MachineFile = Annotated[
-    str | None,
-    typer.Option(
-        "--machine",
-        "-m",
-        metavar="MACHINE",
-        autocompletion=complete_machines,
-        help="A shipped machine or a machine file.  [default: the experiment's]",
-    ),
-]
+
+
+def machine_option(text: str) -> Any:
+    """The option ``--machine`` of one machine, with what its help says."""
+    return typer.Option("--machine", "-m", metavar="MACHINE", autocompletion=complete_machines, help=text)
+
+
+MachineFile = Annotated[str | None, machine_option("A shipped machine or a machine file.  [default: the experiment's]")]
 MachineFiles = Annotated[
     list[str] | None,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import OUT, Out, complete_keys, complete_machines, console, data, say
+from elanite.cli.common import OUT, Out, complete_keys, console, data, machine_option, say
 
 if TYPE_CHECKING:
     from elanite.catalog import Moves
@@ -88,13 +88,7 @@ def explain(
     ],
     machine: Annotated[
         str | None,
-        typer.Option(
-            "--machine",
-            "-m",
-            metavar="MACHINE",
-            autocompletion=complete_machines,
-            help="Bounds and value of this machine, such as your own.  [default: all shipped machines]",
-        ),
+        machine_option("Bounds and value of this machine, such as your own.  [default: all shipped machines]"),
     ] = None,
 ) -> None:
     """Say what a key means: unit, bounds, values and their sources, and the claims that it moves.
