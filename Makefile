@@ -51,12 +51,12 @@ reproduce: build
 	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
 
 # Side by side, since most of the tests take one core each.
-test: build
+test:
 	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
 
-test-rust: build
+# Needs no released build and no packages: the tests of Rust are compiled meanwhile.
+test-rust: $(BIN)/python
 	cargo test --workspace --locked --quiet
-	cargo test --release --locked --quiet --package elanite-experiment --test simulate
 
 test-python: build
 	$(BIN)/python -m pytest
@@ -101,7 +101,6 @@ bench: tools
 instructions: tools
 	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)
 	$(PYTHON) benches/instructions.py
-	$(PYTHON) benches/instructions.py --faults
 
 speed: build bench
 	$(BIN)/python docs/speed.py bench.json docs/speed.md
@@ -151,11 +150,14 @@ $(BIN)/elanite $(NETWORK) &: $(VENV)/.installed pyproject.toml packaging/backend
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pip install --quiet --no-build-isolation --no-deps --editable .
 	@touch $(BIN)/elanite $(NETWORK)
 
-$(VENV)/.installed: requirements.lock | tools
+# Not compiled: Python compiles the modules that are used when they are used, which are few of them.
+$(VENV)/.installed: requirements.lock $(BIN)/python
 	@echo "Setting up $(VENV) from requirements.lock."
-	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
 	@touch $@
+
+$(BIN)/python: | tools
+	@$(PYTHON) -m venv $(VENV)
 
 define need
 	@$(1) >/dev/null 2>&1 || { echo "error: $(2)" >&2; exit 1; }

@@ -60,8 +60,12 @@ def main() -> None:
 
 
 def build() -> str:
-    """Compile the program of the rows; returns its path."""
-    command = ["cargo", "bench", "--locked", "--quiet", "--package", "elanite-experiment", "--bench", "speed"]
+    """Compile the program of the rows; returns its path.
+
+    Together with the extension module, so that what both need is compiled with the same features, and once.
+    """
+    packages = ["--package", "elanite-experiment", "--package", "elanite-py"]
+    command = ["cargo", "bench", "--locked", "--quiet", *packages, "--bench", "speed"]
     ended = subprocess.run(
         [*command, "--no-run", "--message-format=json"], cwd=ROOT, stdout=subprocess.PIPE, check=True
     )

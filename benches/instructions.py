@@ -1,8 +1,8 @@
 """Instructions per packet: the speed of the simulator by a measure that does not vary with what else a computer does.
 
-python benches/instructions.py            measures, and compares with the last entry of benches/bench-history.json
-python benches/instructions.py --add      adds an entry for the commit that is checked out
-python benches/instructions.py --faults   compares with the same cases where faults are listed that do not occur
+python benches/instructions.py         measures, and compares with the last entry of benches/bench-history.json, and
+                                       with the same cases where faults are listed that do not occur
+python benches/instructions.py --add   adds an entry for the commit that is checked out
 
 valgrind counts the instructions of two runs of different lengths; their difference leaves the set-up out. Another
 compiler makes other instructions, so that only entries of the same rustc are compared. The exit code is 1 if a case
@@ -13,12 +13,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
 
 from bench import ROOT, build, processor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 HISTORY = ROOT / "benches" / "bench-history.json"
 # By how much a case may grow from one entry to the next without a line in CHANGELOG.md.
@@ -40,12 +45,8 @@ def main() -> None:
     """Measure, print, and add or compare."""
     parser = argparse.ArgumentParser(description="Count the instructions that the simulator needs for a packet.")
     parser.add_argument("--add", action="store_true", help="add an entry to the history")
-    parser.add_argument("--faults", action="store_true", help="compare with faults that do not occur")
     arguments = parser.parse_args()
     program = build()
-    if arguments.faults:
-        compare_faults(program)
-        return
     entry = measured(program)
     history = json.loads(HISTORY.read_text(encoding="utf-8"))
     last = next((old for old in reversed(history) if old["rustc"] == entry["rustc"]), None)
@@ -55,7 +56,9 @@ def main() -> None:
     if arguments.add:
         lines = ",\n".join(" " + json.dumps(old) for old in [*history, entry])
         HISTORY.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-    elif last is None:
+        return
+    compare_faults(program, entry["instructions_per_packet"])
+    if last is None:
         print(f"nothing to compare with: no entry is of {entry['rustc']}")
     elif grown := slower(last, entry):
         sys.exit(
@@ -65,36 +68,43 @@ def main() -> None:
         )
 
 
-def compare_faults(program: str) -> None:
+def compare_faults(program: str, without: dict[str, float]) -> None:
     """Print what listed faults cost that do not occur."""
+    pairs = [(case, faults) for case in CASES for faults in LISTED]
     dear = []
-    for case, (words, lengths) in CASES.items():
-        without = per_packet(program, words, lengths)
-        for faults, bound in LISTED.items():
-            growth = per_packet(program, [*words, f"faults={faults}"], lengths) / without - 1
-            print(f"{case:24}{without:10,.0f}  faults={faults:8}{growth:+8.1%}", flush=True)
-            if bound is not None and growth > bound:
-                dear.append(f"{case}, {faults}")
+    for (case, faults), count in zip(pairs, per_packet(program, pairs), strict=True):
+        growth, bound = count / without[case] - 1, LISTED[faults]
+        print(f"{case:24}{without[case]:10,.0f}  faults={faults:8}{growth:+8.1%}", flush=True)
+        if bound is not None and growth > bound:
+            dear.append(f"{case}, {faults}")
     if dear:
         sys.exit(f"error: faults that do not occur cost more than they may: {'; '.join(dear)}")
 
 
 def measured(program: str) -> dict[str, Any]:
     """The entry of the commit that is checked out."""
+    counts = per_packet(program, [(case, None) for case in CASES])
     return {
         "commit": text_of("git", "rev-parse", "--short=12", "HEAD"),
         "rustc": text_of("rustc", "--version"),
         "processor": processor(),
-        "instructions_per_packet": {
-            case: per_packet(program, words, lengths) for case, (words, lengths) in CASES.items()
-        },
+        "instructions_per_packet": dict(zip(CASES, counts, strict=True)),
     }
 
 
-def per_packet(program: str, words: list[str], lengths: tuple[int, int]) -> float:
-    """Instructions over packets, both as differences of two runs."""
-    (first, few), (last, many) = (counted([program, *words, f"cycles={cycles}"]) for cycles in lengths)
-    return round((last - first) / (many - few), 1)
+def per_packet(program: str, pairs: Iterable[tuple[str, str | None]]) -> list[float]:
+    """Instructions over packets of cases with listed faults or none, both as differences of two runs."""
+    runs = []
+    for case, faults in pairs:
+        words, lengths = CASES[case]
+        listed = [] if faults is None else [f"faults={faults}"]
+        runs += [[program, *words, *listed, f"cycles={cycles}"] for cycles in lengths]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = list(pool.map(counted, runs))
+    return [
+        round((last - first) / (many - few), 1)
+        for (first, few), (last, many) in zip(counts[::2], counts[1::2], strict=True)
+    ]
 
 
 def counted(command: list[str]) -> tuple[int, int]:

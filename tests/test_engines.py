@@ -25,7 +25,8 @@ from elanite.campaign import EngineError
 from elanite.cost import CostModel
 from elanite.errors import Exit, UsageError
 from elanite.plan import Plan, Point, plan
-from elanite.store import Store
+from elanite.store import Store, owner
+from elanite.store.claims import CLAIM
 from test_store import contents, finished
 
 MANY = str(FILES / "many.toml")
@@ -290,16 +291,29 @@ def test_workers_killed_at_50_random_moments(long: Path, tmp_path: Path) -> None
     kill_workers(long, tmp_path, 50, 0.2)
 
 
-def test_a_worker_killed_at_a_random_moment(tmp_path: Path) -> None:
-    """The points last some seconds in all, so that the kill finds work under way."""
-    words = ("run", SMALL, "--set", "run.window=200 ms", "--set", "run.seeds=1", "--format", "csv")
+def at_work(out: Path) -> list[int]:
+    """The processes that simulate a point of the campaign at the moment: claims name them."""
+    found = []
+    for claim in (out / "store").glob(f"{CLAIM}*"):
+        try:
+            said = owner.parse(json.loads(claim.read_bytes())["owner"])
+        except (OSError, ValueError):  # it has just been given back, or is being made
+            continue
+        if said is not None:
+            found.append(said.pid)
+    return found
+
+
+def test_a_worker_killed_at_its_work(tmp_path: Path) -> None:
+    """The longest points come first and last about a second, so that the kill strikes one of them."""
+    words = ("run", SMALL, "--set", "run.window=40 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
         command(*words, "--out", str(tmp_path / "struck"), "--executor", "dask", "--workers", "2"),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
-    assert until(lambda: finished(tmp_path / "struck") > 0, 60)
-    workers(driver.pid)[0].kill()
+    assert until(lambda: bool(at_work(tmp_path / "struck")), 60)
+    os.kill(at_work(tmp_path / "struck")[0], signal.SIGKILL)
     _, err = driver.communicate(timeout=120)
     assert driver.returncode == 0, err
     assert "a worker died" in err

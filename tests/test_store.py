@@ -182,7 +182,7 @@ def check_kills(uninterrupted: Path, out: Path, seed: int, times: int) -> None:
 
 
 def test_kill_at_random_moments_then_resume(uninterrupted: Path, tmp_path: Path) -> None:
-    check_kills(uninterrupted, tmp_path, seed=3, times=3)
+    check_kills(uninterrupted, tmp_path, seed=3, times=2)
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
-/* Messages of a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, by requests of their own or
- * persistent ones, synchronous or not, all waited for at once or some at a time.
+/* Messages of a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, 16 MB in all at most, by
+ * requests of their own or persistent ones, synchronous or not, all waited for at once or some at a time.
  *
  *     mpiexec -n 2 ./itself
  *
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST = 64 };
+enum { MOST = 64, ALL = 16 << 20 };
 
 static void exchange(int many, size_t size, int way, char *out, char *in)
 {
@@ -52,9 +52,9 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     double begin = MPI_Wtime();
     size_t most = 1 << 20;
-    char *out = malloc(MOST * most), *in = malloc(MOST * most);
+    char *out = malloc(ALL), *in = malloc(ALL);
     for (size_t size = 1; size <= most && rank == 0; size *= 32)
-        for (int many = 1; many <= MOST; many *= 4) {
+        for (int many = 1; many <= MOST && many * size <= ALL; many *= 4) {
             for (int way = 0; way < 8; way++)
                 exchange(many, size, way, out, in);
             say("%d of %zu bytes", many, size);
