@@ -50,13 +50,17 @@ build: $(BIN)/elanite
 reproduce: build
 	$(BIN)/elanite reproduce --out $(OUT) $(ARGS)
 
-# Side by side, since most of the tests take one core each.
-test:
-	@$(MAKE) --no-print-directory --jobs=2 test-rust test-python
+# Side by side, since most of the tests take one core each. Those of Python are the longer ones, and go first. What is checked
+# besides (make test lint) takes the core that is free.
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+MAKEFLAGS += --jobs=2
+endif
 
-# Needs no released build and no packages: the tests of Rust are compiled meanwhile.
+test: test-python test-rust
+
+# Needs no released build and no packages: the tests of Rust are compiled meanwhile. Cargo shares out cores by itself.
 test-rust: $(BIN)/python
-	cargo test --workspace --locked --quiet
+	MAKEFLAGS= nice cargo test --workspace --locked --quiet
 
 test-python: build
 	$(BIN)/python -m pytest

@@ -21,7 +21,9 @@ from elanite.store import Store
 
 CRATES = Path(__file__).parents[1] / "crates"
 EXPERIMENTS = CRATES / "experiment" / "tests"
-ROW = re.compile(r"(?P<file>[\w-]+) (?P<series>[\w-]+) (?P<engine>worm|flit): (?P<digest>\w+) (?P<packets>\d+) packets, ")
+ROW = re.compile(
+    r"(?P<file>[\w-]+) (?P<series>[\w-]+) (?P<engine>worm|flit): (?P<digest>\w+) (?P<packets>\d+) packets, "
+)
 
 ROWS = [found.groupdict() for found in map(ROW.match, (EXPERIMENTS / "revision.txt").read_text().splitlines()) if found]
 

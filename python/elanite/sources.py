@@ -97,8 +97,8 @@ def read_any(argument: str) -> Source:
     names = shipped("machine") + shipped("experiment")
     raise UsageError(
         f"there is no file, machine or experiment `{argument}`{_meant(argument, names)}\n"
-        f"  machines: {', '.join(shipped('machine'))}\n"
-        f"  experiments: {', '.join(shipped('experiment'))}"
+        f"  machines:{_listed(shipped('machine'))}\n"
+        f"  experiments:{_listed(shipped('experiment'))}"
     )
 
 
@@ -111,7 +111,7 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
     wanted = [part.strip() for text in selection for part in text.split(",")]
     if "" in wanted:
         raise UsageError(
-            f"a name of an experiment is empty; leave out --only to run all of them\n  experiments: {', '.join(names)}"
+            f"a name of an experiment is empty; leave out --only to run all of them\n  experiments:{_listed(names)}"
         )
     for part in wanted:
         part = part.removesuffix(".toml").rstrip("/")
@@ -120,8 +120,7 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
             folders = sorted({name.rsplit("/", 1)[0] for name in names if "/" in name})
             raise UsageError(
                 f"there is no experiment or folder of experiments `{part}`{did_you_mean(part, names + folders)}\n"
-                f"  experiments: {', '.join(names)}\n"
-                f"  folders: {', '.join(folders)}"
+                f"  folders and their experiments:{_listed(names)}"
             )
         chosen.update(found)
     return [name for name in names if name in chosen]
@@ -183,7 +182,18 @@ def _not_found(kind: Kind, argument: str) -> str:
         start = f"there is no file `{argument}`, and no shipped {kind} of that name"
     else:
         start = f"there is no {kind} `{argument}`"
-    return f"{start}{_meant(argument, names)}\n  shipped: {', '.join(names)}"
+    return f"{start}{_meant(argument, names)}\n  shipped:{_listed(names)}"
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Names, on a line for each folder if they have folders."""
+    folders: dict[str, list[str]] = {}
+    for name in names:
+        folder, _, last = name.rpartition("/")
+        folders.setdefault(folder, []).append(last)
+    if list(folders) == [""]:
+        return f" {', '.join(folders[''])}"
+    return "".join(f"\n    {folder}/: {', '.join(ones)}" for folder, ones in folders.items())
 
 
 def _meant(argument: str, names: Iterable[str]) -> str:

@@ -1,0 +1,134 @@
+"""Commands of ``elanite`` in forks of one process that has imported the command line.
+
+To import the command line takes a third of a second of processor time, more than most commands take for the rest, and
+the tests run a thousand of them. So one process (``serve``) imports the command line once and waits; for each command,
+a fork of the process becomes what ``python -m elanite`` is: the same arguments, folder, environment and files, and an
+interpreter that ends as any other does. The process has no thread but its first, which is what makes a fork of it
+safe; polars, which starts threads, is left to the commands.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+MODULES = ("elanite.cli", "elanite.campaign", "elanite.mpirun", "rich.progress", "rich.table", "typer._adapters")
+
+
+class Commands:
+    """The process that commands are forked from."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        """The process starts in this environment, and commands with other variables for Python cannot be its forks."""
+        self._python = variables_of_python(env)
+        self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._turn = threading.Lock()
+        with there:
+            self._process = subprocess.Popen(
+                [sys.executable, __file__, str(there.fileno())],
+                stdin=subprocess.DEVNULL,
+                env=env,
+                pass_fds=[there.fileno()],
+            )
+        atexit.register(self.close)
+
+    def serves(self, env: Mapping[str, str]) -> bool:
+        """Whether a command with this environment can be a fork."""
+        return variables_of_python(env) == self._python and self._process.poll() is None
+
+    def run(
+        self, arguments: Sequence[str], env: Mapping[str, str], cwd: str | Path | None, seconds: float | None
+    ) -> tuple[int, str, str]:
+        """The exit code of a command, as ``subprocess`` has it, and what the command wrote.
+
+        Raises ``subprocess.TimeoutExpired`` after these seconds; the command is killed then.
+        """
+        said = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            ours, theirs = os.pipe()
+            with os.fdopen(ours, "r") as told:
+                try:
+                    with self._turn:
+                        socket.send_fds(self._here, [said], [out.fileno(), err.fileno(), theirs])
+                finally:
+                    os.close(theirs)
+                pid = int(told.readline())
+                if not select.select([told], [], [], seconds)[0]:
+                    os.kill(pid, signal.SIGKILL)
+                    raise subprocess.TimeoutExpired(list(arguments), seconds or 0)
+                code = int(told.readline())
+            texts = [(file.seek(0), file.read().decode())[1] for file in (out, err)]
+        return code, texts[0], texts[1]
+
+    def close(self) -> None:
+        """End the process; commands that run go on."""
+        self._here.close()
+        self._process.wait()
+
+
+def variables_of_python(env: Mapping[str, str]) -> dict[str, str]:
+    """What the interpreter reads when it starts."""
+    return {name: value for name, value in env.items() if name.startswith("PYTHON")}
+
+
+def serve(channel: socket.socket) -> None:
+    """Fork for each request; returns in the forks, which are to run the command."""
+    for name in MODULES:
+        __import__(name)
+    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
+        sys.exit("a module has started a thread: forks are not safe")
+    while True:
+        said, files, _, _ = socket.recv_fds(channel, 1 << 20, 3)
+        if not said:
+            os._exit(0)  # the tests have ended
+        if os.fork() == 0:
+            channel.close()
+            asked = json.loads(said)
+            command = os.fork()
+            if command == 0:
+                become(asked, *files)
+                return
+            report(command, files[2])
+        for file in files:
+            os.close(file)
+        with suppress(ChildProcessError):  # there is none
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def become(asked: dict[str, object], out: int, err: int, told: int) -> None:
+    """Take the place of a process that has just been started."""
+    os.close(told)
+    for file, number in ((out, 1), (err, 2)):
+        os.dup2(file, number)
+        os.close(file)
+    os.environ.clear()
+    os.environ.update(asked["env"])  # type: ignore[call-overload]
+    os.chdir(str(asked["cwd"]))
+    sys.argv[1:] = asked["arguments"]  # type: ignore[call-overload]
+    sys.path[0] = str(asked["cwd"])
+
+
+def report(command: int, told: int) -> None:
+    """Tell the number of the command's process, and how the command ends. Does not return."""
+    os.write(told, f"{command}\n".encode())
+    _, status = os.waitpid(command, 0)
+    os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
+    runpy.run_module("elanite", run_name="__main__", alter_sys=True)
