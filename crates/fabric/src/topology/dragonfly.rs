@@ -308,7 +308,7 @@ impl Routing for Dragonfly {
         plans.collect()
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
         if self.rule != Misrouting::UgalLocal || header.plan < self.links {
             return header.plan;
         }

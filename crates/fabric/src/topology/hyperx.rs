@@ -232,7 +232,7 @@ impl Routing for HyperX {
         vias.map(|via| self.plan_by(from, via)).collect()
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
         if self.rule != Misrouting::UgalLocal || header.plan == 0 {
             return header.plan;
         }

@@ -89,7 +89,7 @@ pub trait Routing {
 
     /// The plan of a packet that has come to its first switch, by the loads there, if the routing chooses. The load of an output
     /// group is the number of packets that hold a channel of it or have waited for one since before this cycle.
-    fn settle(&self, header: &Header, _load: impl Fn(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, _load: impl FnMut(u32) -> u32) -> u32 {
         header.plan
     }
 

@@ -167,7 +167,7 @@ impl Routing for UpDown {
         }
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, mut load: impl FnMut(u32) -> u32) -> u32 {
         let choices = match self.choices(header) {
             Some(choices) if self.ascent == Ascent::Adaptive && choices.len() > 1 => choices,
             _ => return header.plan,
