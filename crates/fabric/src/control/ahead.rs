@@ -8,7 +8,7 @@ use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, prefetch};
-use crate::topology::Routing;
+use crate::topology::{Destination, Routing};
 use crate::{ChannelId, Circuit};
 use std::collections::VecDeque;
 
@@ -16,6 +16,9 @@ use std::collections::VecDeque;
 /// long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
+
+/// How many events ahead the packet of a header is looked at, where the routing has lists.
+const THIRD: usize = 3;
 
 /// How far ahead of the group or adapter that has its turn the first stage of fetching is.
 pub(super) const AHEAD: usize = 4 * STAGE;
@@ -71,6 +74,21 @@ impl<R: Routing> Control<R> {
         }
         if let Some(&event) = events.get(place + SECOND) {
             self.fetch_neighbours(motion, event);
+        }
+        if R::LISTS
+            && let Some(&Event::Starts(channel)) = events.get(place + THIRD)
+        {
+            self.fetch_step(channel);
+        }
+    }
+
+    /// Asks for what the routing reads of its lists for the packet that holds a channel.
+    #[inline]
+    fn fetch_step(&self, channel: ChannelId) {
+        let flight = self.flights.find(self.holders[channel]);
+        if let Some(Destination::Node(node)) = flight.map(|flight| flight.spec.destination) {
+            let hop = &self.links[self.lanes.link(channel)].hop;
+            self.routing.fetch(hop.switch, node);
         }
     }
 
@@ -190,14 +208,17 @@ impl<R: Routing> Control<R> {
             }
         }
         if let Some(number) = group(3) {
-            for &link in self.crossbar.outputs(number).0 {
-                motion.fetch_channel(self.lanes.channel(link, 0));
-                prefetch(self.holders.get(self.lanes.channel(link, 0)));
-            }
             let waiting = self.groups[number].waiting;
-            let path = waiting.map(|packet| self.flights.get(packet).path());
-            if let Some(&channel) = path.and_then(<[ChannelId]>::last) {
+            let flight = waiting.map(|packet| self.flights.get(packet));
+            if let Some(&channel) = flight.and_then(|flight| flight.path().last()) {
                 motion.fetch_channel(channel);
+            }
+            let lanes = flight.map_or(0, |flight| flight.lanes);
+            for &link in self.crossbar.outputs(number).0 {
+                let lane = (self.free[link] & lanes).trailing_zeros();
+                let channel = self.lanes.channel(link, lane.min(self.lanes.count - 1));
+                motion.fetch_channel(channel);
+                prefetch(self.holders.get(channel));
             }
         }
     }

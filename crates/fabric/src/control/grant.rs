@@ -28,7 +28,7 @@ impl<R: Routing> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
-        if R::CHOOSES && flight.path().len() == 1 {
+        if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
             // The loads count once all events of the cycle have happened.
             return self.unsettled.push(channel);
         }
@@ -137,7 +137,8 @@ impl<R: Routing> Control<R> {
         let free = |link: LinkId| self.free[link] & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
             let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
-            !R::CLASSED || any(self.crossbar.outputs(number).0)
+            // Who may take any channel finds out when it has won.
+            !R::CLASSED || flight.lanes == self.all_lanes || any(self.crossbar.outputs(number).0)
         } else {
             free(flight.only)
         };

@@ -101,6 +101,8 @@ pub(crate) struct Control<R: Routing> {
     crossbar: Crossbar,
     lanes: Lanes,
     classes: Classes,
+    /// All channels of a link, as bits.
+    all_lanes: u32,
     /// How ages grow, if they arbitrate.
     ages: Option<Ages>,
     /// The next cycle to execute.
@@ -158,6 +160,7 @@ impl<R: Routing> Control<R> {
         let queues = wiring.places() * traffic_classes;
         let ages = (config.arbitration == Arbitration::Age)
             .then(|| Ages::new(config.age_bits, config.age_cap));
+        let all_lanes = ((1_u64 << config.channels) - 1) as u32;
         let link = |hop| Link {
             hop,
             packets: 0,
@@ -168,6 +171,7 @@ impl<R: Routing> Control<R> {
             ages,
             now: 0,
             calendar: Calendar::new(),
+            all_lanes,
             is_far: links >= FAR,
             batches: Default::default(),
             flights: Flights::new(),
@@ -177,7 +181,7 @@ impl<R: Routing> Control<R> {
             classes,
             groups: table::equal(Group::default(), crossbar.groups()),
             links: table::table(hops.into_iter().map(link)),
-            free: table::equal(((1_u64 << config.channels) - 1) as u32, links),
+            free: table::equal(all_lanes, links),
             holders: table::equal(PacketId::at(0), lanes.bound(links)),
             offered: 0,
             acknowledged: 0,

@@ -403,7 +403,8 @@ impl Motion for WormMover {
         if !self.sunk.is_empty() {
             self.forget_sunk(channel, flits);
         }
-        if self.unlinks {
+        // No worm has siblings before the first one has branched.
+        if self.unlinks && self.copies > 0 {
             self.unlink(channel, up);
         }
     }
