@@ -8,17 +8,14 @@ use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, prefetch};
-use crate::topology::{Destination, Routing};
-use crate::{ChannelId, Circuit};
+use crate::topology::Routing;
+use crate::Circuit;
 use std::collections::VecDeque;
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
 /// long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
-
-/// How many events ahead the packet of a header is looked at, where the routing has lists.
-const THIRD: usize = 3;
 
 /// How far ahead of the group or adapter that has its turn the first stage of fetching is.
 pub(super) const AHEAD: usize = 4 * STAGE;
@@ -74,21 +71,6 @@ impl<R: Routing> Control<R> {
         }
         if let Some(&event) = events.get(place + SECOND) {
             self.fetch_neighbours(motion, event);
-        }
-        if R::LISTS
-            && let Some(&Event::Starts(channel)) = events.get(place + THIRD)
-        {
-            self.fetch_step(channel);
-        }
-    }
-
-    /// Asks for what the routing reads of its lists for the packet that holds a channel.
-    #[inline]
-    fn fetch_step(&self, channel: ChannelId) {
-        let flight = self.flights.find(self.holders[channel]);
-        if let Some(Destination::Node(node)) = flight.map(|flight| flight.spec.destination) {
-            let hop = &self.links[self.lanes.link(channel)].hop;
-            self.routing.fetch(hop.switch, node);
         }
     }
 

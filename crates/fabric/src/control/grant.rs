@@ -28,10 +28,38 @@ impl<R: Routing> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
+        if R::LISTS && self.is_far {
+            self.routing.fetch(hop.switch, destination);
+        }
         if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
             // The loads count once all events of the cycle have happened.
             return self.unsettled.push(channel);
         }
+        if R::LISTS && self.is_far {
+            // What the routing reads is fetched meanwhile.
+            return self.unrouted.push(channel);
+        }
+        self.route(packet, destination, link);
+    }
+
+    /// Routes the headers that have been put off.
+    pub(super) fn route_all(&mut self) {
+        let mut unrouted = std::mem::take(&mut self.unrouted);
+        for channel in unrouted.drain(..) {
+            let packet = self.holders[channel];
+            let flight = self.flights.get(packet);
+            if let Destination::Node(destination) = flight.spec.destination {
+                self.route(packet, destination, self.lanes.link(channel));
+            }
+        }
+        self.unrouted = unrouted;
+    }
+
+    /// A header that has come over a link joins the group of its next step.
+    #[inline]
+    fn route(&mut self, packet: PacketId, destination: Place, link: LinkId) {
+        let hop = &self.links[link].hop;
+        let flight = self.flights.get_mut(packet);
         let step = self
             .routing
             .step(&flight.header(destination, link, hop.switch));

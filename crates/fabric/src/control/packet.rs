@@ -310,11 +310,6 @@ impl<P: Path> Flights<P> {
             .expect("the packet is under way")
     }
 
-    /// A packet, if it is under way.
-    pub fn find(&self, packet: PacketId) -> Option<&Flight<P>> {
-        self.flights.get(packet.place())?.as_ref()
-    }
-
     pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight<P> {
         self.flights[packet.place()]
             .as_mut()

@@ -2,7 +2,7 @@
 
 use super::WormMover;
 use super::state::{NO_ADAPTER, NONE};
-use crate::motion::{Event, Motion, Moved, Witness};
+use crate::motion::{Event, Moved, Witness};
 use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
@@ -250,7 +250,6 @@ impl WormMover {
         let down = this.down;
         if before == 0 {
             self.headers.push(channel);
-            self.fetch_link(self.link_of(channel)); // to limit it
             witness.note(Moved::Header(channel));
             return;
         }

@@ -499,6 +499,9 @@ impl Motion for WormMover {
         }
         self.marked.clear();
         for place in 0..self.headers.len() {
+            if let Some(&channel) = self.headers.get(place + STAGE) {
+                self.fetch_channel(channel);
+            }
             self.limit(self.headers[place], now, witness);
         }
         self.headers.clear();
