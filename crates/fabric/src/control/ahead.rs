@@ -6,10 +6,10 @@
 use super::Control;
 use super::arbitration::Sender;
 use super::event::{Event, KINDS};
+use crate::Circuit;
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, prefetch};
 use crate::topology::Routing;
-use crate::Circuit;
 use std::collections::VecDeque;
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
