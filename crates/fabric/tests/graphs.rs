@@ -217,6 +217,7 @@ fn fat_trees_as_graphs() {
     for tree in [
         FatTree::k_ary(4, 2).expect("within bounds"),
         FatTree::k_ary(2, 3).expect("within bounds"),
+        FatTree::k_ary(3, 2).expect("within bounds"),
         FatTree::with_parallel_links(&[3, 4], &[4], &[2], 12).expect("within bounds"),
     ] {
         let plan = as_plan(&tree);
@@ -240,6 +241,28 @@ fn fat_trees_as_graphs() {
         let delay = |to: u32| 2 * 2 + 3 * levels(to);
         check_packet_alone(graph(&plan), &[2, 3], delay);
     }
+}
+
+/// Where a packet has come down, up again and down would be a shorter way, and packets that start there take it.
+#[test]
+fn what_has_come_down_goes_on_down() {
+    let levels = [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 6)];
+    let lowest = [
+        (4, 7),
+        (5, 7),
+        (6, 8),
+        (6, 9),
+        (5, 10),
+        (7, 8),
+        (8, 9),
+        (9, 10),
+    ];
+    let mut plan = plan(11, 1, levels.into_iter().chain(lowest));
+    plan.roots = vec![0];
+    check(&plan);
+    let routing = UpDown::new(&graph(&plan), Ascent::Adaptive);
+    let links = |from: u32| distance(&routing, Place::new(from), Place::new(10)) - 2;
+    assert_eq!([4, 7, 8].map(links), [4, 2, 2]);
 }
 
 /// A large graph: 16,384 nodes at 1,024 switches of a hypercube, whose dependencies are searched in a few seconds.

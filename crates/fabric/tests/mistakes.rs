@@ -2,9 +2,9 @@
 //!
 //! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has the mistakes
 //! of the worm mover and its helpers, which the differential test must find; folder `control` those of the control plane, which
-//! both movers share, for tests that know the right result; folder `faults` those where parts fail. The slow test makes each
-//! mistake in a copy of the workspace below the target directory, runs these tests there, and demands that they fail. Without a
-//! mistake they must pass.
+//! both movers share, for tests that know the right result; folder `faults` those where parts fail; folder `graphs` those of the
+//! tables of a graph. The slow test makes each mistake in a copy of the workspace below the target directory, runs these tests
+//! there, and demands that they fail. Without a mistake they must pass.
 //!
 //! `ELANITE_MISTAKE=rotation` tries only mistakes whose name contains `rotation`.
 
@@ -14,7 +14,7 @@ mod mistake;
 use mistake::{Copy, Search, assert_fit, assert_found, mistakes};
 
 /// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that name the tests which must find them.
-const KINDS: [(&str, usize, &[&str]); 3] = [
+const KINDS: [(&str, usize, &[&str]); 4] = [
     ("motion", 10, &["--test", "differential"]),
     (
         "control",
@@ -34,6 +34,7 @@ const KINDS: [(&str, usize, &[&str]); 3] = [
         10,
         &["--test", "all", "--", "faults::", "conservation::"],
     ),
+    ("graphs", 4, &["--test", "all", "--", "graphs::"]),
 ];
 
 #[test]

@@ -6,15 +6,19 @@
 use super::Control;
 use super::arbitration::Sender;
 use super::event::{Event, KINDS};
-use crate::ChannelId;
+use crate::Circuit;
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, prefetch};
 use crate::topology::Routing;
+use std::collections::VecDeque;
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
 /// long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
+
+/// How far ahead of the group or adapter that has its turn the first stage of fetching is.
+pub(super) const AHEAD: usize = 4 * STAGE;
 
 impl<R: Routing> Control<R> {
     /// Whether the events of a cycle are sorted by kind, since they are many: the processor foresees what a loop does next while
@@ -45,6 +49,17 @@ impl<R: Routing> Control<R> {
         }
         if self.reversed {
             sorted.reverse();
+        }
+    }
+
+    /// Has the processor fetch the records that the first events of a cycle need.
+    #[inline(never)]
+    pub(super) fn look_at_the_first(&self, motion: &impl Motion, events: &[Event]) {
+        for &event in events.iter().take(FIRST) {
+            self.fetch(motion, event);
+        }
+        for &event in events.iter().take(SECOND) {
+            self.fetch_neighbours(motion, event);
         }
     }
 
@@ -112,24 +127,58 @@ impl<R: Routing> Control<R> {
             Event::Acknowledged(packet) => {
                 let flight = self.flights.get(packet);
                 prefetch(self.queues.get(self.queue_of(&flight.spec)));
-                for &channel in flight.path() {
-                    prefetch(self.links.get(self.lanes.link(channel)));
+                if self.config.circuit == Circuit::UntilAcknowledged {
+                    for &channel in flight.path() {
+                        prefetch(self.links.get(self.lanes.link(channel)));
+                    }
                 }
             }
             _ => {}
         }
     }
 
-    /// Asks for the records of the groups that are about to arbitrate: what a group names, the links of which it may grant a
-    /// channel and the packet that waits, the channels on both sides of the grant.
+    /// Asks for the records that tell the loads of the groups among which headers at their first switches choose.
     #[inline(never)]
-    pub(super) fn look_ahead_at_groups(&self, motion: &impl Motion, place: usize) {
-        let group = |stages: usize| self.flagged_groups.get(place + stages * STAGE).copied();
-        if let Some(number) = group(4) {
+    pub(super) fn look_at_choices(&mut self) {
+        let mut groups = std::mem::take(&mut self.choices);
+        for &channel in &self.unsettled {
+            let (header, hop) = self.unsettled_header(channel);
+            // As if nothing were loaded: a routing that asks for more loads then mostly asks for these only.
+            self.routing.settle(&header, |group| {
+                let number = hop.next_group(group);
+                self.crossbar.fetch(number);
+                prefetch(self.groups.get(number));
+                groups.push(number);
+                0
+            });
+        }
+        for &number in &groups {
+            self.crossbar.fetch_outputs(number);
+        }
+        for &link in groups
+            .iter()
+            .flat_map(|&number| self.crossbar.outputs(number).0)
+        {
+            prefetch(self.free.get(link));
+        }
+        groups.clear();
+        self.choices = groups;
+    }
+
+    /// Asks for the records of the groups that are about to arbitrate, in stages: of the group at `place` what it names, of groups
+    /// before it the links of which it may grant a channel and the packet that waits, and the channels on both sides of the grant.
+    #[inline(never)]
+    pub(super) fn look_at_group(&self, motion: &impl Motion, place: usize) {
+        // There are no places below 0.
+        let group = |stage: usize| {
+            let place = place.wrapping_sub(stage * STAGE);
+            self.flagged_groups.get(place).copied()
+        };
+        if let Some(number) = group(0) {
             self.crossbar.fetch(number);
             prefetch(self.groups.get(number));
         }
-        if let Some(number) = group(3) {
+        if let Some(number) = group(1) {
             self.crossbar.fetch_outputs(number);
             if let Some(packet) = self.groups[number].waiting {
                 self.flights.fetch(packet);
@@ -140,16 +189,42 @@ impl<R: Routing> Control<R> {
                 prefetch(self.free.get(link));
             }
         }
-        if let Some(number) = group(1) {
-            for &link in self.crossbar.outputs(number).0 {
-                motion.fetch_channel(self.lanes.channel(link, 0));
-                prefetch(self.holders.get(self.lanes.channel(link, 0)));
-            }
+        if let Some(number) = group(3) {
             let waiting = self.groups[number].waiting;
-            let path = waiting.map(|packet| self.flights.get(packet).path());
-            if let Some(&channel) = path.and_then(<[ChannelId]>::last) {
+            let flight = waiting.map(|packet| self.flights.get(packet));
+            if let Some(&channel) = flight.and_then(|flight| flight.path().last()) {
                 motion.fetch_channel(channel);
             }
+            let lanes = flight.map_or(0, |flight| flight.lanes);
+            for &link in self.crossbar.outputs(number).0 {
+                let lane = (self.free[link] & lanes).trailing_zeros();
+                let channel = self.lanes.channel(link, lane.min(self.lanes.count - 1));
+                motion.fetch_channel(channel);
+                prefetch(self.holders.get(channel));
+            }
+        }
+    }
+
+    /// Asks for the records of the adapters that are about to inject, in stages: of the adapter at `place` its queue and its link,
+    /// of an adapter before it the packet that waits first.
+    #[inline(never)]
+    pub(super) fn look_at_port(&self, motion: &impl Motion, place: usize) {
+        let port = |stage: usize| {
+            let place = place.wrapping_sub(stage * STAGE);
+            self.flagged_ports.get(place).copied()
+        };
+        if let Some(node) = port(0) {
+            let link = self.wiring().injection(node);
+            let channel = self.lanes.channel(link, 0);
+            prefetch(self.ports.get(node));
+            prefetch(self.queues.get(self.queue(node, 0)));
+            prefetch(self.free.get(link));
+            prefetch(self.holders.get(channel));
+            motion.fetch_channel(channel);
+        }
+        if let Some(node) = port(2) {
+            let levels = &self.queues[self.queue(node, 0)].waiting;
+            prefetch(levels.iter().find_map(VecDeque::front));
         }
     }
 }

@@ -195,6 +195,12 @@ impl Broadcasts {
             .map(|(&root, whole)| (root, whole.undelivered))
     }
 
+    /// Whether there are any.
+    #[inline]
+    pub fn are_under_way(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
     /// The parts of a broadcast, the root first.
     pub fn parts_of(&self, root: PacketId) -> impl Iterator<Item = PacketId> {
         let parts = self.wholes.get(&root).map(|whole| &whole.parts);
@@ -470,6 +476,13 @@ impl<R: Routing> Control<R> {
             sequence: flight.sequence,
             spec: flight.spec,
         }
+    }
+
+    /// Whether a channel is the first of a part of a broadcast, so that the channel upstream is one of another part.
+    #[cold]
+    pub(super) fn begins_a_part(&self, channel: ChannelId) -> bool {
+        let flight = self.flights.get(self.holders[channel]);
+        flight.spec.destination.is_broadcast() && flight.path().first() == Some(&channel)
     }
 
     /// In plain wormhole routing, a branch has sent the tail: with the last such branch the channel before falls free.

@@ -114,30 +114,40 @@ impl<R: Routing> Control<R> {
         link.delay += self.now - flight.undelayed;
     }
 
-    /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before.
-    pub(super) fn tail_sent(&mut self, channel: ChannelId, sent: Cycle) {
+    /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
+    /// over a channel upstream, if it has not come from an adapter.
+    pub(super) fn tail_sent(
+        &mut self,
+        channel: ChannelId,
+        sent: Cycle,
+        upstream: Option<ChannelId>,
+    ) {
         let hop = &self.links[self.lanes.link(channel)].hop;
         let (last, arrival) = (hop.ejects(), sent + hop.delay());
-        let packet = self.holders[channel];
         if last {
+            let packet = self.holders[channel];
             self.schedule(arrival, Event::Delivered(packet));
         }
         if self.config.circuit.ends_with_the_tail() {
-            let flight = self.flights.get(packet);
-            let path = flight.path();
-            let place = path
-                .iter()
-                .position(|&taken| taken == channel)
-                .expect("the channel is on the packet's path");
-            if let Some(before) = place.checked_sub(1) {
-                self.schedule(sent + 2, Event::Free(path[before]));
-            } else if flight.spec.destination.is_broadcast() {
-                self.branch_tail_sent(packet, sent);
+            if self.broadcasts.are_under_way() && self.begins_a_part(channel) {
+                self.branch_tail_sent(self.holders[channel], sent);
+            } else if let Some(before) = upstream {
+                self.schedule(sent + 2, Event::Free(before));
             }
             if last {
                 self.schedule(arrival + 2, Event::Free(channel));
             }
         }
+    }
+
+    /// Sum of the header delays of the path of a packet to one node that has arrived, in cycles: those of all links but the last
+    /// are known already.
+    pub(super) fn travel_back(&self, packet: PacketId) -> u64 {
+        let flight = self.flights.get(packet);
+        let last = flight.path().last().copied();
+        let delay = flight.undelayed - flight.injected + self.delay(last.as_slice());
+        debug_assert!(delay == self.delay(flight.path()), "the whole path counts");
+        delay
     }
 
     /// Sum of the header delays of the channels' links, in cycles.

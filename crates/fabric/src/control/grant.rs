@@ -1,12 +1,12 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
-use super::arbitration::{self, Waiting};
+use super::arbitration::{self, Hop, Waiting};
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
 use crate::prefetch::prefetch;
-use crate::topology::{Destination, Routing};
+use crate::topology::{Destination, Header, Routing};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::collections::VecDeque;
 
@@ -28,10 +28,38 @@ impl<R: Routing> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
-        if R::CHOOSES && flight.path().len() == 1 {
+        if R::LISTS && self.is_far {
+            self.routing.fetch(hop.switch, destination);
+        }
+        if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
             // The loads count once all events of the cycle have happened.
             return self.unsettled.push(channel);
         }
+        if R::LISTS && self.is_far {
+            // What the routing reads is fetched meanwhile.
+            return self.unrouted.push(channel);
+        }
+        self.route(packet, destination, link);
+    }
+
+    /// Routes the headers that have been put off.
+    pub(super) fn route_all(&mut self) {
+        let mut unrouted = std::mem::take(&mut self.unrouted);
+        for channel in unrouted.drain(..) {
+            let packet = self.holders[channel];
+            let flight = self.flights.get(packet);
+            if let Destination::Node(destination) = flight.spec.destination {
+                self.route(packet, destination, self.lanes.link(channel));
+            }
+        }
+        self.unrouted = unrouted;
+    }
+
+    /// A header that has come over a link joins the group of its next step.
+    #[inline]
+    fn route(&mut self, packet: PacketId, destination: Place, link: LinkId) {
+        let hop = &self.links[link].hop;
+        let flight = self.flights.get_mut(packet);
         let step = self
             .routing
             .step(&flight.header(destination, link, hop.switch));
@@ -50,16 +78,13 @@ impl<R: Routing> Control<R> {
 
     /// Settles the ways of the headers that have come to their first switch in this cycle. They join their groups.
     pub(super) fn settle_all(&mut self) {
+        if self.is_far {
+            self.look_at_choices();
+        }
         let mut unsettled = std::mem::take(&mut self.unsettled);
         for channel in unsettled.drain(..) {
             let packet = self.holders[channel];
-            let link = self.lanes.link(channel);
-            let hop = &self.links[link].hop;
-            let flight = self.flights.get(packet);
-            let Destination::Node(destination) = flight.spec.destination else {
-                unreachable!("broadcasts need a tree");
-            };
-            let mut header = flight.header(destination, link, hop.switch);
+            let (mut header, hop) = self.unsettled_header(channel);
             let settled = self
                 .routing
                 .settle(&header, |group| self.load(hop.next_group(group)));
@@ -73,6 +98,18 @@ impl<R: Routing> Control<R> {
             self.join(hop.next_group(step.group), packet);
         }
         self.unsettled = unsettled;
+    }
+
+    /// A header that has come to its first switch over a channel, and the way that it has come.
+    #[inline]
+    pub(super) fn unsettled_header(&self, channel: ChannelId) -> (Header, Hop) {
+        let link = self.lanes.link(channel);
+        let hop = self.links[link].hop;
+        let flight = self.flights.get(self.holders[channel]);
+        let Destination::Node(destination) = flight.spec.destination else {
+            unreachable!("broadcasts need a tree");
+        };
+        (flight.header(destination, link, hop.switch), hop)
     }
 
     /// Packets that hold a channel of a group, or have waited for one since before this cycle: what happens within the cycle, in
@@ -128,7 +165,8 @@ impl<R: Routing> Control<R> {
         let free = |link: LinkId| self.free[link] & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
             let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
-            !R::CLASSED || any(self.crossbar.outputs(number).0)
+            // Who may take any channel finds out when it has won.
+            !R::CLASSED || flight.lanes == self.all_lanes || any(self.crossbar.outputs(number).0)
         } else {
             free(flight.only)
         };

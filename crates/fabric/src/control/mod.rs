@@ -52,6 +52,7 @@ use crate::prefetch::{FAR, prefetch};
 use crate::table;
 use crate::topology::{Routing, Wiring};
 use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
+use ahead::AHEAD;
 use arbitration::{Ages, Crossbar, Group, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
@@ -100,6 +101,8 @@ pub(crate) struct Control<R: Routing> {
     crossbar: Crossbar,
     lanes: Lanes,
     classes: Classes,
+    /// All channels of a link, as bits.
+    all_lanes: u32,
     /// How ages grow, if they arbitrate.
     ages: Option<Ages>,
     /// The next cycle to execute.
@@ -127,8 +130,12 @@ pub(crate) struct Control<R: Routing> {
     faults: Option<Box<Faults>>,
     /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
+    /// Channels whose headers have arrived in this cycle and take their next step when what the routing reads is fetched.
+    unrouted: Vec<ChannelId>,
     /// Channels whose headers have come to their first switch in this cycle, where the routing chooses their ways there.
     unsettled: Vec<ChannelId>,
+    /// Room for the groups among which they choose.
+    choices: Vec<GroupId>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,
     /// Length of the longest packet that the fabric takes.
@@ -155,6 +162,7 @@ impl<R: Routing> Control<R> {
         let queues = wiring.places() * traffic_classes;
         let ages = (config.arbitration == Arbitration::Age)
             .then(|| Ages::new(config.age_bits, config.age_cap));
+        let all_lanes = ((1_u64 << config.channels) - 1) as u32;
         let link = |hop| Link {
             hop,
             packets: 0,
@@ -165,6 +173,7 @@ impl<R: Routing> Control<R> {
             ages,
             now: 0,
             calendar: Calendar::new(),
+            all_lanes,
             is_far: links >= FAR,
             batches: Default::default(),
             flights: Flights::new(),
@@ -174,14 +183,16 @@ impl<R: Routing> Control<R> {
             classes,
             groups: table::equal(Group::default(), crossbar.groups()),
             links: table::table(hops.into_iter().map(link)),
-            free: table::equal(((1_u64 << config.channels) - 1) as u32, links),
+            free: table::equal(all_lanes, links),
             holders: table::equal(PacketId::at(0), lanes.bound(links)),
             offered: 0,
             acknowledged: 0,
             events: 0,
             faults: Faults::new(&config).map(Box::new),
             arrived: Vec::new(),
+            unrouted: Vec::new(),
             unsettled: Vec::new(),
+            choices: Vec::new(),
             flagged_groups: Vec::new(),
             flagged_ports: Vec::new(),
             longest: if config.circuit == Circuit::CutThrough {
@@ -293,7 +304,7 @@ impl<R: Routing> Control<R> {
         if flight.spec.destination.is_broadcast() {
             return self.broadcast_answer(packet, at, ack);
         }
-        let back = at + self.delay(self.flights.get(packet).path());
+        let back = at + self.travel_back(packet);
         assert!(back >= self.now, "an acknowledgement comes too late");
         self.schedule(back, Event::Acknowledged(packet));
     }
@@ -355,6 +366,9 @@ impl<R: Routing> Control<R> {
                 self.sort(&batch, &mut sorted);
             }
             let events = if sorts { &sorted } else { &batch };
+            if sorts {
+                self.look_at_the_first(motion, events);
+            }
             for (place, &event) in events.iter().enumerate() {
                 if sorts {
                     self.look_ahead(motion, events, place);
@@ -373,6 +387,9 @@ impl<R: Routing> Control<R> {
         if R::CHOOSES {
             self.settle_all();
         }
+        if R::LISTS {
+            self.route_all();
+        }
         for place in 0..self.arrived.len() {
             let (group, packet) = self.arrived[place];
             self.join(group, packet);
@@ -383,14 +400,23 @@ impl<R: Routing> Control<R> {
             self.flagged_ports.reverse();
         }
         // Neither list grows while it is worked off.
+        if self.is_far {
+            (0..AHEAD).for_each(|place| self.look_at_group(motion, place));
+        }
         for place in 0..self.flagged_groups.len() {
             if self.is_far {
-                self.look_ahead_at_groups(motion, place);
+                self.look_at_group(motion, place + AHEAD);
             }
             self.arbitrate(motion, self.flagged_groups[place]);
         }
         self.flagged_groups.clear();
+        if self.is_far {
+            (0..AHEAD).for_each(|place| self.look_at_port(motion, place));
+        }
         for place in 0..self.flagged_ports.len() {
+            if self.is_far {
+                self.look_at_port(motion, place + AHEAD);
+            }
             self.inject(motion, self.flagged_ports[place], notices);
         }
         self.flagged_ports.clear();
@@ -476,16 +502,23 @@ impl<R: Routing> Witness for Control<R> {
         match moment {
             Moved::Header(channel) => self.header(channel),
             Moved::Head(channel) => self.head_sent(channel),
-            Moved::Tail(channel, cycle) => {
-                if self.faults.is_some() {
-                    self.note_tail(channel, cycle);
-                }
-                let hop = &self.links[self.lanes.link(channel)].hop;
-                // With circuits, only the tail on the last link has a consequence.
-                if hop.ejects() || self.config.circuit.ends_with_the_tail() {
-                    self.tail_sent(channel, cycle);
-                }
-            }
+            Moved::Tail(..) => unreachable!("tails are noted with the channel upstream"),
+        }
+    }
+
+    #[expect(clippy::inline_always, reason = "as it is with the other moments")]
+    #[inline(always)]
+    fn note_tail(&mut self, channel: ChannelId, cycle: Cycle, upstream: Option<ChannelId>) {
+        if let Some(recording) = &mut self.recording {
+            recording.moved(Moved::Tail(channel, cycle), self.now);
+        }
+        if self.faults.is_some() {
+            self.tail_passes(channel, cycle);
+        }
+        let hop = &self.links[self.lanes.link(channel)].hop;
+        // With circuits, only the tail on the last link has a consequence.
+        if hop.ejects() || self.config.circuit.ends_with_the_tail() {
+            self.tail_sent(channel, cycle, upstream);
         }
     }
 

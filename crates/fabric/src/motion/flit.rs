@@ -191,9 +191,11 @@ impl FlitMover {
         if channel.sent == 1 {
             witness.note(Moved::Head(number));
         }
-        if channel.worm.is_some_and(|worm| worm.flits == channel.sent) {
+        if let Some(worm) = channel.worm
+            && worm.flits == channel.sent
+        {
             state.unsent -= 1;
-            witness.note(Moved::Tail(number, now));
+            witness.note_tail(number, now, worm.upstream);
         }
         let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);

@@ -130,8 +130,12 @@ pub struct Carried {
 
 /// What a mover needs of the control plane.
 pub trait Witness {
-    /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`], of tails anywhere.
+    /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`].
     fn note(&mut self, moment: Moved);
+
+    /// Takes note of a tail ([`Moved::Tail`]), anywhere. The mover has at hand over which channel the worm has come, if not from
+    /// an adapter, and the packet would have to be fetched.
+    fn note_tail(&mut self, channel: ChannelId, cycle: Cycle, upstream: Option<ChannelId>);
 
     /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;

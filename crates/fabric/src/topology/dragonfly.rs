@@ -308,8 +308,12 @@ impl Routing for Dragonfly {
         plans.collect()
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
-        if self.rule != Misrouting::UgalLocal || header.plan < self.links {
+    fn settles(&self) -> bool {
+        self.rule == Misrouting::UgalLocal
+    }
+
+    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
+        if header.plan < self.links {
             return header.plan;
         }
         let to = header.destination.get() / self.arities.terminals;

@@ -16,6 +16,7 @@
 //! routing there is only one.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
+use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
 use super::misroute::{self, Way};
@@ -41,6 +42,9 @@ pub struct HyperX {
     sizes: Vec<u32>,
     terminals: u32,
     rule: Misrouting,
+    coordinates: Coordinates,
+    /// By dimension: the first port of a switch that leads along it.
+    first_ports: Vec<u32>,
     cabling: Arc<Cabling>,
 }
 
@@ -116,10 +120,17 @@ impl HyperX {
             classes: if rule.misroutes() { 2 } else { 1 },
             names: Names::Coordinates(sizes.to_vec()),
         })?;
+        let mut port = terminals;
+        let first_port = |&size: &u32| {
+            port += size - 1;
+            port - (size - 1)
+        };
         Ok(HyperX {
             sizes: sizes.to_vec(),
             terminals,
             rule,
+            coordinates: Coordinates::new(sizes),
+            first_ports: sizes.iter().map(first_port).collect(),
             cabling: Arc::new(cabling),
         })
     }
@@ -162,13 +173,9 @@ impl HyperX {
     }
 
     /// Dimensions in which the coordinates of two switches of a rail differ: the hops between them.
-    fn distance(&self, mut a: u32, mut b: u32) -> u32 {
-        let mut distance = 0;
-        for &size in &self.sizes {
-            distance += u32::from(a % size != b % size);
-            (a, b) = (a / size, b / size);
-        }
-        distance
+    fn distance(&self, a: u32, b: u32) -> u32 {
+        let [a, b] = [a, b].map(|switch| self.coordinates.of(switch));
+        self.coordinates.differences(a, b)
     }
 
     fn plan_by(&self, from: u32, via: u32) -> u32 {
@@ -232,8 +239,12 @@ impl Routing for HyperX {
         vias.map(|via| self.plan_by(from, via)).collect()
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
-        if self.rule != Misrouting::UgalLocal || header.plan == 0 {
+    fn settles(&self) -> bool {
+        self.rule == Misrouting::UgalLocal
+    }
+
+    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
+        if header.plan == 0 {
             return header.plan;
         }
         let to = header.destination.get() / self.terminals;
@@ -255,20 +266,16 @@ impl Routing for HyperX {
     fn step(&self, header: &Header) -> Step {
         let (via, hops) = HyperX::read(header.plan);
         let is_there = header.hops >= hops as usize;
-        let (mut at, mut to) = (header.at.get(), via);
+        let mut to = via;
         if is_there {
             to = header.destination.get() / self.terminals;
         }
         let class = self.rule.misroutes().then_some(u32::from(is_there));
-        let mut first = self.terminals;
-        for &size in &self.sizes {
-            let (own, other) = (at % size, to % size);
-            if own != other {
-                let group = first + other - u32::from(other > own);
-                return Step { group, class };
-            }
-            first += size - 1;
-            (at, to) = (at / size, to / size);
+        let [at, to] = [header.at.get(), to].map(|switch| self.coordinates.of(switch));
+        if let Some(dimension) = self.coordinates.first_difference(at, to) {
+            let [own, other] = [at, to].map(|packed| self.coordinates.along(dimension, packed));
+            let group = self.first_ports[dimension] + other - u32::from(other > own);
+            return Step { group, class };
         }
         Step {
             group: header.destination.get() % self.terminals,

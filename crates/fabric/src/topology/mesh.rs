@@ -9,6 +9,7 @@
 //! channels are equal. A packet has one way; where a cable of it is dead the packet is refused.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
+use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::TopologyError;
 use super::routing::{Header, Routing, Step};
@@ -21,6 +22,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
     sizes: Vec<u32>,
+    coordinates: Coordinates,
     cabling: Arc<Cabling>,
 }
 
@@ -77,6 +79,7 @@ impl Mesh {
         })?;
         Ok(Mesh {
             sizes: sizes.to_vec(),
+            coordinates: Coordinates::new(sizes),
             cabling: Arc::new(cabling),
         })
     }
@@ -142,22 +145,23 @@ impl Routing for Mesh {
         0
     }
 
+    #[inline]
     fn step(&self, header: &Header) -> Step {
-        let (mut at, mut to) = (header.at.get(), header.destination.get());
-        let mut group = 1;
-        for &size in &self.sizes {
-            let (here, there) = (at % size, to % size);
-            let higher = u32::from(here + 1 < size);
-            if here != there {
-                group += if there < here { higher } else { 0 };
-                return Step { group, class: None };
-            }
-            group += higher + u32::from(here > 0);
-            (at, to) = (at / size, to / size);
+        let (at, to) = (header.at.get(), header.destination.get());
+        let [at, to] = [at, to].map(|number| self.coordinates.of(number));
+        let Some(dimension) = self.coordinates.first_difference(at, to) else {
+            return Step {
+                group: 0,
+                class: None,
+            };
+        };
+        let here = |dimension| self.coordinates.along(dimension, at);
+        let higher = |dimension: usize| u32::from(here(dimension) + 1 < self.sizes[dimension]);
+        let before = (0..dimension).map(|before| higher(before) + u32::from(here(before) > 0));
+        let mut group = 1 + before.sum::<u32>();
+        if self.coordinates.along(dimension, to) < here(dimension) {
+            group += higher(dimension);
         }
-        Step {
-            group: 0,
-            class: None,
-        }
+        Step { group, class: None }
     }
 }

@@ -30,9 +30,9 @@ pub(super) fn better(
     routing: &impl Routing,
     header: &Header,
     [minimal, other]: [Way; 2],
-    load: impl Fn(u32) -> u32,
+    mut load: impl FnMut(u32) -> u32,
 ) -> u32 {
-    let cost = |way: Way| {
+    let mut cost = |way: Way| {
         let Step { group, .. } = routing.step(&Header {
             plan: way.plan,
             ..*header

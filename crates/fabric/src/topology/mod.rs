@@ -25,6 +25,7 @@
 //! the random machines of `tests/common/random.rs` compare the movers on it.
 
 mod cabling;
+mod coordinates;
 mod dependency;
 mod destination;
 pub mod dragonfly;

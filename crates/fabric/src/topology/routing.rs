@@ -60,6 +60,9 @@ pub trait Routing {
     /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
     const CHOOSES: bool = false;
 
+    /// Whether steps are read from long lists ([`Routing::fetch`]).
+    const LISTS: bool = false;
+
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &dyn Wiring;
 
@@ -87,11 +90,20 @@ pub trait Routing {
         vec![self.plan(source, node.into(), 0)]
     }
 
+    /// Whether [`Routing::settle`] may change a plan.
+    fn settles(&self) -> bool {
+        false
+    }
+
     /// The plan of a packet that has come to its first switch, by the loads there, if the routing chooses. The load of an output
     /// group is the number of packets that hold a channel of it or have waited for one since before this cycle.
-    fn settle(&self, header: &Header, _load: impl Fn(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, _load: impl FnMut(u32) -> u32) -> u32 {
         header.plan
     }
+
+    /// Has the processor fetch what the next step of a packet to one node from a switch will need, if that may be far.
+    #[inline]
+    fn fetch(&self, _switch: SwitchId, _destination: Place) {}
 
     /// The next step of a packet to one node.
     fn step(&self, header: &Header) -> Step;

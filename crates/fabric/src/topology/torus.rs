@@ -24,6 +24,7 @@
 //! link of a dimension, the *dateline*, and channels of class 1 from there on. As no packet crosses a dateline twice, no cycle
 //! is left. Without datelines all channels are equal, and the network deadlocks.
 
+use super::coordinates::{Coordinates, Packed};
 use super::destination::Destination;
 use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
 use super::routing::{Header, Routing, Step};
@@ -44,6 +45,7 @@ pub struct Torus {
     nodes: u32,
     rails: u32,
     datelines: bool,
+    coordinates: Coordinates,
 }
 
 impl Torus {
@@ -94,6 +96,7 @@ impl Torus {
             nodes,
             rails: 1,
             datelines,
+            coordinates: Coordinates::new(sizes),
         })
     }
 
@@ -136,16 +139,20 @@ impl Torus {
 
     /// The way round the ring of each dimension: the longer way if the bit of `longer` for the dimension is set.
     fn ways(&self, source: Place, destination: Place, longer: u32) -> impl Iterator<Item = Way> {
-        let positions = self.positions();
-        let (mut from, mut to) = (source.get() % positions, destination.get() % positions);
-        self.sizes
-            .iter()
-            .enumerate()
-            .map(move |(dimension, &size)| {
-                let way = Way::new(from % size, to % size, size, longer >> dimension & 1 == 1);
-                (from, to) = (from / size, to / size);
-                way
-            })
+        let [from, to] = [source, destination].map(|place| self.coordinates.of(place.get()));
+        (0..self.sizes.len()).map(move |dimension| self.way(dimension, from, to, longer))
+    }
+
+    /// The way round the ring of one dimension.
+    #[inline]
+    fn way(&self, dimension: usize, from: Packed, to: Packed, longer: u32) -> Way {
+        let [from, to] = [from, to].map(|packed| self.coordinates.along(dimension, packed));
+        Way::new(
+            from,
+            to,
+            self.sizes[dimension],
+            longer >> dimension & 1 == 1,
+        )
     }
 
     /// The links of a path: to the network, round each ring, to the node.
@@ -197,7 +204,11 @@ struct Way {
 
 impl Way {
     fn new(from: u32, to: u32, size: u32, longer: bool) -> Self {
-        let upwards = (to + size - from) % size;
+        let upwards = if to < from {
+            to + size - from
+        } else {
+            to - from
+        };
         let up = match (2 * upwards).cmp(&size) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Equal => from.is_multiple_of(2),
@@ -212,6 +223,21 @@ impl Way {
             size,
             length,
             up,
+        }
+    }
+
+    /// The hops after which the packet is at a coordinate.
+    #[inline]
+    fn hops_to(&self, at: u32) -> u32 {
+        let (behind, ahead) = if self.up {
+            (self.from, at)
+        } else {
+            (at, self.from)
+        };
+        if ahead < behind {
+            ahead + self.size - behind
+        } else {
+            ahead - behind
         }
     }
 
@@ -341,12 +367,7 @@ impl Routing for Torus {
             .map(|&size| if size > 6 { 6 - size % 2 } else { size })
             .collect();
         let nodes = sizes.iter().product();
-        Torus {
-            sizes,
-            nodes,
-            rails: 1,
-            datelines: self.datelines,
-        }
+        Torus::new(&sizes, nodes, self.datelines).expect("a small torus")
     }
 
     fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {
@@ -385,22 +406,22 @@ impl Routing for Torus {
         plans.find_map(|(plan, links)| lives(&links).then_some(plan))
     }
 
+    #[inline]
     fn step(&self, header: &Header) -> Step {
-        let mut hops = header.hops as u32;
-        for (dimension, way) in (0..).zip(self.ways(header.source, header.destination, header.plan))
-        {
-            if hops < way.length {
-                let class = self.datelines.then(|| way.crossed(hops).into());
-                return Step {
-                    group: 1 + 2 * dimension + u32::from(!way.up),
-                    class,
-                };
-            }
-            hops -= way.length;
-        }
+        let of = |number| self.coordinates.of(number);
+        let (at, to) = (of(header.at.get()), of(header.destination.get()));
+        let Some(dimension) = self.coordinates.first_difference(at, to) else {
+            return Step {
+                group: 0,
+                class: None,
+            };
+        };
+        let way = self.way(dimension, of(header.source.get()), to, header.plan);
+        let hops = way.hops_to(self.coordinates.along(dimension, at));
+        let class = self.datelines.then(|| way.crossed(hops).into());
         Step {
-            group: 0,
-            class: None,
+            group: 1 + 2 * dimension as u32 + u32::from(!way.up),
+            class,
         }
     }
 }

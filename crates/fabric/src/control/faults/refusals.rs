@@ -107,7 +107,7 @@ impl<R: Routing> Control<R> {
 
     /// The mover reports a tail.
     #[inline]
-    pub(in crate::control) fn note_tail(&mut self, channel: ChannelId, sent: Cycle) {
+    pub(in crate::control) fn tail_passes(&mut self, channel: ChannelId, sent: Cycle) {
         let seen = &mut self.failing().seen[channel];
         seen.tail = sent;
         if seen.sunk != NEVER {

@@ -7,18 +7,33 @@ use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::VecDeque;
 
 /// Stretches of cycles, from and up to, in which a link has moved flits, as far back as these are still on the wire.
-pub(super) type Runs = VecDeque<(Cycle, Cycle)>;
+#[derive(Clone, Default)]
+pub(super) struct Runs {
+    last: (Cycle, Cycle),
+    /// Those before the last one. Mostly there are none, and the list takes no memory of its own.
+    earlier: VecDeque<(Cycle, Cycle)>,
+}
+
+impl Runs {
+    /// Notes one more stretch, which ends now, of a link with such a delay.
+    fn note(&mut self, run: (Cycle, Cycle), delay: u64) {
+        let is_over = |&(_, end): &(Cycle, Cycle)| end + delay < run.1;
+        while self.earlier.front().is_some_and(is_over) {
+            self.earlier.pop_front();
+        }
+        let last = std::mem::replace(&mut self.last, run);
+        if !is_over(&last) {
+            self.earlier.push_back(last);
+        }
+    }
+}
 
 impl WormMover {
     /// Notes that a link into a node has moved in cycles `began..now`.
     pub(super) fn note_run(&mut self, link: LinkId, began: Cycle, now: Cycle) {
         let delay = u64::from(self.links[link].delay);
         let place = self.place_of(link);
-        let runs = &mut self.runs[place];
-        while runs.front().is_some_and(|&(_, end)| end + delay < now) {
-            runs.pop_front();
-        }
-        runs.push_back((began, now));
+        self.runs[place].note((began, now), delay);
     }
 
     /// The state of the link in cycle `now`: at rest if its mover's worm has ended.
@@ -31,7 +46,7 @@ impl WormMover {
     }
 
     /// The place at which a link into a node ends: these links are numbered in the order of the places.
-    fn place_of(&self, ejection: LinkId) -> Place {
+    pub(super) fn place_of(&self, ejection: LinkId) -> Place {
         Place::new(ejection.get() - self.first_ejection.get())
     }
 
@@ -42,8 +57,8 @@ impl WormMover {
         let end = self.ended(link, now).unwrap_or(now);
         let present = (state.mover != NONE).then_some((state.since, end));
         let runs = &self.runs[self.place_of(link)];
-        runs.iter()
-            .copied()
+        let runs = runs.earlier.iter().chain([&runs.last]);
+        runs.copied()
             .chain(present)
             .map(|(began, end)| end.saturating_sub(began.max(from)))
             .sum()

@@ -100,6 +100,9 @@ use typed_index_collections::TiVec;
 /// Cycles between two sweeps: with the longest worm, far fewer than a line may grow.
 const SWEEP: Cycle = 1 << 30;
 
+/// How far ahead of the link that is looked at the first stage of fetching is.
+const AHEAD: usize = 3 * STAGE;
+
 /// See the essay of the module.
 pub struct WormMover {
     channels: TiVec<ChannelId, Channel>,
@@ -150,7 +153,7 @@ impl WormMover {
             channels,
             links: table::with_room(links),
             adapters: TiVec::new(),
-            runs: table::equal(Runs::new(), config.topology.places() as usize),
+            runs: table::equal(Runs::default(), config.topology.places() as usize),
             first_ejection: config.topology.ejection(Place::new(0)),
             specials,
             lanes: wiring.lanes,
@@ -251,30 +254,33 @@ impl WormMover {
         self.swept = now;
     }
 
-    /// Has the processor fetch the records that the links behind the one at `place` of the list need, when they are looked at.
+    /// Has the processor fetch the records that the marked links need when they are looked at, in stages: that of the link at
+    /// `place`, and for links before it what the records of the stage before name.
     #[inline(never)]
-    fn look_ahead(&self, place: usize, witness: &impl Witness) {
-        let first = |stages: usize| {
-            let &link = self.marked.get(place + stages * STAGE)?;
+    fn look_at_link(&self, place: usize, witness: &impl Witness) {
+        // There are no places below 0.
+        let marked = |stage: usize| self.marked.get(place.wrapping_sub(stage * STAGE));
+        let first = |stage: usize| {
+            let &link = marked(stage)?;
             let unsent = self.links[link].unsent;
             (unsent != 0).then(|| self.lanes.channel(link, unsent.trailing_zeros()))
         };
-        if let Some(&link) = self.marked.get(place + 3 * STAGE) {
+        if let Some(&link) = marked(0) {
             self.fetch_link(link);
         }
-        if let Some(channel) = first(2) {
+        if let Some(channel) = first(1) {
             prefetch(self.channels.get(channel));
             witness.fetch(channel);
         }
-        if let Some(&link) = self.marked.get(place + 2 * STAGE) {
+        if let Some(&link) = marked(1) {
             prefetch(self.adapters.get(self.links[link].adapter));
         }
-        if let Some(&link) = self.marked.get(place + STAGE)
+        if let Some(&link) = marked(2)
             && let Some(adapter) = self.adapters.get(self.links[link].adapter)
         {
             adapter.links.iter().for_each(|&link| self.fetch_link(link));
         }
-        if let Some(channel) = first(1) {
+        if let Some(channel) = first(2) {
             let this = &self.channels[channel];
             self.fetch_channel(this.up);
             prefetch(self.channels.get(this.down));
@@ -328,10 +334,13 @@ impl Motion for WormMover {
                 }
                 !this.arrived.grows() && this.down == self.specials.nowhere
             }
-            Event::Due(link) => {
-                let link = &self.links[link];
+            Event::Due(number) => {
+                let link = &self.links[number];
                 if link.mover != NONE {
                     prefetch(self.channels.get(link.mover));
+                }
+                if link.ejects {
+                    prefetch(self.runs.get(self.place_of(number)));
                 }
                 false
             }
@@ -394,7 +403,8 @@ impl Motion for WormMover {
         if !self.sunk.is_empty() {
             self.forget_sunk(channel, flits);
         }
-        if self.unlinks {
+        // No worm has siblings before the first one has branched.
+        if self.unlinks && self.copies > 0 {
             self.unlink(channel, up);
         }
     }
@@ -476,10 +486,12 @@ impl Motion for WormMover {
         }
         // A look at one link of an adapter may add the other.
         let mut place = 0;
-        let is_far = self.is_far && self.marked.len() > STAGE;
+        if self.is_far {
+            (0..AHEAD).for_each(|place| self.look_at_link(place, witness));
+        }
         while let Some(&link) = self.marked.get(place) {
-            if is_far {
-                self.look_ahead(place, witness);
+            if self.is_far {
+                self.look_at_link(place + AHEAD, witness);
             }
             self.links[link].marked = false;
             self.evaluate(link, now, witness);
@@ -487,6 +499,9 @@ impl Motion for WormMover {
         }
         self.marked.clear();
         for place in 0..self.headers.len() {
+            if let Some(&channel) = self.headers.get(place + STAGE) {
+                self.fetch_channel(channel);
+            }
             self.limit(self.headers[place], now, witness);
         }
         self.headers.clear();

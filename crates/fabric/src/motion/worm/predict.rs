@@ -3,7 +3,7 @@
 use super::WormMover;
 use super::line::Line;
 use super::state::{NO_ADAPTER, NONE};
-use crate::motion::{Event, HORIZON, Moved, Witness};
+use crate::motion::{Event, HORIZON, Witness};
 use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
@@ -164,10 +164,11 @@ impl WormMover {
         let ejects = link.ejects;
         let state = &mut self.channels[channel];
         state.sent = Line::standing(state.flits);
+        let upstream = (state.up != self.specials.source).then_some(state.up);
         if ejects {
             self.note_run(number, began, end);
         }
-        witness.note(Moved::Tail(channel, end - 1));
+        witness.note_tail(channel, end - 1, upstream);
         true
     }
 }

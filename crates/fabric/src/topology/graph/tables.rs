@@ -9,7 +9,8 @@
 //! do all switches of the top, and the switches of the middle that have the same leaves below: the tables of 2,304 switches with 16,384
 //! nodes have 66 rows of 4 KB. In a graph without any order each switch has a row of its own.
 
-use super::Graph;
+use super::{Graph, MAX_SWITCHES};
+use crate::prefetch::prefetch;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::Hash;
 
@@ -20,11 +21,11 @@ const FAR: u8 = u8::MAX;
 #[derive(Debug)]
 pub(super) struct Tables {
     /// By position of a rail: its leaf.
-    pub leaf: Vec<u32>,
+    pub leaf: Vec<u16>,
     /// By leaf: its switch.
     pub leaves: Vec<u32>,
-    /// By switch: where its row begins in `entries`.
-    rows: Vec<u32>,
+    /// By switch.
+    pub rows: Vec<Row>,
     /// Row by row and leaf by leaf: the number of a pair.
     entries: Vec<u32>,
     pairs: Vec<Pair>,
@@ -32,6 +33,19 @@ pub(super) struct Tables {
     /// The most ports of a list, at least 1.
     pub widest: u32,
 }
+
+/// What is kept of a switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    /// Where its row begins in `entries`.
+    first: u32,
+    /// Which leaf the switch is, or [`NO_LEAF`].
+    pub leaf: u16,
+}
+
+/// More than the number of any leaf.
+const NO_LEAF: u16 = u16::MAX;
+const _: () = assert!(MAX_SWITCHES < NO_LEAF as usize, "leaves have short numbers");
 
 /// By which ports the shortest ways from a switch to a leaf begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -55,7 +69,7 @@ impl Tables {
         let leaves: Vec<u32> = leaves.into_iter().collect();
         let leaf = |&(switch, _): &(u32, u32)| {
             let leaf = leaves.binary_search(&switch);
-            leaf.expect("it has nodes") as u32
+            leaf.expect("it has nodes") as u16
         };
         let leaf = graph.seats.iter().map(leaf).collect();
         let distances = Distances::new(&graph.neighbours, &leaves);
@@ -94,12 +108,16 @@ impl Tables {
                 row.push(pairs.place(&[Pair { legal, down }]).0);
             }
             // Nobody asks for the way to the switch itself: with the entry beside, more rows are equal.
-            if let Ok(own) = leaves.binary_search(&switch)
+            let own = leaves.binary_search(&switch);
+            if let Ok(own) = own
                 && let Some(&beside) = row.get(own.abs_diff(1))
             {
                 row[own] = beside;
             }
-            rows.place(&row).0
+            Row {
+                first: rows.place(&row).0,
+                leaf: own.map_or(NO_LEAF, |own| own as u16),
+            }
         };
         let begins = (0..graph.neighbours.len() as u32).map(row_of).collect();
         let pairs: Vec<Pair> = pairs.all;
@@ -120,10 +138,17 @@ impl Tables {
     /// The list of the ports by which packets to a leaf leave a switch, another one: those that may still go up, or those that
     /// have come down.
     #[inline]
-    pub fn list(&self, switch: u32, leaf: u32, may_climb: bool) -> List {
-        let entry = self.rows[switch as usize] + leaf;
+    pub fn list(&self, row: Row, leaf: u16, may_climb: bool) -> List {
+        let entry = row.first + u32::from(leaf);
         let pair = self.pairs[self.entries[entry as usize] as usize];
         if may_climb { pair.legal } else { pair.down }
+    }
+
+    /// Has the processor fetch the entry of a row for a leaf.
+    #[inline]
+    pub fn fetch(&self, row: Row, leaf: u16) {
+        let entry = row.first + u32::from(leaf);
+        prefetch(self.entries.get(entry as usize));
     }
 
     /// The ports of a list, in ascending order.

@@ -20,7 +20,7 @@
 //! *No deadlock.* All ways are legal; [`Routing::dependencies`] lists what a packet may hold and wait for, from the tables.
 
 use super::Graph;
-use super::tables::{List, Tables};
+use super::tables::{List, Row, Tables};
 use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
@@ -53,21 +53,25 @@ impl UpDown {
     /// The ports by which a header may leave a switch, if it is not at the switch of its destination.
     #[inline]
     fn choices(&self, header: &Header) -> Option<&[u16]> {
-        let cabling = &*self.graph.cabling;
-        let switch = header.at.get() % cabling.switches_of_a_rail();
+        let row = self.row(header.at);
         let leaf = self.leaf(header.destination);
-        if self.tables.leaves[leaf as usize] == switch {
+        if leaf == row.leaf {
             return None;
         }
-        let list = self.tables.list(switch, leaf, cabling.is_up(header.input));
-        Some(self.tables.ports(list))
+        let may_climb = self.graph.cabling.is_up(header.input);
+        Some(self.tables.ports(self.tables.list(row, leaf, may_climb)))
+    }
+
+    /// The row of a switch.
+    #[inline]
+    fn row(&self, switch: SwitchId) -> Row {
+        self.tables.rows[within(switch.get(), self.tables.rows.len())]
     }
 
     /// The leaf of a destination.
     #[inline]
-    fn leaf(&self, destination: Place) -> u32 {
-        let place = destination.get() % self.graph.cabling.positions();
-        self.tables.leaf[place as usize]
+    fn leaf(&self, destination: Place) -> u16 {
+        self.tables.leaf[within(destination.get(), self.tables.leaf.len())]
     }
 
     /// Where in a list of ports the packets of a plan begin to count.
@@ -90,8 +94,30 @@ impl UpDown {
         if let [port] = *choices {
             return port.into(); // no division
         }
-        let number = self.start(header, plan) % choices.len() as u64;
-        choices[number as usize].into()
+        choices[self.first(header, plan, choices.len())].into()
+    }
+
+    /// Which of some links the packets of a plan take.
+    #[inline]
+    fn first(&self, header: &Header, plan: u32, count: usize) -> usize {
+        let (start, count) = (self.start(header, plan), count as u64);
+        let first = if count.is_power_of_two() {
+            start & (count - 1) // nearly all networks: no division
+        } else {
+            start % count
+        };
+        first as usize
+    }
+}
+
+/// A number within its rail. Nearly all machines have one: no division.
+#[inline]
+fn within(number: u32, of_a_rail: usize) -> usize {
+    let number = number as usize;
+    if number < of_a_rail {
+        number
+    } else {
+        number % of_a_rail
     }
 }
 
@@ -99,6 +125,8 @@ impl Routing for UpDown {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;
+
+    const LISTS: bool = true;
 
     fn wiring(&self) -> &dyn Wiring {
         &*self.graph.cabling
@@ -111,6 +139,7 @@ impl Routing for UpDown {
 
     fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
         let (cabling, tables) = (&*self.graph.cabling, &*self.tables);
+        let rows = &tables.rows;
         let mut edges = Vec::new();
         for (switch, neighbours) in (0..).zip(&*self.graph.neighbours) {
             let first = self.graph.terminals(switch);
@@ -118,14 +147,15 @@ impl Routing for UpDown {
             let mut behind: BTreeSet<(u32, List)> = BTreeSet::new();
             let mut last: Vec<Option<List>> = vec![None; neighbours.len()];
             for (leaf, &home) in (0..).zip(&tables.leaves) {
-                let lists = [true, false].map(|may_climb| tables.list(switch, leaf, may_climb));
+                let lists = [true, false]
+                    .map(|may_climb| tables.list(rows[switch as usize], leaf, may_climb));
                 let ports = lists.into_iter().flat_map(|list| tables.ports(list));
                 for number in ports.map(|&port| u32::from(port) - first) {
                     let next = neighbours[number as usize];
                     if home == switch || home == next {
                         continue;
                     }
-                    let met = Some(tables.list(next, leaf, next > switch));
+                    let met = Some(tables.list(rows[next as usize], leaf, next > switch));
                     if std::mem::replace(&mut last[number as usize], met) != met {
                         behind.extend(met.map(|list| (number, list)));
                     }
@@ -167,15 +197,19 @@ impl Routing for UpDown {
         }
     }
 
-    fn settle(&self, header: &Header, load: impl Fn(u32) -> u32) -> u32 {
+    fn settles(&self) -> bool {
+        self.ascent == Ascent::Adaptive
+    }
+
+    fn settle(&self, header: &Header, mut load: impl FnMut(u32) -> u32) -> u32 {
         let choices = match self.choices(header) {
-            Some(choices) if self.ascent == Ascent::Adaptive && choices.len() > 1 => choices,
+            Some(choices) if choices.len() > 1 => choices,
             _ => return header.plan,
         };
         // So many plans in a row begin with all the links, in their order; behind the last plan they go on with those that begin
         // alike.
         let (count, plan) = (choices.len(), header.plan);
-        let first = (self.start(header, plan) % count as u64) as usize;
+        let first = self.first(header, plan, count);
         let (before, from) = choices.split_at(first);
         let mut least = (u32::MAX, 0);
         for (more, &port) in (0..).zip(from.iter().chain(before)) {
@@ -195,12 +229,17 @@ impl Routing for UpDown {
     }
 
     #[inline]
+    fn fetch(&self, switch: SwitchId, destination: Place) {
+        self.tables.fetch(self.row(switch), self.leaf(destination));
+    }
+
+    #[inline]
     fn step(&self, header: &Header) -> Step {
         let group = if let Some(choices) = self.choices(header) {
             self.port(header, choices, header.plan)
         } else {
-            let to = header.destination.get() % self.graph.cabling.positions();
-            self.graph.seats[to as usize].1
+            let seats = &self.graph.seats;
+            seats[within(header.destination.get(), seats.len())].1
         };
         Step { group, class: None }
     }
