@@ -4,7 +4,7 @@ python benches/kinds.py [--renew]   prints a table; --renew writes it into docs/
 
 All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load, which all of them
 carry: wormhole switching, 4 channels, uniform traffic at a tenth of the link rate. The rows of a size run in turns; of
-three runs the fastest counts.
+nine runs the fastest counts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import bench
 
-RUNS = 3
+RUNS = 9
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 BEGIN, END = "<!-- kinds: written by benches/kinds.py; do not edit. -->", "<!-- end of kinds -->"
 SAME = ["load=0.1", "switch.circuit=wormhole", "link.channels=4"]
