@@ -45,7 +45,7 @@ def fuzz(*words: str, limit: float | None = None, **more: str) -> conftest.Ended
 
 def test_nothing_differs(tmp_path: Path) -> None:
     """The fuzz itself. More of it: make fuzz-mpi SECONDS=600 SEED=1000."""
-    seconds, seed = os.environ.get("ELANITE_MPI_FUZZ_SECONDS", "8"), os.environ.get("ELANITE_MPI_FUZZ_SEED", "0")
+    seconds, seed = os.environ.get("ELANITE_MPI_FUZZ_SECONDS", "6"), os.environ.get("ELANITE_MPI_FUZZ_SEED", "0")
     ended = fuzz("--seconds", seconds, "--seed", seed, "--keep", str(tmp_path), limit=float(seconds) + 900)
     assert ended.code == 0, ended
     assert re.match(r"[1-9]\d* programs in ", ended.out), ended

@@ -228,13 +228,8 @@ def test_published_overlap(overlap: pl.DataFrame, which: str) -> None:
 PERMUTATIONS = ["neighbor", "butterfly", "complement", "shuffle", "transpose", "bit-reversal"]
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        pattern if pattern == "bit-reversal" else pytest.param(pattern, marks=pytest.mark.slow)
-        for pattern in PERMUTATIONS
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("pattern", PERMUTATIONS)
 def test_published_permutation(benchmarks: Path, pattern: str) -> None:
     """64 processes contend, buffers in Elan memory (petrini2003 s4), with a mean of 256 KB, as in figure 14."""
     words = ("--memory", "elan", benchmarks / "permutation", "--pattern", pattern)

@@ -80,7 +80,7 @@ def test_a_short_run_decides_only_by_whole_intervals() -> None:
 @pytest.fixture(scope="module")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
     out = tmp_path_factory.mktemp("quick")
-    words = command("reproduce", "--quick", "--only", "qsnet2/ping,sources/asci-q", "--out", str(out))
+    words = command("reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(out))
     return out, execute(words)
 
 

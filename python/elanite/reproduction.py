@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elanite.report import Writer
     from elanite.store import Store
 
-SHARE = 0.1
+SHARE = 0.05
 """The most of the time that may go into reports while experiments still run."""
 
 
