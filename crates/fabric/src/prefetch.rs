@@ -11,6 +11,12 @@ pub(crate) const FAR: usize = 1 << 15;
 /// next.
 pub(crate) const STAGE: usize = 6;
 
+/// What a stage of fetching looks at while the first stage looks at `place` of a list: an entry before it, if there is one.
+#[inline]
+pub(crate) fn at_stage<T: Copy>(list: &[T], place: usize, stage: usize) -> Option<T> {
+    list.get(place.wrapping_sub(stage * STAGE)).copied()
+}
+
 /// Bytes of a cache line.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;

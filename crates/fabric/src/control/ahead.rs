@@ -8,7 +8,7 @@ use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::Circuit;
 use crate::motion::{self, Motion};
-use crate::prefetch::{STAGE, prefetch};
+use crate::prefetch::{STAGE, at_stage, prefetch};
 use crate::topology::Routing;
 use std::collections::VecDeque;
 
@@ -169,11 +169,7 @@ impl<R: Routing> Control<R> {
     /// before it the links of which it may grant a channel and the packet that waits, and the channels on both sides of the grant.
     #[inline(never)]
     pub(super) fn look_at_group(&self, motion: &impl Motion, place: usize) {
-        // There are no places below 0.
-        let group = |stage: usize| {
-            let place = place.wrapping_sub(stage * STAGE);
-            self.flagged_groups.get(place).copied()
-        };
+        let group = |stage| at_stage(&self.flagged_groups, place, stage);
         if let Some(number) = group(0) {
             self.crossbar.fetch(number);
             prefetch(self.groups.get(number));
@@ -209,10 +205,7 @@ impl<R: Routing> Control<R> {
     /// of an adapter before it the packet that waits first.
     #[inline(never)]
     pub(super) fn look_at_port(&self, motion: &impl Motion, place: usize) {
-        let port = |stage: usize| {
-            let place = place.wrapping_sub(stage * STAGE);
-            self.flagged_ports.get(place).copied()
-        };
+        let port = |stage| at_stage(&self.flagged_ports, place, stage);
         if let Some(node) = port(0) {
             let link = self.wiring().injection(node);
             let channel = self.lanes.channel(link, 0);

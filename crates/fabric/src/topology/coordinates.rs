@@ -49,11 +49,7 @@ impl Coordinates {
     /// The coordinates of a number on any rail.
     #[inline]
     pub fn of(&self, number: u32) -> Packed {
-        let number = number as usize;
-        if let Some(&packed) = self.packed.get(number) {
-            return packed; // nearly all machines have one rail: no division
-        }
-        self.packed[number % self.packed.len()]
+        self.packed[within(number, self.packed.len())]
     }
 
     /// One of the coordinates.
@@ -76,6 +72,17 @@ impl Coordinates {
         let dimensions = 0..self.dimensions.len();
         let differ = |&dimension: &usize| self.along(dimension, a ^ b) != 0;
         dimensions.filter(differ).count() as u32
+    }
+}
+
+/// A number within its rail. Nearly all machines have one: no division.
+#[inline]
+pub(super) fn within(number: u32, of_a_rail: usize) -> usize {
+    let number = number as usize;
+    if number < of_a_rail {
+        number
+    } else {
+        number % of_a_rail
     }
 }
 

@@ -202,13 +202,19 @@ struct Way {
     up: bool,
 }
 
+/// The hops upwards round a ring from one coordinate to another.
+#[inline]
+fn upwards(from: u32, to: u32, size: u32) -> u32 {
+    if to < from {
+        to + size - from
+    } else {
+        to - from
+    }
+}
+
 impl Way {
     fn new(from: u32, to: u32, size: u32, longer: bool) -> Self {
-        let upwards = if to < from {
-            to + size - from
-        } else {
-            to - from
-        };
+        let upwards = upwards(from, to, size);
         let up = match (2 * upwards).cmp(&size) {
             std::cmp::Ordering::Less => true,
             std::cmp::Ordering::Equal => from.is_multiple_of(2),
@@ -229,16 +235,12 @@ impl Way {
     /// The hops after which the packet is at a coordinate.
     #[inline]
     fn hops_to(&self, at: u32) -> u32 {
-        let (behind, ahead) = if self.up {
+        let (from, to) = if self.up {
             (self.from, at)
         } else {
             (at, self.from)
         };
-        if ahead < behind {
-            ahead + self.size - behind
-        } else {
-            ahead - behind
-        }
+        upwards(from, to, self.size)
     }
 
     /// Whether the packet has crossed the wrap-around link after `hops` hops.

@@ -89,7 +89,7 @@ mod state;
 
 use super::{Carried, Event, FlitCensus, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
-use crate::prefetch::{FAR, STAGE, prefetch};
+use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
@@ -258,24 +258,23 @@ impl WormMover {
     /// `place`, and for links before it what the records of the stage before name.
     #[inline(never)]
     fn look_at_link(&self, place: usize, witness: &impl Witness) {
-        // There are no places below 0.
-        let marked = |stage: usize| self.marked.get(place.wrapping_sub(stage * STAGE));
+        let marked = |stage| at_stage(&self.marked, place, stage);
         let first = |stage: usize| {
-            let &link = marked(stage)?;
+            let link = marked(stage)?;
             let unsent = self.links[link].unsent;
             (unsent != 0).then(|| self.lanes.channel(link, unsent.trailing_zeros()))
         };
-        if let Some(&link) = marked(0) {
+        if let Some(link) = marked(0) {
             self.fetch_link(link);
         }
         if let Some(channel) = first(1) {
             prefetch(self.channels.get(channel));
             witness.fetch(channel);
         }
-        if let Some(&link) = marked(1) {
+        if let Some(link) = marked(1) {
             prefetch(self.adapters.get(self.links[link].adapter));
         }
-        if let Some(&link) = marked(2)
+        if let Some(link) = marked(2)
             && let Some(adapter) = self.adapters.get(self.links[link].adapter)
         {
             adapter.links.iter().for_each(|&link| self.fetch_link(link));

@@ -24,6 +24,7 @@ use super::tables::{List, Row, Tables};
 use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
+use crate::topology::coordinates::within;
 use crate::topology::destination::Destination;
 use crate::topology::routing::{DeadLinks, Header, Routing, Step};
 use crate::topology::torus::MAX_PATH;
@@ -107,17 +108,6 @@ impl UpDown {
             start % count
         };
         first as usize
-    }
-}
-
-/// A number within its rail. Nearly all machines have one: no division.
-#[inline]
-fn within(number: u32, of_a_rail: usize) -> usize {
-    let number = number as usize;
-    if number < of_a_rail {
-        number
-    } else {
-        number % of_a_rail
     }
 }
 
