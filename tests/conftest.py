@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -29,6 +30,8 @@ Row = dict[str, Any]
 
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
+FAKE = FILES / "fake_mpirun.py"
+"""The command line with a false simulator of MPI programs."""
 
 BIN = Path(sys.executable).parent
 """Where the environment has its programs: mpicc, mpiexec."""
@@ -37,6 +40,12 @@ needs_mpi = pytest.mark.skipif(
     not (BIN / "mpicc").exists() or not (FILES.parents[1] / "python" / "elanite" / LIBRARY).exists(),
     reason="no mpich, or the library of ranks is not built: make build",
 )
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage need not look again and again at what all tests have imported."""
+    gc.collect()
+    gc.freeze()
 
 
 @dataclass
@@ -74,10 +83,14 @@ def preloaded() -> forks.Commands:
 def execute(words: Sequence[str | Path], seconds: float | None = 300, **how: Any) -> Ended:
     """Run a command to its end, in the environment of a user."""
     how = {"env": environment()} | how
-    if list(words[:3]) == command() and how.keys() <= {"env", "cwd"}:
+    if (
+        words[0] == sys.executable
+        and (words[1:3] == ["-m", "elanite"] or words[1] == FAKE)
+        and how.keys() <= {"env", "cwd"}
+    ):
         forked = preloaded()
         if forked.serves(how["env"]):
-            return Ended(*forked.run([str(word) for word in words[3:]], how["env"], how.get("cwd"), seconds))
+            return Ended(*forked.run([str(word) for word in words[1:]], how["env"], how.get("cwd"), seconds))
     done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, **how)
     return Ended(done.returncode, done.stdout, done.stderr)
 
@@ -107,16 +120,19 @@ def data(figure: figures.Figure, column: str) -> list[Row]:
 
 
 def figures_of(experiment: str, rows: pl.DataFrame, table: str = "rows") -> list[figures.Figure]:
-    """What a shipped experiment draws of the rows of one table."""
+    """What a shipped experiment draws of the rows of one table; every chart fits the schema of Vega-Lite."""
     file = sources.read("experiment", experiment)
     asked = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
     own = {name: own[0] for name, own in figures.OWN.items()}
-    return [
+    found = [
         figure
         for one in asked
         if one["draw"] != "congestion" and own.get(one["draw"], "rows") == table
         for figure in figures.draw(one, rows)
     ]
+    for figure in found:
+        figure.chart.to_dict(validate=True)
+    return found
 
 
 @pytest.fixture

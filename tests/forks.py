@@ -1,15 +1,20 @@
-"""Commands of ``elanite`` in forks of one process that has imported the command line.
+"""Commands of ``elanite``, and scripts that are like them, in forks of one process that has imported the command line.
 
 To import the command line takes a third of a second of processor time, more than most commands take for the rest, and
 the tests run a thousand of them. So one process (``serve``) imports the command line once and waits; for each command,
-a fork of the process becomes what ``python -m elanite`` is: the same arguments, folder, environment and files, and an
-interpreter that ends as any other does. The process has no thread but its first, which is what makes a fork of it
-safe; polars, which starts threads, is left to the commands.
+a fork of the process becomes what the interpreter with these arguments is: the same folder, environment and files, and
+an interpreter that ends as any other does.
+
+A fork is safe if no other thread can hold a lock. The process has no thread but its first and those that polars starts
+when it is imported: two of its allocator, which is made for forks, and one that removes spilt tables, of which there
+are none before polars is used. What is imported is frozen: the collector of garbage looks at it in no fork, so that
+forks go on to share its memory.
 """
 
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import runpy
@@ -23,8 +28,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-MODULES = ("elanite.cli", "elanite.campaign", "elanite.mpirun", "rich.progress", "rich.table", "typer._adapters")
+MODULES = (
+    *("elanite.cli", "elanite.campaign", "elanite.mpirun", "elanite.report"),
+    *("altair", "jinja2", "polars", "rich.progress", "rich.table", "typer._adapters"),
+)
+"""What commands import; numpy and what needs numpy are left to them, since numpy starts threads."""
+
+THREADS = {"jemalloc_bg_thd", "polars-ooc-clea"}
+"""The names of the threads that polars starts when it is imported."""
 
 
 class Commands:
@@ -53,6 +66,7 @@ class Commands:
     ) -> tuple[int, str, str]:
         """The exit code of a command, as ``subprocess`` has it, and what the command wrote.
 
+        The arguments are those of the interpreter: ``-m elanite`` or the path of a script, and what follows.
         Raises ``subprocess.TimeoutExpired`` after these seconds; the command is killed then.
         """
         said = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
@@ -87,8 +101,15 @@ def serve(channel: socket.socket) -> None:
     """Fork for each request; returns in the forks, which are to run the command."""
     for name in MODULES:
         __import__(name)
-    if len(os.listdir("/proc/self/task")) > 1:  # noqa: PTH208
-        sys.exit("a module has started a thread: forks are not safe")
+    gc.collect()
+    gc.freeze()
+    others = {
+        (task / "comm").read_text().strip()
+        for task in Path("/proc/self/task").iterdir()
+        if task.name != str(os.getpid())
+    }
+    if not others <= THREADS:
+        sys.exit(f"a module has started a thread: forks are not safe ({', '.join(sorted(others - THREADS))})")
     while True:
         said, files, _, _ = socket.recv_fds(channel, 1 << 20, 3)
         if not said:
@@ -108,17 +129,16 @@ def serve(channel: socket.socket) -> None:
                 pass
 
 
-def become(asked: dict[str, object], out: int, err: int, told: int) -> None:
+def become(asked: dict[str, Any], out: int, err: int, told: int) -> None:
     """Take the place of a process that has just been started."""
     os.close(told)
     for file, number in ((out, 1), (err, 2)):
         os.dup2(file, number)
         os.close(file)
     os.environ.clear()
-    os.environ.update(asked["env"])  # type: ignore[call-overload]
-    os.chdir(str(asked["cwd"]))
-    sys.argv[1:] = asked["arguments"]  # type: ignore[call-overload]
-    sys.path[0] = str(asked["cwd"])
+    os.environ.update(asked["env"])
+    os.chdir(asked["cwd"])
+    sys.argv[:] = asked["arguments"]
 
 
 def report(command: int, told: int) -> None:
@@ -131,4 +151,10 @@ def report(command: int, told: int) -> None:
 
 if __name__ == "__main__":
     serve(socket.socket(fileno=int(sys.argv[1])))
-    runpy.run_module("elanite", run_name="__main__", alter_sys=True)
+    if sys.argv[0] == "-m":
+        del sys.argv[0]
+        sys.path[0] = str(Path.cwd())
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = str(Path(sys.argv[0]).parent)
+        runpy.run_path(sys.argv[0], run_name="__main__")

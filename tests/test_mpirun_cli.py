@@ -19,12 +19,10 @@ import polars as pl
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from conftest import FILES, Ended, environment, execute, until
+from conftest import FAKE, Ended, environment, execute, until
 from elanite.cli import main
 from elanite.mpirun import launcher
 from elanite.mpirun.kept import TABLES, Kept
-
-FAKE = FILES / "fake_mpirun.py"
 
 Run = Callable[..., Ended]
 
@@ -53,7 +51,8 @@ def around(library: Path) -> Callable[..., dict[str, str]]:
 def mpirun(tmp_path: Path, around: Callable[..., dict[str, str]]) -> Run:
     def run(*arguments: str, outcome: dict[str, Any] | None = None, give: str = "", **more: str) -> Ended:
         words = [sys.executable, FAKE, "mpirun", *arguments]
-        return execute(words, 60, cwd=tmp_path, input=give, env=around(outcome, **more))
+        how = {"input": give} if give else {}
+        return execute(words, 60, cwd=tmp_path, env=around(outcome, **more), **how)
 
     return run
 

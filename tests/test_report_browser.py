@@ -51,7 +51,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     own = plan(sources.read("experiment", SMALL))
     assert not campaign.run([*plans, own], store).failures
     found = {name: folder / f"{name}.html" for name in ("complete", "partial", "empty")}
-    found["complete"].write_text(report.render(report.sections(store, [*plans, own]), judged(plans, store)), "utf-8")
+    whole = report.sections(store, [*plans, own])
+    for figure in (figure for section in whole for figure in section.figures):
+        figure.chart.to_dict(validate=True)  # the schema of Vega-Lite
+    found["complete"].write_text(report.render(whole, judged(plans, store)), "utf-8")
     some = Store(folder / "some")
     for planned in (*plans, own):
         for point in planned.points[: max(1, len(planned.points) // 5)]:

@@ -37,14 +37,15 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
     if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
         return pl.DataFrame(schema=columns | dict(empty(table).schema))
-    return joined(points, [store.table(point.id, table) for point in points])
+    return joined(points, store.tables([point.id for point in points], table))
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     """The tables of one name of all points as one table, each row with the parameters of its point."""
     keys = pl.DataFrame([identity(point) for point in points], infer_schema_length=None, strict=False)
-    numbered = [table.with_columns(pl.lit(index, pl.UInt32).alias("_point")) for index, table in enumerate(tables)]
-    rows = pl.concat(numbered, how="vertical_relaxed")
+    rows = pl.concat(tables, how="vertical_relaxed")
+    numbers = [number for number, table in enumerate(tables) for _ in range(table.height)]
+    rows = rows.with_columns(pl.Series("_point", numbers, pl.UInt32))
     return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")
 
 
@@ -56,9 +57,8 @@ def parameters(frame: pl.DataFrame) -> list[str]:
 
 def padded(frame: pl.DataFrame, **columns: type[pl.DataType]) -> pl.DataFrame:
     """The frame with columns of these types: null if no finished point has such a parameter yet."""
-    return frame.with_columns(
-        pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns
-    )
+    missing = [pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns]
+    return frame.with_columns(missing) if missing else frame
 
 
 def varying(frame: pl.DataFrame) -> list[str]:

@@ -22,9 +22,7 @@ BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below":
 def chosen(rows: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
     """The selected rows."""
     rows = padded(rows, **dict.fromkeys(where, pl.String))
-    for name, wanted in where.items():
-        rows = rows.filter(_meant(rows, name, wanted))
-    return rows
+    return rows.filter([_meant(rows, name, wanted) for name, wanted in where.items()]) if where else rows
 
 
 def empty(rows: pl.DataFrame, name: str) -> pl.Expr:

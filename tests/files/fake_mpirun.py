@@ -18,7 +18,7 @@ from typing import Any
 from columns import columns
 
 from elanite import _core
-from elanite.mpirun import launcher
+from elanite.mpirun import launcher, session
 from elanite.store import TABLES
 
 LINK = f"/proc/{os.getpid()}/fd/0"
@@ -136,6 +136,8 @@ SERIES = [(0.0, 2.0, 0.25), (4.0, 6.0, 1.0), (6.0, 8.0, 0.5)]
 
 _core.MpiRun = FakeRun  # type: ignore[misc, assignment]
 launcher.library = lambda: Path(os.environ["FAKE_LIBRARY"])
+# Ranks that are no MPI programs do not notice that the simulator has ended.
+session.GRACE = 0.5
 
 if __name__ == "__main__":
     from elanite.cli import main

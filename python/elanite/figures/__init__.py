@@ -86,9 +86,10 @@ def drawn(plan: Plan, store: Store) -> list[Figure]:
         if wanted["draw"] == "congestion":
             continue
         table = OWN[wanted["draw"]][0] if wanted["draw"] in OWN else "rows"
-        rows = tables.setdefault(table, frames.tidy(points, store, table))
+        if table not in tables:
+            tables[table] = frames.tidy(points, store, table)
         try:
-            found += draw(wanted, rows)
+            found += draw(wanted, tables[table])
         except UsageError:
             if len(points) == len(plan.points):
                 raise

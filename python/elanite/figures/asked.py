@@ -104,7 +104,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         rules += _beside(panel, _means(panel, beside), data) if not beside.is_empty() else []
         if panel["mark"] is not None:
             line = alt.Chart(pl.DataFrame({"x": [panel["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
-            rules.append(line.encode(x="x:Q"))
+            rules.append(line.encode(x=alt.X("x:Q")))
         yield figure(panel, found + rules, words, bool(rules))
 
 
@@ -305,7 +305,7 @@ def _beside(asked: Asked, other: pl.DataFrame, data: pl.DataFrame) -> Layers:
     kind = "O" if steps else "Q"
     line = alt.Chart(same).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     tint = colour("curve", order, asked["legend"])
-    return [line.encode(x=f"{x}:{kind}", y="mean:Q", color=tint)] if len(same) else []
+    return [line.encode(x=alt.X(f"{x}:{kind}"), y=alt.Y("mean:Q"), color=tint)] if len(same) else []
 
 
 def _bars(asked: Asked, data: pl.DataFrame, title: str) -> Layers:
@@ -320,6 +320,10 @@ def _bars(asked: Asked, data: pl.DataFrame, title: str) -> Layers:
     )
     ends = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
     look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
-    bars = base.mark_bar(**look).encode(y=alt.Y("mean:Q", title=title), tooltip=[x, "curve", *ends])
-    rules = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title=title), y2="high:Q", color=alt.value(RULE))
+    bars = base.mark_bar(**look).encode(
+        y=alt.Y("mean:Q", title=title), tooltip=[alt.Tooltip(x), alt.Tooltip("curve"), *ends]
+    )
+    rules = base.mark_rule(strokeWidth=1.5).encode(
+        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=alt.ColorValue(RULE)
+    )
     return [bars, rules]

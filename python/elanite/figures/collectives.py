@@ -67,7 +67,7 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
         y=alt.Y("share:Q", title="calls that take no longer, %", scale=alt.Scale(domain=[0, 100])),
         color=colour("traffic", order, "background"),
         tooltip=[
-            "traffic",
+            alt.Tooltip("traffic"),
             alt.Tooltip("latency:Q", title="µs", format=".2f"),
             alt.Tooltip("share:Q", title="%", format=".1f"),
         ],
@@ -99,15 +99,15 @@ def _stated(operation: str, left: float) -> Layers:
     ]
     if not points:
         return []
-    base = alt.Chart(pl.DataFrame(points)).encode(x="latency:Q", y="share:Q")
+    base = alt.Chart(pl.DataFrame(points)).encode(x=alt.X("latency:Q"), y=alt.Y("share:Q"))
     rule = base.mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
-    down, across = rule.encode(y2="zero:Q"), rule.encode(x2="left:Q")
+    down, across = rule.encode(y2=alt.Y2("zero:Q")), rule.encode(x2=alt.X2("left:Q"))
     words = base.mark_text(align="left", baseline="middle", dx=6, color=RULE)
     return [
         down,
         across,
-        words.encode(y=alt.value(HEIGHT_OF_WORDS), text=alt.value("published")),
-        words.encode(y=alt.value(HEIGHT_OF_WORDS + 14), text="text:N"),
+        words.encode(y=alt.YValue(HEIGHT_OF_WORDS), text=alt.TextValue("published")),
+        words.encode(y=alt.YValue(HEIGHT_OF_WORDS + 14), text=alt.Text("text:N")),
     ]
 
 

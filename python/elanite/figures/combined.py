@@ -84,7 +84,7 @@ def _load(
 def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     """The compute job alone, in the colours of the mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
-    chart: alt.Chart = base.encode(x="offered:Q", y="mean:Q", color=colour("mapping", order, "I/O nodes"))
+    chart: alt.Chart = base.encode(x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes"))
     return chart
 
 
@@ -156,10 +156,10 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
             "mapping:O", sort=list(names.values()), title="I/O nodes, mapping of the jobs", axis=alt.Axis(labelLimit=0)
         ),
         tooltip=[
-            "mapping",
+            alt.Tooltip("mapping"),
             alt.Tooltip("io_load:O", title="I/O load"),
             alt.Tooltip("text:N", title="kept"),
-            "state",
+            alt.Tooltip("state"),
             alt.Tooltip("beside:Q", title="beside the I/O job, MB/s", format=".1f"),
             alt.Tooltip("alone:Q", title="alone, MB/s", format=".1f"),
         ],
@@ -174,8 +174,8 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
     )
     suffers = f"datum.state == '{STATES[False]}'"
     look = alt.condition(suffers, alt.value(1.0), alt.value(0.65))
-    figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(text="text:N", opacity=look)
-    states = base.mark_text(fontSize=11, dy=9, color="black").encode(text="state:N", opacity=look)
+    figures = base.mark_text(fontSize=13, dy=-8, color="black").encode(text=alt.Text("text:N"), opacity=look)
+    states = base.mark_text(fontSize=11, dy=9, color="black").encode(text=alt.Text("state:N"), opacity=look)
     caption = (
         "The fraction of its bandwidth alone on the same nodes that the compute job keeps at its highest load, with"
         f" half of its 95% confidence interval. The job suffers if the whole interval is below {UNDISTURBED:.0%}, and"

@@ -102,9 +102,9 @@ def loads(
     )
     y = f"accepted load, {unit}"
     form = f".{digits}f"
-    band = base.mark_errorband(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", title=y, scale=up), y2="high:Q")
+    band = base.mark_errorband(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", title=y, scale=up), y2=alt.Y2("high:Q"))
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
-        y="mean:Q",
+        y=alt.Y("mean:Q"),
         fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
         shape=alt.Shape(
             "state:N",
@@ -113,19 +113,19 @@ def loads(
             legend=below(),
         ),
         tooltip=[
-            curve,
+            alt.Tooltip(curve),
             alt.Tooltip("offered:Q", title="offered", format=form),
             alt.Tooltip("mean:Q", title="accepted", format=form),
             alt.Tooltip("low:Q", format=form),
             alt.Tooltip("high:Q", format=form),
-            "state",
+            alt.Tooltip("state"),
         ],
     )
     corner = min(right, top)
     diagonal = alt.Chart(pl.DataFrame({"x": [0.0, corner], "y": [0.0, corner]})).mark_line(
         strokeDash=[2, 3], strokeWidth=1, color=RULE
     )
-    return [band, base.mark_line().encode(y="mean:Q"), points, diagonal.encode(x="x:Q", y="y:Q")]
+    return [band, base.mark_line().encode(y=alt.Y("mean:Q")), points, diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
 
 
 def curves(
@@ -146,15 +146,15 @@ def curves(
     form = f".{digits}f"
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
-        y="mean:Q",
+        y=alt.Y("mean:Q"),
         shape=shape(curve, order, legend),
         tooltip=[
-            curve,
-            x.shorthand,
+            alt.Tooltip(curve),
+            alt.Tooltip(x.shorthand),
             alt.Tooltip("mean:Q", title=unit, format=form),
             alt.Tooltip("low:Q", format=form),
             alt.Tooltip("high:Q", format=form),
         ],
     )
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=scale, axis=axis), y2="high:Q")
-    return [base.mark_line().encode(y="mean:Q"), bars, points]
+    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=scale, axis=axis), y2=alt.Y2("high:Q"))
+    return [base.mark_line().encode(y=alt.Y("mean:Q")), bars, points]

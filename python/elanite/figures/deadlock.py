@@ -90,20 +90,20 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
             xOffset=offset,
             y=alt.Y("mean:Q", title="mean time of a call, µs"),
             color=color,
-            tooltip=["roots", "groups", alt.Tooltip("mean:Q", title="µs", format=".1f")],
+            tooltip=[alt.Tooltip("roots"), alt.Tooltip("groups"), alt.Tooltip("mean:Q", title="µs", format=".1f")],
         )
     )
     figures = (
         alt.Chart(latency)
         .mark_text(baseline="bottom", dy=-3)
-        .encode(x=x, xOffset=offset, y="mean:Q", text=alt.Text("mean:Q", format=".0f"))
+        .encode(x=x, xOffset=offset, y=alt.Y("mean:Q"), text=alt.Text("mean:Q", format=".0f"))
     )
     layers: Layers = [bars, figures]
     if not stuck.is_empty():
         # Above the figure of the runs that complete.
-        for text, dy in ((alt.value("deadlock"), -32), (alt.Text("text:N"), -18)):
+        for text, dy in ((alt.TextValue("deadlock"), -32), (alt.Text("text:N"), -18)):
             words = alt.Chart(stuck).mark_text(baseline="bottom", dy=dy, color=HOT, fontWeight="bold", fontSize=12)
-            layers.append(words.encode(x=x, xOffset=offset, y="at:Q", text=text))
+            layers.append(words.encode(x=x, xOffset=offset, y=alt.Y("at:Q"), text=text))
     caption = (
         f"Groups of {rows['nodes'][0]} nodes, each with another root, broadcast {rows['message'][0]} again and again,"
         f" among {rows['background.pattern'][0]} traffic; bars are means of the runs that complete. Serialised, all"
@@ -158,7 +158,7 @@ def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt
     text = alt.Chart(pl.DataFrame(words)).mark_text(align="left", baseline="middle", fontSize=12)
     rules = pl.DataFrame({"y": [float(ROW * row) for row in range(1, len(waits))]})
     lines = alt.Chart(rules).mark_rule(color=LESS)
-    return layered(title, [lines.encode(y=y), text.encode(x=x, y=y, text="text:N")], WIDTH, height)
+    return layered(title, [lines.encode(y=y), text.encode(x=x, y=y, text=alt.Text("text:N"))], WIDTH, height)
 
 
 def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
@@ -195,15 +195,15 @@ def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> 
     layers: Layers = [
         alt.Chart(pl.DataFrame(arrows))
         .mark_line(color=HOT, strokeWidth=2)
-        .encode(x=x, y=y, order="order:Q", detail="step:N"),
+        .encode(x=x, y=y, order=alt.Order("order:Q"), detail=alt.Detail("step:N")),
         alt.Chart(pl.DataFrame(heads))
         .mark_point(shape="triangle", filled=True, size=160, color=HOT, opacity=1)
         .encode(x=x, y=y, angle=alt.Angle("angle:Q", scale=None)),
         alt.Chart(pl.DataFrame(boxes))
         .mark_rect(fill=LESS, stroke=HOT, cornerRadius=8)
-        .encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
+        .encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q")),
     ]
-    text = alt.Chart(pl.DataFrame(words)).encode(x=x, y=y, text="text:N")
+    text = alt.Chart(pl.DataFrame(words)).encode(x=x, y=y, text=alt.Text("text:N"))
     for kind, align in (("box", "center"), ("arrow", "left"), ("arrow", "center"), ("arrow", "right")):
         here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
         # Words on a tint are black in light and dark; all others have the colour of the page's text.

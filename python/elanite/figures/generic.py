@@ -59,7 +59,7 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
         if 1 < len(order) <= CURVES:
             base = base.encode(color=colour("curve", order, " / ".join(rest)))
         elif rest:
-            base = base.encode(detail="curve:N")
+            base = base.encode(detail=alt.Detail("curve:N"))
     label = heading(metric.replace("_", " "), unit)
     sizes = main is not None and numeric[main] == main + SUFFIX["B"]
     many = sizes and unit == "us" and _many(data["mean"].to_list())
@@ -69,7 +69,7 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figur
     layers = [base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label, scale=scale), y2="high:Q"))
+        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label, scale=scale), y2=alt.Y2("high:Q")))
     if main is not None:
         layers.insert(0, base.mark_line().encode(y=y))
     caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."

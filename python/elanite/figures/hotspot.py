@@ -39,7 +39,7 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
             y=y,
             color=colour("curve", order, CURVES),
             shape=shape("curve", order, CURVES),
-            tooltip=["node", "curve", alt.Tooltip("mean:Q", title="MB/s", format=".2f")],
+            tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=".2f")],
         )
     )
     caption = (
@@ -64,7 +64,7 @@ def _groups() -> list[alt.Chart]:
             for claim in groups
         ]
     )
-    base = alt.Chart(data).encode(x="first:Q", y="value:Q")
-    rule = base.mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5).encode(x2="last:Q")
-    words = base.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=RULE).encode(text="text:N")
+    base = alt.Chart(data).encode(x=alt.X("first:Q"), y=alt.Y("value:Q"))
+    rule = base.mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5).encode(x2=alt.X2("last:Q"))
+    words = base.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=RULE).encode(text=alt.Text("text:N"))
     return [rule, words]

@@ -164,9 +164,9 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
     wide = f"datum.x2 - datum.x >= {DIGITS}"
     squares = base.mark_rect(stroke="#9a9a9a").encode(
         x=x,
-        x2="x2:Q",
+        x2=alt.X2("x2:Q"),
         y=y,
-        y2="y2:Q",
+        y2=alt.Y2("y2:Q"),
         color=heat,
         strokeWidth=alt.condition(wide, alt.value(0.6), alt.value(0.2)),
         tooltip=tooltip,
@@ -176,15 +176,15 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
         .transform_calculate(size=f"datum.kind == 'switch' && datum.x2 - datum.x >= {2 * DIGITS} ? 13 : 9")
         .mark_text(baseline="middle")
         .encode(
-            x="centre:Q",
-            y="middle:Q",
+            x=alt.X("centre:Q"),
+            y=alt.Y("middle:Q"),
             text=alt.Text("relative:Q", format=".0f"),
             size=alt.Size("size:Q", scale=None, legend=None),
             color=alt.condition("datum.relative > 55", alt.value("#ffffff"), alt.value("#1b1f24")),
             tooltip=tooltip,
         )
     )
-    rows = alt.Chart(labels).encode(x="x:Q", y="y:Q", text="text:N")
+    rows = alt.Chart(labels).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     names = [
         rows.transform_filter(alt.FieldEqualPredicate(field="align", equal=align)).mark_text(
             align=align, baseline="middle", color=RULE, fontSize=11
@@ -195,14 +195,14 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
         alt.Chart(pl.DataFrame({"moments": [moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
         .transform_calculate(text=f"datum.moments[{moment.name} - 1]")
         .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
-        .encode(x="x:Q", y="y:Q", text="text:N")
+        .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     )
     layers = [squares, numbers, *names, head]
     if matrix.failed:
         crosses = base.transform_filter("datum.failed").mark_point(
             shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
         )
-        layers.insert(1, crosses.encode(x="centre:Q", y="middle:Q", tooltip=tooltip))
+        layers.insert(1, crosses.encode(x=alt.X("centre:Q"), y=alt.Y("middle:Q"), tooltip=tooltip))
     return layered(title, layers, WIDTH, height).add_params(moment)
 
 

@@ -49,7 +49,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     base = alt.Chart(data).encode(x=x, y=y, color=colour("curve", order, "static allocation"))
     marks = base.mark_point(filled=True, size=45, opacity=1).encode(
         shape=shape("curve", order, "static allocation"),
-        tooltip=["curve", "nodes", alt.Tooltip("value:Q", title="rails")],
+        tooltip=[alt.Tooltip("curve"), alt.Tooltip("nodes"), alt.Tooltip("value:Q", title="rails")],
     )
     title = "Static allocation: the rails that nodes need to reach each other"
     caption = (
@@ -82,7 +82,7 @@ def _matrix(matrix: pl.DataFrame) -> Figure:
     scale = alt.Scale(domain=list(words.values()), range=[tint for _, tint in ROLES.values()])
     x = alt.X("node:O", title="node", axis=alt.Axis(orient="top", labelAngle=0, domain=False, ticks=False))
     y = alt.Y("rail:O", title="rail", axis=alt.Axis(domain=False, ticks=False))
-    base = alt.Chart(data).encode(x=x, y=y, tooltip=["rail", "node", "role"])
+    base = alt.Chart(data).encode(x=x, y=y, tooltip=[alt.Tooltip("rail"), alt.Tooltip("node"), alt.Tooltip("role")])
     tints = base.mark_rect(stroke="white", strokeWidth=1).encode(
         color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(symbolOpacity=1))
     )
@@ -95,6 +95,6 @@ def _matrix(matrix: pl.DataFrame) -> Figure:
     )
     if number == "4":
         caption += " Our copy of it lacks the last column."
-    chart = layered(title, [tints, base.mark_text(baseline="middle", color="black").encode(text="digit:N")])
+    chart = layered(title, [tints, base.mark_text(baseline="middle", color="black").encode(text=alt.Text("digit:N"))])
     chart = chart.properties(height=SQUARE * rails)
     return Figure(number or f"{algorithm}-{nodes}-{rails}", title, f"figure {number}" if number else "", caption, chart)

@@ -75,9 +75,9 @@ def histogram(
     chart = alt.Chart(data).mark_bar(color=PALETTE[0], binSpacing=0, clip=True)
     layer = chart.encode(
         x=x,
-        x2="right:Q",
+        x2=alt.X2("right:Q"),
         y=y,
-        y2="floor:Q",
+        y2=alt.Y2("floor:Q"),
         tooltip=[
             alt.Tooltip("left:Q", title="from, ms", format=".5f"),
             alt.Tooltip("right:Q", title="to, ms", format=".5f"),

@@ -118,14 +118,16 @@ def _chart(
     lines += [{"x": side, "x2": side, "y": head, "y2": height} for side in sides]
     grid = alt.Chart(pl.DataFrame(lines, dict.fromkeys(("x", "x2", "y", "y2"), pl.Float64)))
     squares = alt.Chart(pl.DataFrame(cells))
-    words = alt.Chart(pl.DataFrame(labels)).encode(x=x, y=y, text="text:N")
+    words = alt.Chart(pl.DataFrame(labels)).encode(x=x, y=y, text=alt.Text("text:N"))
     dark = alt.condition(f"abs(datum.change) > {0.6 * MOST}", alt.value("white"), alt.value("black"))
     layers: list[alt.Chart | alt.LayerChart] = [
-        squares.mark_rect().encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=heat, tooltip=["says:N"]),
-        grid.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.5).encode(x=x, x2="x2:Q", y=y, y2="y2:Q"),
+        squares.mark_rect().encode(
+            x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=heat, tooltip=[alt.Tooltip("says:N")]
+        ),
+        grid.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.5).encode(x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q")),
         squares.transform_calculate(x="(datum.x + datum.x2) / 2", y="(datum.y + datum.y2) / 2")
         .mark_text(baseline="middle", fontSize=13, fontWeight="bold")
-        .encode(x=x, y=y, text="turns:N", color=dark),
+        .encode(x=x, y=y, text=alt.Text("turns:N"), color=dark),
         words.transform_filter("datum.kind == 'parameter'").mark_text(align="right", baseline="middle", fontSize=11),
         words.transform_filter("datum.kind == 'claim'").mark_text(
             align="left", baseline="middle", angle=270, fontSize=11

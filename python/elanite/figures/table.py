@@ -124,13 +124,15 @@ def _chart(
     schema = {"x": pl.Float64, "x2": pl.Float64, "y": pl.Float64, "y2": pl.Float64, "ratio": pl.Float64}
     tinted = alt.Chart(pl.DataFrame(squares, schema=schema | {"says": pl.String}))
     lines = alt.Chart(pl.DataFrame({"x": [0.0] * len(rules), "x2": [float(WIDTH)] * len(rules), "y": rules}))
-    squared = tinted.mark_rect(stroke="white").encode(x=x, x2="x2:Q", y=y, y2="y2:Q", color=tint, tooltip=["says:N"])
+    squared = tinted.mark_rect(stroke="white").encode(
+        x=x, x2=alt.X2("x2:Q"), y=y, y2=alt.Y2("y2:Q"), color=tint, tooltip=[alt.Tooltip("says:N")]
+    )
     layers: list[alt.Chart | alt.LayerChart] = [
         *([squared] if squares else []),
-        lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(x=x, x2="x2:Q", y=y),
+        lines.mark_rule(color=RULE, strokeWidth=0.5, opacity=0.6).encode(x=x, x2=alt.X2("x2:Q"), y=y),
     ]
     text = alt.Chart(pl.DataFrame(words)).encode(
-        x=x, y=y, text="text:N", size=alt.Size("size:Q", scale=None, legend=None)
+        x=x, y=y, text=alt.Text("text:N"), size=alt.Size("size:Q", scale=None, legend=None)
     )
     aligns: tuple[Align, ...] = ("left", "center")
     for kind, align in product(("heading", "tinted", "plain"), aligns):
