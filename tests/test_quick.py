@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import Ended, command, execute
-from elanite import quick, reproduction, sources
+from conftest import Ended, command, execute, until
+from elanite import campaign, quick, reproduction, sources
 from elanite.claims import Claim, claims, judge, plans_of
 from elanite.measures.numbers import Number
+from elanite.report import Writer
 from elanite.store import Store
+
+if TYPE_CHECKING:
+    from elanite.campaign import Outcome, Spent
+    from elanite.plan import Plan, Point
 
 Run = Callable[..., Ended]
 
@@ -77,21 +84,61 @@ def test_a_short_run_decides_only_by_whole_intervals() -> None:
     assert judge(claim, Number(200.0, 190.0, 210.0, values=values), quick=True).holds is False
 
 
-@pytest.fixture(scope="module")
-def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ended]:
-    out = tmp_path_factory.mktemp("quick")
-    words = command("reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(out))
-    return out, execute(words)
-
-
-def test_the_first_report_comes_while_experiments_still_run(reproduced: tuple[Path, Ended]) -> None:
-    out, ended = reproduced
+def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path: Path) -> None:
+    words = command("reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(tmp_path))
+    ended = execute(words)
     assert ended.code == 0, str(ended)
-    first, last = (ended.err.index(words) for words in ("the first report is there", "[2/2]"))
-    assert first < last
-    page = (out / "report" / "index.html").read_text(encoding="utf-8")
-    assert "This is a quick run" in page
+    assert ended.err.index("[1/2] qsnet2/") < ended.err.index("[2/2] qsnet2/")
+    assert "This is a quick run" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
     assert "This is a quick run" in ended.err
+
+
+def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    writer = Writer(tmp_path, store, quick=True)
+    plans = [quick.planned(name, quick=True) for name in ("qsnet2/noise", "qsnet2/ping")]
+    told: list[Path] = []
+    work = reproduction.Reproduction(writer, told.append)
+
+    def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
+        first, second = plans
+        campaign.run([replace(second, points=second.points[:1])], store)
+        campaign.run([first], store, ended=ended)
+        assert until(lambda: bool(told), 60)
+        page = told[0].read_text(encoding="utf-8")
+        assert 'id="qsnet2-noise"' in page
+        assert 'id="qsnet2-ping"' not in page, "one of its points is there, and it has not finished"
+        return campaign.run([second], store, ended=ended)
+
+    ends: list[tuple[str, int]] = []
+    outcome = work.run(plans, simulate, lambda plan, spent: ends.append((plan.experiment.name, spent.points)))
+    assert not outcome.failures
+    assert ends == [("qsnet2/noise", 2), ("qsnet2/ping", len(plans[1].points) - 1)]
+    assert 'id="qsnet2-ping"' in told[0].read_text(encoding="utf-8")
+    assert len(told) == 1
+    assert any(verdict.judged and verdict.claim.experiment == "qsnet2/ping" for verdict in work.verdicts)
+
+
+def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    cheap, dear = (quick.planned(name, quick=True) for name in ("qsnet2/noise", "qsnet2/overlap"))
+    shared = replace(dear, points=dear.points[-3:])
+    told: list[tuple[int, int]] = []
+    seen: list[str] = []
+
+    class Seen(campaign.Observer):
+        def point(self, point: Point, failure: campaign.Failure | None) -> None:
+            assert failure is None
+            seen.append(point.id)
+
+    plans = [shared, cheap, dear]
+    campaign.run(plans, store, 1, Seen(), ended=lambda plan, _: told.append((plans.index(plan), len(seen))))
+    assert told == [(0, 3), (1, 5), (2, len(dear.points) + 2)]
+    assert set(seen[:3]) == {point.id for point in shared.points}
+    # Nothing is left to simulate: the ends are told at once.
+    told.clear()
+    campaign.run(plans, store, 1, ended=lambda plan, spent: told.append((plans.index(plan), spent.points)))
+    assert told == [(0, 0), (1, 0), (2, 0)]
 
 
 def test_wrong_selections_are_errors(elanite: Run) -> None:

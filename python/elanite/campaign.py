@@ -18,7 +18,7 @@ from elanite.outcome import EngineError, Failure, Observer, Outcome, Spent, Stat
 from elanite.shards import shard as part
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
     from elanite.plan import Plan, Point
@@ -44,11 +44,14 @@ def run(
     executor: Executor | None = None,
     max_cost: float | None = None,
     shard: str | None = None,
+    ended: Callable[[Plan, Spent], None] | None = None,
 ) -> Outcome:
     """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core).
 
     With an ``executor``, batches of points go to its workers; ``jobs`` is then the number of the workers. ``max_cost``
     is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards.py``.
+    With ``ended``, plans are taken in order, and it is called for each plan as soon as all points of the plan have
+    ended, with what those that were simulated took.
     Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
     """
     planned = _planned(plans, shard)
@@ -65,25 +68,62 @@ def run(
     if max_cost is not None:
         _afford(missing, cost, max_cost)
     outcome.damaged = sum(store.damaged(point.id) for point in missing)
-    if observer:
-        observer.start(outcome.total, outcome.reused)
+    observer = observer or Observer()
+    groups = [missing]
+    if ended is not None:
+        groups = [[point for point in missing if planned[point.id][0] is plan] for plan in plans]
+        observer = _InOrder(observer, plans, missing, outcome, ended)
+    observer.start(outcome.total, outcome.reused)
     try:
         if missing:
             driver = Driver(planned, store, jobs or cores(), observer, outcome, out, cost)
-            driver.threads(missing) if executor is None else driver.engine(missing, executor)
+            driver.threads(groups) if executor is None else driver.engine(groups, executor)
             if outcome.deaths:
                 store.clean()  # what workers had half-written
     finally:
-        if observer:
-            observer.stop()
+        observer.stop()
     return outcome
 
 
-def afford(plans: Sequence[Plan], store: Store, max_cost: float, shard: str | None = None) -> None:
-    """Raise ``UsageError`` if the missing points of several campaigns cost more than ``max_cost`` CPU-hours."""
-    missing = [point for identity, (_, point) in _planned(plans, shard).items() if store.get(identity) is None]
-    model = CostModel.learn(store)
-    _afford(missing, {point.id: model.seconds(point) for point in missing}, max_cost)
+class _InOrder(Observer):
+    """Tells another observer all that it is told, and somebody of each plan whose last point has ended."""
+
+    def __init__(
+        self,
+        observer: Observer,
+        plans: Sequence[Plan],
+        missing: Sequence[Point],
+        outcome: Outcome,
+        ended: Callable[[Plan, Spent], None],
+    ) -> None:
+        left = {point.id for point in missing}
+        self._observer = observer
+        self._outcome = outcome
+        self._ended = ended
+        # Plans may share points, so that a point is missing in several of them.
+        self._open = [(plan, {point.id for point in plan.points} & left) for plan in plans]
+
+    def start(self, total: int, done: int) -> None:
+        self._observer.start(total, done)
+        self._tell()
+
+    def point(self, point: Point, failure: Failure | None) -> None:
+        self._observer.point(point, failure)
+        for _, left in self._open:
+            left.discard(point.id)
+        self._tell()
+
+    def state(self, state: State) -> None:
+        self._observer.state(state)
+
+    def stop(self) -> None:
+        self._observer.stop()
+
+    def _tell(self) -> None:
+        ended = [plan for plan, left in self._open if not left]
+        self._open = [(plan, left) for plan, left in self._open if left]
+        for plan in ended:
+            self._ended(plan, self._outcome.spent.get(plan.experiment.name, Spent()))
 
 
 def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, Point]]:

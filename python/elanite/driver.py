@@ -60,7 +60,7 @@ class Driver:
         planned: Mapping[str, tuple[Plan, Point]],
         store: Store,
         workers: int,
-        observer: Observer | None,
+        observer: Observer,
         outcome: Outcome,
         out: str | None,
         cost: Mapping[str, float],
@@ -83,16 +83,21 @@ class Driver:
         self._batches = 0
         self._begun = time.monotonic()
 
-    def threads(self, missing: Sequence[Point]) -> None:
-        """Simulate points on threads of this process, the longest first."""
-        ordered = sorted(missing, key=lambda point: (-self._cost[point.id], point.id))
-        self._ready.extend(_Batch([point]) for point in ordered)
+    def threads(self, missing: Sequence[Sequence[Point]]) -> None:
+        """Simulate points on threads of this process, group after group, the longest points of a group first."""
+        for group in missing:
+            ordered = sorted(group, key=lambda point: (-self._cost[point.id], point.id))
+            self._ready.extend(_Batch([point]) for point in ordered)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="point") as pool:
             self._loop(lambda batch: pool.submit(work.points, batch.points, self._store, self._cancel))
 
-    def engine(self, missing: Sequence[Point], executor: Executor) -> None:
-        """Simulate points on the workers of an engine. Raises ``EngineError`` if the engine fails as a whole."""
-        self._ready.extend(_Batch(points) for points in batches(missing, self._cost, self._workers))
+    def engine(self, missing: Sequence[Sequence[Point]], executor: Executor) -> None:
+        """Simulate points on the workers of an engine, group after group.
+
+        Raises ``EngineError`` if the engine fails as a whole.
+        """
+        for group in missing:
+            self._ready.extend(_Batch(points) for points in batches(group, self._cost, self._workers))
         sign = self._sign = Sign(self._store)
 
         def submit(batch: _Batch) -> Future[Report | str]:
@@ -238,15 +243,13 @@ class Driver:
 
     def _end(self, point: Point, failure: Failure | None) -> None:
         self._left -= self._cost[point.id]
-        if self._observer:
-            self._observer.point(point, failure)
+        self._observer.point(point, failure)
 
     def _tell(self) -> None:
-        if self._observer:
-            spent = self._sum
-            elapsed = time.monotonic() - self._begun
-            left = max(self._left, 0.0)
-            self._observer.state(State(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
+        spent = self._sum
+        elapsed = time.monotonic() - self._begun
+        left = max(self._left, 0.0)
+        self._observer.state(State(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
 
     def _stop(self) -> None:
         """Stop what runs, and count what has finished."""

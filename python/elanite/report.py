@@ -37,7 +37,7 @@ from elanite.text import published as published_text
 from elanite.vary import varied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from elanite.claims import Verdict
@@ -150,11 +150,15 @@ class Writer:
         self._judged: dict[str, Verdict] = {}
         prepare(out)
 
-    def write(self) -> tuple[Path, list[Verdict]]:
-        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts."""
+    def write(self, only: Collection[str] | None = None) -> tuple[Path, list[Verdict]]:
+        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts.
+
+        The page shows these experiments ``only``, or else all experiments that have finished points.
+        """
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
-        shown = [section for name in sources.shipped("experiment") if (section := self._section(name)) is not None]
+        names = [name for name in sources.shipped("experiment") if only is None or name in only]
+        shown = [section for name in names if (section := self._section(name)) is not None]
         page = self.out / "report" / "index.html"
         note = NOTE if self.quick else ""
         whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note))

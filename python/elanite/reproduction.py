@@ -1,17 +1,18 @@
 """Reproducing the papers: which experiments run, in which order, and when the report is written.
 
-Experiments run one after the other, each as a campaign of its own. Those that decide claims come first, and of these
-the cheap ones: after a few seconds the report shows whole papers. The report is written after the first experiment,
-after the last one, after an interrupt, and in between whenever the last writing took less than a tenth of the time
-that has passed since. In between, a thread writes the report while the next experiment runs, so that no core waits for
-the report. What a point costs is estimated (see ``cost``); the order depends on it, results do not.
+All experiments are one campaign, which takes them in order: those that decide claims come first, and of these the cheap
+ones, so that the report shows whole papers after a few seconds. A core that has no more work in one experiment begins
+the next one. The report is written when the first experiment has finished, at the end or after an interrupt, and in
+between whenever an experiment has finished and the last writing took less than a twentieth of the time that has passed
+since. Before the end, a thread writes the report while points are simulated, and it shows the experiments that have
+finished. What a point costs is estimated (see ``cost``); the order depends on it, results do not.
 """
 
 from __future__ import annotations
 
 import _thread
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,17 +22,16 @@ from elanite.quick import planned
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from concurrent.futures import Future
     from pathlib import Path
 
-    from elanite.campaign import Outcome
+    from elanite.campaign import Outcome, Spent
     from elanite.claims import Verdict
     from elanite.plan import Plan
     from elanite.report import Writer
     from elanite.store import Store
 
 SHARE = 0.05
-"""The most of the time that may go into reports while experiments still run."""
+"""The most of the time that may go into reports while points are simulated."""
 
 
 @dataclass(frozen=True)
@@ -68,65 +68,70 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
 
 @dataclass
 class Reproduction:
-    """A reproduction that runs: outcomes, and the report as it was written last."""
+    """A reproduction that runs, and the report as it was written last."""
 
     writer: Writer
-    outcomes: list[Outcome] = field(default_factory=list)
+    told: Callable[[Path], None]
+    """Called when the first report was written and points are still to come."""
     page: Path | None = None
     verdicts: list[Verdict] = field(default_factory=list)
+    interrupted: bool = False
+    """Whether the user interrupted it."""
+    _finished: list[str] = field(default_factory=list)
+    """The experiments that have finished."""
     _ready: float = 0.0
     """When the next report is due."""
-    _stopped: bool = False
-    """Whether an interrupt came while a report was written."""
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the user interrupted it."""
-        return self._stopped or any(outcome.interrupted for outcome in self.outcomes)
 
     def run(
         self,
-        chosen: list[Part],
-        simulate: Callable[[Plan], Outcome],
-        before: Callable[[int, Part], None],
-        after: Callable[[Path], None],
-    ) -> None:
-        """Simulate the experiments; ``before`` each of them and ``after`` the first report the caller may say so."""
+        plans: list[Plan],
+        simulate: Callable[[list[Plan], Callable[[Plan, Spent], None]], Outcome],
+        ended: Callable[[Plan, Spent], None],
+    ) -> Outcome:
+        """Simulate the plans of experiments, and write the report; ``ended`` is called for each plan that has ended.
+
+        ``simulate`` is one campaign, which gets the plans and whom to tell of their ends.
+        """
         with ThreadPoolExecutor(1, thread_name_prefix="report") as aside:
             writing: Future[None] | None = None
+
+            def finished(plan: Plan, spent: Spent) -> None:
+                nonlocal writing
+                ended(plan, spent)
+                self._finished.append(plan.experiment.name)
+                idle = writing is None or writing.done()
+                if idle and time.monotonic() >= self._ready and len(self._finished) < len(plans):
+                    if writing is not None:
+                        writing.result()
+                    writing = aside.submit(self._write_aside, list(self._finished))
+
+            outcome = simulate(plans, finished)
+            self.interrupted = outcome.interrupted
             try:
-                for number, part in enumerate(chosen, start=1):
-                    before(number, part)
-                    self.outcomes.append(simulate(part.plan))
-                    if number == len(chosen) or self.interrupted:
-                        break
-                    if self.page is None:
-                        self._write()
-                        if self.page is not None:
-                            after(self.page)
-                    elif (writing is None or writing.done()) and time.monotonic() >= self._ready:
-                        if writing is not None:
-                            writing.result()
-                        writing = aside.submit(self._write_aside)
                 if writing is not None:
                     writing.result()
             except KeyboardInterrupt:
-                self._stopped = True
+                self.interrupted = True
         # The last report is complete. An interrupted run leaves a report, too; a second interrupt ends the command.
         try:
             self._write()
         except KeyboardInterrupt:
-            self._stopped = True
+            self.interrupted = True
             self._write()
+        return outcome
 
-    def _write(self) -> None:
+    def _write(self, only: list[str] | None = None) -> None:
         begun = time.monotonic()
-        self.page, self.verdicts = self.writer.write()
+        self.page, self.verdicts = self.writer.write(only)
         self._ready = time.monotonic() + (time.monotonic() - begun) / SHARE
 
-    def _write_aside(self) -> None:
+    def _write_aside(self, only: list[str]) -> None:
+        first = self.page is None
         try:
-            self._write()
+            self._write(only)
         except KeyboardInterrupt:
             # If an interrupt comes while polars works, polars reports it only to the thread that called polars.
             _thread.interrupt_main()
+        else:
+            if first and self.page is not None:
+                self.told(self.page)

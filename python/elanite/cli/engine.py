@@ -2,66 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.cli.common import OUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
-    from elanite.campaign import Outcome
+    from elanite.campaign import Outcome, Spent
     from elanite.plan import Plan
     from elanite.store import Store
-
-
-@contextmanager
-def campaigns_on(
-    store: Store,
-    jobs: int | None,
-    out: str | None,
-    executor: str,
-    scheduler: str | None,
-    workers: int | None,
-    shard: str | None,
-    max_cost: float | None = None,
-) -> Iterator[Callable[[Sequence[Plan]], Outcome]]:
-    """Open an engine for one campaign or several; the value runs a campaign, with its progress on standard error."""
-    from elanite import campaign, engines
-    from elanite.cli.progress import observer, summary
-    from elanite.errors import UsageError
-
-    if executor == "threads" and workers is not None:
-        raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
-    if executor != "threads" and jobs is not None:
-        raise UsageError(f"--jobs is for threads; for --executor {executor} it is --workers")
-    folder = Path(out) if out else OUT
-    with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, folder) as engine:
-
-        def simulate(plans: Sequence[Plan]) -> Outcome:
-            outcome = campaign.run(
-                plans,
-                store,
-                engine.workers,
-                observer(),
-                out,
-                executor=engine.executor,
-                max_cost=max_cost,
-                shard=shard,
-            )
-            summary(outcome)
-            return outcome
-
-        yield simulate
-
-
-def afford(plans: Sequence[Plan], store: Store, shard: str | None, max_cost: float | None) -> None:
-    """Refuse campaigns that together cost more than was allowed, if anything was."""
-    from elanite import campaign
-
-    if max_cost is not None:
-        campaign.afford(plans, store, max_cost, shard)
 
 
 def campaign_on(
@@ -74,10 +25,37 @@ def campaign_on(
     workers: int | None,
     shard: str | None,
     max_cost: float | None,
+    ended: Callable[[Plan, Spent], None] | None = None,
 ) -> Outcome:
-    """Run a campaign on an engine, with its progress on standard error."""
-    with campaigns_on(store, jobs, out, executor, scheduler, workers, shard, max_cost) as simulate:
-        return simulate(plans)
+    """Run a campaign on an engine, with its progress on standard error.
+
+    What experiments took is told at the end, or by ``ended``, which is as ``campaign.run`` has it.
+    """
+    from elanite import campaign, engines
+    from elanite.cli.progress import deaths, observer, summary
+    from elanite.errors import UsageError
+
+    if executor == "threads" and workers is not None:
+        raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
+    if executor != "threads" and jobs is not None:
+        raise UsageError(f"--jobs is for threads; for --executor {executor} it is --workers")
+    folder = Path(out) if out else OUT
+    with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, folder) as engine:
+        outcome = campaign.run(
+            plans,
+            store,
+            engine.workers,
+            observer(),
+            out,
+            executor=engine.executor,
+            max_cost=max_cost,
+            shard=shard,
+            ended=ended,
+        )
+    if ended is None:
+        summary(outcome)
+    deaths(outcome)
+    return outcome
 
 
 def words_of(

@@ -17,7 +17,7 @@ from elanite.text import brief, counted, duration
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from elanite.campaign import Failure, Outcome, State
+    from elanite.campaign import Failure, Outcome, Spent, State
     from elanite.plan import Point
 
 EVERY = 15.0
@@ -109,8 +109,17 @@ def progress(state: State) -> str:
 def summary(outcome: Outcome) -> None:
     """One line for each experiment of which points were simulated: processor time, and its estimate."""
     for experiment, spent in sorted(outcome.spent.items(), key=lambda item: -item[1].seconds):
-        points = "1 point" if spent.points == 1 else f"{spent.points} points"
-        say(f"{experiment}: {points}, {duration(spent.seconds)} CPU (estimate {duration(spent.estimated)})")
+        say(f"{experiment}: {took(spent)}")
+
+
+def took(spent: Spent) -> str:
+    """What the points of an experiment took."""
+    cost = f"{duration(spent.seconds)} CPU (estimate {duration(spent.estimated)})"
+    return f"{counted(spent.points, 'point')}, {cost}"
+
+
+def deaths(outcome: Outcome) -> None:
+    """Say that workers died."""
     if outcome.deaths:
         times = "once" if outcome.deaths == 1 else f"{outcome.deaths} times"
         say(f"a worker died {times}; what was left of its batch was simulated again")

@@ -37,18 +37,17 @@ from elanite.cli.common import (
     opened,
     say,
 )
-from elanite.cli.engine import afford, campaign_on, campaigns_on, words_of
+from elanite.cli.engine import campaign_on, words_of
 from elanite.errors import ConfigError
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from elanite.api import Result
-    from elanite.campaign import Failure, Outcome
+    from elanite.campaign import Failure, Outcome, Spent
     from elanite.errors import UsageError
     from elanite.plan import Plan
-    from elanite.reproduction import Part
     from elanite.sources import Source
 
 
@@ -113,11 +112,12 @@ def reproduce(
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     told = Told(len(chosen))
-    work = Reproduction(Writer(out, store, seed, quick=quick))
-    afford([part.plan for part in chosen], store, shard, max_cost)
-    with campaigns_on(store, jobs, shown, executor, scheduler, workers, shard) as simulate:
-        work.run(chosen, lambda planned: simulate([planned]), told.before, told.after)
-    outcome = together(work.outcomes, sum(len(part.plan.points) for part in chosen))
+    work = Reproduction(Writer(out, store, seed, quick=quick), told.first)
+
+    def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
+        return campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost, ended)
+
+    outcome = work.run([part.plan for part in chosen], simulate, told.ended)
     outcome.interrupted = work.interrupted
     if not outcome.interrupted:
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
@@ -389,19 +389,21 @@ def without_effect(planned: Plan) -> list[str]:
 
 
 class Told:
-    """Says which experiment begins, and where the report is once there is one."""
+    """Says which experiments have finished, and where the report is once there is one."""
 
     def __init__(self, total: int) -> None:
         self._total = total
+        self._ended = 0
 
-    def before(self, number: int, part: Part) -> None:
-        """An experiment begins."""
-        from elanite.text import duration
+    def ended(self, plan: Plan, spent: Spent) -> None:
+        """An experiment has finished."""
+        from elanite.cli.progress import took
 
-        cost = f", about {duration(part.seconds)} of processor time" if part.missing else ""
-        say(f"[{number}/{self._total}] {part.name}{cost}")
+        self._ended += 1
+        what = took(spent) if spent.points else "already done"
+        say(f"[{self._ended}/{self._total}] {plan.experiment.name}: {what}")
 
-    def after(self, page: Path) -> None:
+    def first(self, page: Path) -> None:
         """The first report was written, and experiments are still to come."""
         say(f"the first report is there, and is written again as experiments finish: {page}")
 
@@ -411,20 +413,6 @@ def nothing_quick(names: Sequence[str]) -> UsageError:
     from elanite.errors import UsageError
 
     return UsageError(f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without --quick")
-
-
-def together(outcomes: Sequence[Outcome], total: int) -> Outcome:
-    """The outcome of several campaigns."""
-    from elanite.campaign import Outcome
-
-    return Outcome(
-        total=total,
-        reused=sum(one.reused for one in outcomes),
-        simulated=sum(one.simulated for one in outcomes),
-        damaged=sum(one.damaged for one in outcomes),
-        failures=[failure for one in outcomes for failure in one.failures],
-        interrupted=any(one.interrupted for one in outcomes),
-    )
 
 
 def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:

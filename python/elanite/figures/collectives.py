@@ -106,8 +106,8 @@ def _stated(operation: str, left: float) -> Layers:
     return [
         down,
         across,
-        words.encode(y=alt.YValue(HEIGHT_OF_WORDS), text=alt.TextValue("published")),
-        words.encode(y=alt.YValue(HEIGHT_OF_WORDS + 14), text=alt.Text("text:N")),
+        words.encode(y=alt.value(HEIGHT_OF_WORDS), text=alt.TextValue("published")),
+        words.encode(y=alt.value(HEIGHT_OF_WORDS + 14), text=alt.Text("text:N")),
     ]
 
 

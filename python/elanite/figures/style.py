@@ -80,7 +80,8 @@ def published(*identities: str, label: str = "published") -> list[alt.Chart | al
         for line, dy in ((label, -7), (_stated(claim), 7)):
             data = pl.DataFrame({"value": [middle], "text": [line]})
             words = alt.Chart(data).mark_text(align="left", baseline="middle", dx=5, dy=dy, color=RULE)
-            layers.append(words.encode(y=alt.Y("value:Q"), x=alt.XValue("width"), text=alt.Text("text:N")))
+            right = alt.XValue("width")  # type: ignore[no-untyped-call]
+            layers.append(words.encode(y=alt.Y("value:Q"), x=right, text=alt.Text("text:N")))
     return layers
 
 
