@@ -52,10 +52,11 @@ QUICK = (
     "test_win",
 )
 
-# What `make test` runs on the simulated cluster: these, and two that sleep, but for what takes most processor time.
-# The random programs of tests/mpi_fuzz have accesses to windows and partitioned messages, too; test_pack sends nothing.
-EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack)"
-QUICK_SIMULATED = ("test_util_sync", "test_util_pool", *QUICK)
+# What `make test` runs on the simulated cluster: these, and one that sleeps, but for what takes most processor time.
+# The random programs of tests/mpi_fuzz have accesses to windows, partitioned messages and all collective calls in all
+# their forms, too; test_pack sends nothing.
+EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack|cco_nb_buf|cco_vec)"
+QUICK_SIMULATED = ("test_util_pool", *QUICK)
 
 # The same calls once more, on a duplicate of the communicator.
 AGAIN = "*Dup.*"

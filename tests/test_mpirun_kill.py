@@ -46,7 +46,7 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
     assert until(lambda: not any((guard.SHARED / name).exists() for name in names), 10)
 
 
-@pytest.mark.parametrize("rounds", [6, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [4, pytest.param(50, marks=pytest.mark.slow)])
 def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rounds: int) -> None:
     """At its start, and while its ranks exchange messages. Other jobs on this host may have files in /tmp."""
     words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 import pytest
 
 from conftest import SMALL
-from elanite import campaign, cover, frames, report, sources
+from elanite import campaign, cover, frames, report, sources, vega
 from elanite.claims import claims, verdict
 from elanite.plan import plan
 from elanite.store import Store
@@ -138,6 +139,18 @@ def test_a_page_draws_every_figure_and_fits(
     assert page.evaluate(BEYOND, width) == []
     assert page.evaluate(COLLIDING) == []
     check_tables(page, charts)
+    assert said == []
+    page.context.close()
+
+
+def test_the_page_of_one_chart_draws_it(browser: Browser, tmp_path: Path) -> None:
+    """With the last thing that ``vega.page`` has to mind: text that would end a script."""
+    title = "noise </script> & <b>"
+    chart = alt.Chart(pl.DataFrame({"x": [1, 2], "text": [title, "µ"]})).mark_point().encode(alt.X("x:Q"))
+    (tmp_path / "one.html").write_text(vega.page(title, chart.to_dict()), "utf-8")
+    page, said = opened(browser, tmp_path / "one.html")
+    page.wait_for_selector("#chart canvas, #chart svg", timeout=20_000)
+    assert page.title() == title
     assert said == []
     page.context.close()
 

@@ -76,11 +76,14 @@ class Measured:
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write the figure, as SVG and as HTML, and the profile; returns their paths."""
+        from elanite import vega, whole
+
         folder = prepared(folder)
-        chart = self.figure().chart.properties(background="white")
+        figure = self.figure()
+        chart = figure.chart.properties(background="white")
         svg, html, toml = (folder / f"noise.{kind}" for kind in ("svg", "html", "toml"))
         chart.save(str(svg))
-        chart.save(str(html), inline=True)
+        whole.write(html, vega.page(figure.title, chart.to_dict()))
         toml.write_text(self.profile, encoding="utf-8")
         return [svg, html, toml]
 

@@ -15,12 +15,11 @@ import json
 import platform
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, cover, figures, findings, frames, papers, sources, whole
+from elanite import _core, cover, figures, findings, frames, papers, sources, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -257,7 +256,7 @@ def render(
     return environment.get_template("report.html.j2").render(
         style=_data("report.css"),
         script=_data("report.js"),
-        libraries=_libraries(),
+        libraries=vega.libraries(),
         chapters=chapters,
         sections=found,
         headline=line,
@@ -340,20 +339,6 @@ def _embedded(figure: Figure) -> str:
 
 def _data(name: str) -> str:
     return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-@cache
-def _libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, safe to stand inside a page."""
-    import altair as alt
-    import vl_convert as vlc
-
-    wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    have: list[str] = vlc.get_vegalite_versions()
-    bundle: str = vlc.javascript_bundle(
-        "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]
-    )
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _json(value: dict[str, Any]) -> str:
