@@ -37,7 +37,7 @@ MEAN = 10.0
 SPREAD, DOUBT = 1.5, 0.6
 """Standard deviations of the logarithms of the seconds, and of the factor between the seconds and the estimate."""
 
-REQUESTS = 50
+REQUESTS = 35
 """Requests of a point to the file server: opens, creations, syncs, renames; counted by strace."""
 
 SERVERS = (10_000, 100_000)

@@ -1,8 +1,8 @@
 """The store: one folder per finished point, found by the content of the point.
 
-``DIR/store/<id>/`` holds ``manifest.json`` and one Parquet file for each of the ``TABLES``. A folder is written aside,
-forced to the disk and renamed, so that it exists as a whole or not at all. A run that is killed at any moment loses no
-finished point and leaves nothing that looks finished.
+``DIR/store/<id>/`` holds ``manifest.json``, ``rows.parquet``, and one Parquet file for each other one of the ``TABLES``
+in which the point has rows. A folder is written aside, forced to the disk and renamed, so that it exists as a whole or
+not at all. A run that is killed at any moment loses no finished point and leaves nothing that looks finished.
 
 Everything that may differ between two runs of the same point is under ``times`` in the manifest; all other bytes are
 equal. A folder of which any bit has changed is not taken: its point is simulated again.
