@@ -110,7 +110,7 @@ def of_tables(
             *("packets", "waiting_us", "relative", "delay_us", "relative_delay"),
         )
     )
-    entered = links.drop_nulls("enters").group_by("enters").agg(pl.col("delay_us").sum())
+    entered = links.drop_nulls("enters").group_by("enters", maintain_order=True).agg(pl.col("delay_us").sum())
     switches = (
         links.drop_nulls("switch")
         .group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)

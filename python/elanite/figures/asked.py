@@ -216,7 +216,7 @@ def _means(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     x = asked["x"]
     if x not in rows.columns and x in rows["metric"]:
         keys = [name for name in parameters(rows) if name != "series"]
-        of = rows.filter(pl.col("metric") == x).group_by(keys).agg(pl.col("value").mean().alias(x))
+        of = rows.filter(pl.col("metric") == x).group_by(keys, maintain_order=True).agg(pl.col("value").mean().alias(x))
         rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
     _column(rows, asked, "x")
     if asked["steady"]:

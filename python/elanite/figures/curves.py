@@ -43,12 +43,14 @@ def of_loads(
     in the next.) Several configurations in a group are averaged within a batch first.
     """
     value = pl.col("value")
-    parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by([*keys, "seed", "batch"])
+    parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by(
+        [*keys, "seed", "batch"], maintain_order=True
+    )
     batches = parts.agg(
         accepted=value.filter(pl.col("metric") == accepted).mean(),
         offered=value.filter(pl.col("metric") == offered).mean(),
     ).sort("seed", "batch")
-    state = rows.filter(pl.col("metric") == "saturated").group_by(keys).agg(saturated=value.mean())
+    state = rows.filter(pl.col("metric") == "saturated").group_by(keys, maintain_order=True).agg(saturated=value.mean())
     groups = rows.select(keys).unique(maintain_order=True).join(state, on=keys, how="left", nulls_equal=True)
     points = []
     for group in groups.iter_rows(named=True):

@@ -359,7 +359,7 @@ def _parts(members: pl.DataFrame, view: _View) -> pl.DataFrame:
 
 def _by_switch(view: _View) -> pl.DataFrame:
     """The sums of the switches, slice by slice."""
-    return view.slices.drop_nulls("switch").group_by("slice", "switch").agg(pl.col("us").sum())
+    return view.slices.drop_nulls("switch").group_by("slice", "switch", maintain_order=True).agg(pl.col("us").sum())
 
 
 def _most(view: _View) -> dict[str, list[float]]:

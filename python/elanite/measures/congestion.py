@@ -31,7 +31,11 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
 
     The claim gives the delays with which packets enter the first switches, and the destination.
     """
-    switches = rows.drop_nulls("enters").group_by("id", "enters_level", "enters").agg(pl.col("delay_us").sum())
+    switches = (
+        rows.drop_nulls("enters")
+        .group_by("id", "enters_level", "enters", maintain_order=True)
+        .agg(pl.col("delay_us").sum())
+    )
     mean = pl.col("delay_us").mean().over("id", "enters_level")
     (off,) = switches.select((pl.col("delay_us") / mean - 1).abs().max()).row(0)
     path = congestion.path(rows).to_dicts()

@@ -101,7 +101,8 @@ Measurement = Number | Order | Finding
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
     """The mean of rows with its interval: one value for each batch and seed, the mean of the configurations."""
     keys = [key for key in ("seed", "batch") if key in rows.columns]
-    return number(rows.group_by(keys).agg(pl.col("value").mean()).sort(keys)["value"].to_list(), note)
+    means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
+    return number(means.sort(keys)["value"].to_list(), note)
 
 
 def number(values: list[float], note: str = "") -> Number:
