@@ -32,6 +32,8 @@ FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
 FAKE = FILES / "fake_mpirun.py"
 """The command line with a false simulator of MPI programs."""
+COMPILER = FILES / "compiler.py"
+"""``oshcc`` or ``elancc``, whichever is the first argument."""
 
 BIN = Path(sys.executable).parent
 """Where the environment has its programs: mpicc, mpiexec."""
@@ -83,11 +85,8 @@ def preloaded() -> forks.Commands:
 def execute(words: Sequence[str | Path], seconds: float | None = 300, **how: Any) -> Ended:
     """Run a command to its end, in the environment of a user."""
     how = {"env": environment()} | how
-    if (
-        words[0] == sys.executable
-        and (words[1:3] == ["-m", "elanite"] or words[1] == FAKE)
-        and how.keys() <= {"env", "cwd"}
-    ):
+    ours = words[0] == sys.executable and (words[1:3] == ["-m", "elanite"] or words[1] in (FAKE, COMPILER))
+    if ours and how.keys() <= {"env", "cwd"}:
         forked = preloaded()
         if forked.serves(how["env"]):
             return Ended(*forked.run([str(word) for word in words[1:]], how["env"], how.get("cwd"), seconds))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FILES, Ended, command, execute, needs_mpi
+from conftest import COMPILER, FILES, Ended, command, execute, needs_mpi
 
 ROOT = FILES.parent.parent
 SOURCES = FILES.parent / "elan"
@@ -25,9 +25,8 @@ pytestmark = needs_mpi
 
 
 def build(source: Path, program: Path, *words: str) -> None:
-    call = "import sys; from elanite.compilers import elancc; sys.argv[0] = 'elancc'; elancc()"
     how: list[str | Path] = ["-O2", "-std=gnu11", "-Wall", "-Wextra", *words, "-o", program, source]
-    made = execute([sys.executable, "-c", call, *how], 60)
+    made = execute([sys.executable, COMPILER, "elancc", *how], 60)
     assert made.code == 0, made
     assert made.err == ""
 

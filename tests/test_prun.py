@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FILES, Ended, command, execute, needs_mpi
+from conftest import COMPILER, FILES, Ended, command, execute, needs_mpi
 
 SOURCES = FILES.parent / "prun"
 
@@ -17,8 +17,7 @@ pytestmark = needs_mpi
 
 
 def compiler(name: str, *words: str | Path) -> Ended:
-    call = f"import sys; from elanite.compilers import {name}; sys.argv[0] = '{name}'; {name}()"
-    return execute([sys.executable, "-c", call, *words], 60)
+    return execute([sys.executable, COMPILER, name, *words], 60)
 
 
 @pytest.fixture(scope="session")

@@ -8,19 +8,17 @@ from __future__ import annotations
 import csv
 import io
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import FILES, Ended, command, execute, needs_mpi
+from conftest import COMPILER, FILES, Ended, command, execute, needs_mpi
 
 pytestmark = needs_mpi
 
 ROOT = FILES.parents[1]
 PROGRAMS = Path(__file__).parent / "shmem"
-OSHCC = [sys.executable, "-c", "from elanite.compilers import oshcc; oshcc()"]
 
 GROUPS = [
     "setup",
@@ -44,8 +42,9 @@ GROUPS = [
 
 def build(folder: Path, sources: list[Path], *words: str) -> Path:
     for source in sources:
-        line = [*OSHCC, "-std=gnu11", "-pthread", "-O1", "-Wall", "-Wextra", "-Werror", *words]
-        subprocess.run([*line, "-o", folder / source.stem, source], check=True, timeout=120)
+        how = ["-std=gnu11", "-pthread", "-O1", "-Wall", "-Wextra", "-Werror", *words]
+        made = execute([sys.executable, COMPILER, "oshcc", *how, "-o", folder / source.stem, source], 120)
+        assert made.code == 0, made
     return folder
 
 
