@@ -54,7 +54,8 @@ QUICK = (
 
 # What `make test` runs on the simulated cluster: these, and one that sleeps, but for what takes most processor time.
 # The random programs of tests/mpi_fuzz have accesses to windows, partitioned messages and all collective calls in all
-# their forms, too; test_pack sends nothing.
+# their forms, too; test_pack sends nothing. test_util_sync, which takes as long, runs only in
+# `make test-all`.
 EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack|cco_nb_buf|cco_vec)"
 QUICK_SIMULATED = ("test_util_pool", *QUICK)
 

@@ -1,10 +1,11 @@
 """HTML representations for notebooks: a line that names the thing, and short tables, the long ones folded.
 
-A cell shows a few lines. What is behind is there to be asked for, as data frames and charts.
+A cell shows a few lines. What is behind is there to be asked for, as data frames and charts. ``embedded`` is for pages.
 """
 
 from __future__ import annotations
 
+import json
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,11 @@ def table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def folded(summary: str, content: str) -> str:
     """A part that is closed at first."""
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def embedded(value: Any) -> str:
+    """A value as JSON that may stand inside a script element of a page."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def count(number: int, noun: str) -> str:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elanite import _core, cover, figures, findings, frames, papers, sources, vega, whole
+from elanite import _core, cover, figures, findings, frames, html, papers, sources, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -334,13 +334,8 @@ def _once(drawn: Iterable[Figure]) -> Iterator[Figure]:
 def _embedded(figure: Figure) -> str:
     """What the page's script needs of a figure: the chart, and the table of its data."""
     head, rows = tabular.table(figure)
-    return _json({"spec": figure.spec(), "head": head, "rows": rows})
+    return html.embedded({"spec": figure.spec(), "head": head, "rows": rows})
 
 
 def _data(name: str) -> str:
     return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
-
-
-def _json(value: dict[str, Any]) -> str:
-    """JSON that may stand inside a script element."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")

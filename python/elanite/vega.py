@@ -6,7 +6,6 @@ which takes one or two seconds; the result is kept in the cache of the user, whe
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from functools import cache
 from html import escape
@@ -18,6 +17,7 @@ import platformdirs
 
 from elanite import whole
 from elanite.errors import ElaniteError
+from elanite.html import embedded
 
 
 @cache
@@ -36,11 +36,10 @@ def libraries() -> str:
 
 def page(title: str, spec: dict[str, Any]) -> str:
     """One chart as a page of its own."""
-    drawn = json.dumps(spec, ensure_ascii=False).replace("<", "\\u003c")
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
         f'<body>\n<div id="chart"></div>\n<script>{libraries()}</script>\n'
-        f'<script>window.vegaEmbed("#chart", {drawn}, {{ mode: "vega-lite" }});</script>\n</body>\n</html>\n'
+        f'<script>window.vegaEmbed("#chart", {embedded(spec)}, {{ mode: "vega-lite" }});</script>\n</body>\n</html>\n'
     )
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core
+from elanite import _core, html
 from elanite.errors import UsageError
 from elanite.store import frame
 from elanite.text import plain
@@ -78,7 +78,7 @@ class Scene:
 
         environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
         about = {name: getattr(self, name) for name in ("length", "nodes", "switches", "links", "packets")}
-        scene = json.dumps(about, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        scene = html.embedded(about)
         texts = {name: _template(f"watch.{name}") for name in ("css", "js")}
         template = environment.from_string(_template("watch.html.j2"))
         return template.render(title=self.title, about=self.about, scene=scene, **texts)
