@@ -10,7 +10,6 @@ use crate::Circuit;
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, at_stage, prefetch};
 use crate::topology::Routing;
-use std::collections::VecDeque;
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
 /// long as several events.
@@ -121,7 +120,7 @@ impl<R: Routing> Control<R> {
                 motion.fetch_link(hop.reverse);
                 match hop.sender {
                     Sender::Adapter(place) => prefetch(self.queues.get(self.queue(place, 0))),
-                    Sender::Group(group) => prefetch(self.groups.get(group)),
+                    Sender::Group(group) => self.crossbar.fetch(group),
                 }
             }
             Event::Acknowledged(packet) => {
@@ -147,7 +146,6 @@ impl<R: Routing> Control<R> {
             self.routing.settle(&header, |group| {
                 let number = hop.next_group(group);
                 self.crossbar.fetch(number);
-                prefetch(self.groups.get(number));
                 groups.push(number);
                 0
             });
@@ -172,11 +170,10 @@ impl<R: Routing> Control<R> {
         let group = |stage| at_stage(&self.flagged_groups, place, stage);
         if let Some(number) = group(0) {
             self.crossbar.fetch(number);
-            prefetch(self.groups.get(number));
         }
         if let Some(number) = group(1) {
             self.crossbar.fetch_outputs(number);
-            if let Some(packet) = self.groups[number].waiting {
+            if let Some(packet) = self.crossbar.groups[number].waiting {
                 self.flights.fetch(packet);
             }
         }
@@ -186,7 +183,7 @@ impl<R: Routing> Control<R> {
             }
         }
         if let Some(number) = group(3) {
-            let waiting = self.groups[number].waiting;
+            let waiting = self.crossbar.groups[number].waiting;
             let flight = waiting.map(|packet| self.flights.get(packet));
             if let Some(&channel) = flight.and_then(|flight| flight.path().last()) {
                 motion.fetch_channel(channel);
@@ -216,8 +213,7 @@ impl<R: Routing> Control<R> {
             motion.fetch_channel(channel);
         }
         if let Some(node) = port(2) {
-            let levels = &self.queues[self.queue(node, 0)].waiting;
-            prefetch(levels.iter().find_map(VecDeque::front));
+            self.queues[self.queue(node, 0)].fetch_first(&self.offers);
         }
     }
 }

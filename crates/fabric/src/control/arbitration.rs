@@ -19,6 +19,7 @@ use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use crate::hash::mixed;
 use crate::id::GroupId;
 use crate::prefetch::prefetch;
+use crate::table;
 use crate::topology::{End, MAX_ARITY, Routing};
 use crate::{Config, Cycle, LinkId, Place, SwitchId};
 use std::cmp::Reverse;
@@ -38,16 +39,30 @@ pub(super) struct Waiting {
     pub high: bool,
 }
 
-/// Headers that compete for the same outputs.
-#[derive(Clone, Debug, Default)]
+/// Headers that compete for the same outputs, and these outputs; half a cache line.
+#[derive(Clone, Debug)]
+#[repr(align(32))]
 pub(super) struct Group {
-    /// One of the waiting headers; each knows the next one ([`Flight`](super::packet::Flight)), in no order.
+    /// One of the waiting headers; each knows the next one ([`State`](super::packet::State)), in no order.
     pub waiting: Option<PacketId>,
     /// The input that is looked at first.
     pub rotation: u16,
     /// Whether the group is on the list of this cycle.
     pub flagged: bool,
+    switch: SwitchId,
+    /// Input channels of the switch.
+    inputs: u32,
+    /// The first output, which mostly is the only one; all are in `Crossbar::outputs`.
+    first: LinkId,
+    /// The group's stretch of `Crossbar::outputs`: its place, and its length.
+    place: u32,
+    count: u16,
 }
+
+const _: () = assert!(
+    size_of::<Group>() == 32 && MAX_ARITY <= u16::MAX as u32 / 2,
+    "half a cache line"
+);
 
 /// The competitors for the channels of a link.
 #[derive(Clone, Copy, Debug)]
@@ -108,19 +123,9 @@ impl Hop {
     }
 }
 
-/// The outputs of a group.
-#[derive(Clone, Copy, Debug)]
-struct Outputs {
-    switch: SwitchId,
-    /// The group's stretch of `Crossbar::outputs`, from and up to.
-    range: (u32, u32),
-    /// Input channels of the switch.
-    inputs: u32,
-}
-
-/// The arrangement of groups and outputs; immutable.
+/// The output groups of all switches.
 pub(super) struct Crossbar {
-    groups: TiVec<GroupId, Outputs>,
+    pub groups: TiVec<GroupId, Group>,
     outputs: Vec<LinkId>,
 }
 
@@ -138,9 +143,10 @@ impl Crossbar {
             first_group: GroupId::new(0),
         };
         let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();
+        let links = wiring.links() as usize;
         let mut crossbar = Crossbar {
-            groups: TiVec::new(),
-            outputs: Vec::new(),
+            groups: table::with_room(links),
+            outputs: Vec::with_capacity(links),
         };
         let mut first_group: TiVec<SwitchId, GroupId> = TiVec::new();
         for switch in SwitchId::all(wiring.switches()) {
@@ -167,12 +173,17 @@ impl Crossbar {
         let ports = routing.wiring().ports(switch);
         assert!(ports * config.channels <= MOST_INPUTS);
         for port in 0..ports {
-            let first = self.outputs.len() as u32;
+            let place = self.outputs.len() as u32;
             if routing.begins_group(switch, port) {
-                self.groups.push(Outputs {
+                self.groups.push(Group {
+                    waiting: None,
+                    rotation: 0,
+                    flagged: false,
                     switch,
-                    range: (first, first),
                     inputs: ports * config.channels,
+                    first: routing.wiring().output(switch, port),
+                    place,
+                    count: 0,
                 });
             }
             let group = self
@@ -181,16 +192,12 @@ impl Crossbar {
                 .expect("the first port begins a group");
             let link = routing.wiring().output(switch, port);
             self.outputs.push(link);
-            self.groups[group].range.1 += 1;
+            self.groups[group].count += 1;
             hops[link].sender = Sender::Group(group);
         }
     }
 
-    pub fn groups(&self) -> usize {
-        self.groups.len()
-    }
-
-    /// Has the processor fetch what names the links of a group.
+    /// Has the processor fetch the record of a group.
     #[inline]
     pub fn fetch(&self, group: GroupId) {
         prefetch(self.groups.get(group));
@@ -199,18 +206,22 @@ impl Crossbar {
     /// Has the processor fetch the list of the links of a group.
     #[inline]
     pub fn fetch_outputs(&self, group: GroupId) {
-        prefetch(self.outputs.get(self.groups[group].range.0 as usize));
+        let Group { place, count, .. } = self.groups[group];
+        if count > 1 {
+            prefetch(self.outputs.get(place as usize));
+        }
     }
 
     /// The links of a group, its switch, and the number of the switch's input channels.
+    #[inline]
     pub fn outputs(&self, group: GroupId) -> (&[LinkId], SwitchId, u32) {
-        let Outputs {
-            switch,
-            range,
-            inputs,
-        } = self.groups[group];
-        let outputs = &self.outputs[range.0 as usize..range.1 as usize];
-        (outputs, switch, inputs)
+        let group = &self.groups[group];
+        let outputs = if group.count == 1 {
+            std::slice::from_ref(&group.first)
+        } else {
+            &self.outputs[group.place as usize..][..group.count.into()]
+        };
+        (outputs, group.switch, group.inputs)
     }
 }
 

@@ -64,6 +64,7 @@
 
 mod failure;
 
+use super::packet::State;
 use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
 use crate::motion::{Motion, Worm};
 use crate::topology::{End, Routing};
@@ -275,14 +276,14 @@ impl<R: Routing> Control<R> {
         let Some(&part) = best else {
             return;
         };
-        let flight = self.flights.get(part).clone();
+        let state = State::clone(self.flights.get(part));
         let (root, before) = (self.broadcasts.root(part), self.travel(part));
         let links = self
             .routing
-            .broadcast_descent(switch, flight.spec.destination);
+            .broadcast_descent(switch, state.spec.destination);
         let mut branches = Vec::with_capacity(links.len());
         for link in links {
-            let branch = self.flights.insert(flight.branch(link));
+            let branch = self.flights.insert(state.branch(link));
             self.broadcasts
                 .insert_part(branch, root, Some(part), before);
             self.join(self.links[link].hop.group(), branch);
@@ -469,13 +470,15 @@ impl<R: Routing> Control<R> {
     #[cold]
     pub(super) fn ended(&mut self, id: PacketId) -> Notice {
         let node = self.destination(id);
-        let flight = self.flights.remove(id);
-        Notice::Ended {
+        let flight = self.flights.get(id);
+        let ended = Notice::Ended {
             node,
             good: flight.ack == Some(Ack::Accepted),
             sequence: flight.sequence,
             spec: flight.spec,
-        }
+        };
+        self.flights.remove(id);
+        ended
     }
 
     /// Whether a channel is the first of a part of a broadcast, so that the channel upstream is one of another part.

@@ -5,7 +5,6 @@ use super::packet::Flight;
 use crate::motion::Motion;
 use crate::topology::Routing;
 use crate::{LinkId, Place};
-use std::collections::VecDeque;
 
 /// What a link has done since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,9 +43,10 @@ pub struct PacketCensus {
 
 impl<R: Routing> Control<R> {
     pub fn queued(&self, node: Place) -> usize {
-        let queues = self.traffic_classes().map(|class| self.queue(node, class));
-        let levels = queues.flat_map(|queue| &self.queues[queue].waiting);
-        levels.map(VecDeque::len).sum()
+        let classes = self.traffic_classes();
+        classes
+            .map(|class| self.queues[self.queue(node, class)].len())
+            .sum()
     }
 
     pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {

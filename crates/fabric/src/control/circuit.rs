@@ -1,7 +1,7 @@
 //! The consequences of the motion: deliveries, acknowledgements, releases.
 
 use super::arbitration::Sender;
-use super::packet::{Fate, Flight};
+use super::packet::Fate;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::Motion;
 use crate::topology::{Destination, Routing};
@@ -28,49 +28,53 @@ impl<R: Routing> Control<R> {
 
     /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
     pub(super) fn complete(&mut self, packet: PacketId) -> Notice {
-        let flight = self.flights.remove(packet);
+        let flight = self.flights.get(packet);
         self.acknowledged += 1;
         if let Some(recording) = &mut self.recording {
-            recording.completed(&flight, self.now);
+            recording.completed(flight, self.now);
         }
-        let source = flight.spec.source;
-        let queue = self.queue_of(&flight.spec);
-        self.queues[queue].outstanding -= 1;
-        self.flag_port(source);
-        if self.config.circuit == Circuit::UntilAcknowledged {
-            let mut passes = self.now + 1;
-            for &channel in flight.path() {
-                self.schedule(passes, Event::Free(channel));
-                passes += self.delay(&[channel]);
-            }
-        }
+        let (spec, taken) = (flight.spec, flight.taken());
         let ack = flight.ack.expect("an acknowledgement says something");
-        let mut links = flight.path().len() as u32;
-        if flight.spec.destination.is_broadcast() && !flight.path().is_empty() {
-            // As many down as up.
-            links *= 2;
-            self.broadcast_ended(packet, ack);
-        } else if flight.spec.awaits_end && flight.delivered > 0 && flight.fate == Fate::Well {
-            self.tell_of_the_end(flight.clone());
-        }
-        let record = PacketRecord {
+        let mut record = PacketRecord {
             sequence: flight.sequence,
-            links,
+            links: taken as u32,
             offered: flight.offered,
             injected: flight.injected,
             delivered: flight.delivered,
             acknowledged: self.now,
             ack,
         };
-        Notice::Acknowledged(record, flight.spec)
+        let told = spec.awaits_end && flight.delivered > 0 && flight.fate == Fate::Well;
+        let queue = self.queue_of(&spec);
+        self.queues[queue].outstanding -= 1;
+        self.flag_port(spec.source);
+        if self.config.circuit == Circuit::UntilAcknowledged {
+            let mut passes = self.now + 1;
+            for &channel in self.flights.get(packet).path() {
+                self.calendar
+                    .schedule(passes, Event::Free(channel), self.now);
+                passes += self.delay(&[channel]);
+            }
+        }
+        if spec.destination.is_broadcast() && taken > 0 {
+            // As many down as up.
+            record.links *= 2;
+            self.flights.remove(packet);
+            self.broadcast_ended(packet, ack);
+        } else if told {
+            self.tell_of_the_end(packet);
+        } else {
+            self.flights.remove(packet);
+        }
+        Notice::Acknowledged(record, spec)
     }
 
     /// Schedules the news of the EOP for the destination of a packet that asks for it.
     #[cold]
-    fn tell_of_the_end(&mut self, flight: Flight<R::Path>) {
-        let arrives = self.now + 1 + self.delay(flight.path());
-        let told = self.flights.insert(flight);
-        self.schedule(arrives, Event::Ended(told));
+    fn tell_of_the_end(&mut self, packet: PacketId) {
+        let path = self.flights.get(packet).path();
+        let arrives = self.now + 1 + self.delay(path);
+        self.schedule(arrives, Event::Ended(packet));
     }
 
     /// A channel is free: the adapter or group that sends over its link has news, and the tokens that closed it are charged.

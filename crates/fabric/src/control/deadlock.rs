@@ -220,7 +220,7 @@ impl<R: Routing> Control<R> {
     /// The waits of each packet. A wait for something that is free is left out.
     fn waits(&self) -> BTreeMap<Key, Vec<Edge>> {
         let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
-        for (number, group) in self.groups.iter_enumerated() {
+        for (number, group) in self.crossbar.groups.iter_enumerated() {
             let mut next = group.waiting;
             while let Some(packet) = next {
                 let flight = self.flights.get(packet);

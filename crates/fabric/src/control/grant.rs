@@ -1,14 +1,13 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
 use super::arbitration::{self, Hop, Waiting};
-use super::packet::{ANY_LINK, Flight};
+use super::packet::{ANY_LINK, State};
+use super::queue::Offer;
 use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
-use crate::prefetch::prefetch;
 use crate::topology::{Destination, Header, Routing};
 use crate::{ChannelId, LinkId, Place, SwitchId};
-use std::collections::VecDeque;
 
 impl<R: Routing> Control<R> {
     /// A header reaches a switch and joins the group of its next step.
@@ -69,7 +68,7 @@ impl<R: Routing> Control<R> {
         let number = hop.next_group(step.group);
         if self.is_far {
             // The group is fetched meanwhile.
-            prefetch(self.groups.get(number));
+            self.crossbar.fetch(number);
             self.arrived.push((number, packet));
         } else {
             self.join(number, packet);
@@ -118,7 +117,7 @@ impl<R: Routing> Control<R> {
         let (outputs, ..) = self.crossbar.outputs(number);
         let busy = |&link: &LinkId| self.config.channels - self.free[link].count_ones();
         let mut load = outputs.iter().map(busy).sum();
-        let mut next = self.groups[number].waiting;
+        let mut next = self.crossbar.groups[number].waiting;
         while let Some(packet) = next {
             let flight = self.flights.get(packet);
             load += u32::from(flight.ready < self.now);
@@ -130,7 +129,7 @@ impl<R: Routing> Control<R> {
     /// Has a header wait in a group.
     #[inline]
     pub(super) fn join(&mut self, number: GroupId, packet: PacketId) {
-        let group = &mut self.groups[number];
+        let group = &mut self.crossbar.groups[number];
         self.flights.get_mut(packet).next = group.waiting.replace(packet);
         if !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
@@ -139,7 +138,7 @@ impl<R: Routing> Control<R> {
 
     /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
     fn winner(&self, number: GroupId) -> Option<Waiting> {
-        let group = &self.groups[number];
+        let group = &self.crossbar.groups[number];
         let first = self.header_of(number, group.waiting?);
         // Mostly one header waits.
         let Some(second) = first.1 else {
@@ -182,7 +181,7 @@ impl<R: Routing> Control<R> {
 
     /// Grants free channels of a group to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: GroupId) {
-        self.groups[number].flagged = false;
+        self.crossbar.groups[number].flagged = false;
         if self.is_cut_somewhere() {
             self.refuse_headers(motion, number);
         }
@@ -204,7 +203,8 @@ impl<R: Routing> Control<R> {
             };
             let claims = flight.path().is_empty();
             let behind = header.input + 1;
-            self.groups[number].rotation = if behind == inputs { 0 } else { behind as u16 };
+            self.crossbar.groups[number].rotation =
+                if behind == inputs { 0 } else { behind as u16 };
             self.leave(number, header.packet);
             if claims {
                 self.claim(motion, header.packet, link);
@@ -217,7 +217,7 @@ impl<R: Routing> Control<R> {
     /// Takes a header out of the list of its group.
     pub(super) fn leave(&mut self, number: GroupId, packet: PacketId) {
         let next = self.flights.get(packet).next;
-        let group = &mut self.groups[number];
+        let group = &mut self.crossbar.groups[number];
         if group.waiting == Some(packet) {
             group.waiting = next;
             return;
@@ -309,8 +309,7 @@ impl<R: Routing> Control<R> {
                 return;
             }
             let queue = &mut self.queues[queue];
-            let Some((spec, offered)) = queue.waiting.iter_mut().find_map(VecDeque::pop_front)
-            else {
+            let Some(Offer { spec, at: offered }) = queue.pop(&mut self.offers) else {
                 return;
             };
             queue.outstanding += 1;
@@ -324,8 +323,8 @@ impl<R: Routing> Control<R> {
                 let draw = Self::draw(spec.source, sequence);
                 self.routing.plan(spec.source, spec.destination, draw)
             };
-            let flight = Flight::new(spec, plan, sequence, lanes, offered, self.now);
-            let packet = self.flights.insert(flight);
+            let state = State::new(spec, plan, sequence, lanes, offered, self.now);
+            let packet = self.flights.insert(state);
             if spec.destination.is_broadcast() {
                 self.broadcasts.insert(packet, &spec);
             }

@@ -36,6 +36,7 @@ mod event;
 mod faults;
 mod grant;
 mod packet;
+mod queue;
 mod recording;
 mod ring;
 
@@ -53,15 +54,15 @@ use crate::table;
 use crate::topology::{Routing, Wiring};
 use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
 use ahead::AHEAD;
-use arbitration::{Ages, Crossbar, Group, Hop};
+use arbitration::{Ages, Crossbar, Hop};
 use broadcast::Broadcasts;
 use calendar::Calendar;
 use classes::Classes;
 use event::Event;
 use faults::Faults;
 use packet::{Fate, Flights};
+use queue::{Offer, Offers, Queue};
 use recording::Recording;
-use std::collections::VecDeque;
 use std::ops::Range;
 use typed_index_collections::TiVec;
 
@@ -74,16 +75,8 @@ struct Port {
     flagged: bool,
 }
 
-/// The packets of a traffic class at an adapter.
-#[derive(Default)]
-struct Queue {
-    /// Waiting packets and the cycle of their offer: high priority, low priority.
-    waiting: [VecDeque<(PacketSpec, Cycle)>; 2],
-    /// Packets injected and not yet acknowledged.
-    outstanding: u32,
-}
-
-/// A link, as the control plane sees it.
+/// A link, as the control plane sees it; a cache line.
+#[repr(align(64))]
 struct Link {
     hop: Hop,
     /// Packets whose first flit the link has sent.
@@ -117,7 +110,8 @@ pub(crate) struct Control<R: Routing> {
     ports: TiVec<Place, Port>,
     /// Adapter by adapter, the queues of the traffic classes.
     queues: TiVec<QueueId, Queue>,
-    groups: TiVec<GroupId, Group>,
+    /// The packets in these queues.
+    offers: Offers,
     links: TiVec<LinkId, Link>,
     /// The free channels of each link, as bits.
     free: TiVec<LinkId, u32>,
@@ -179,9 +173,9 @@ impl<R: Routing> Control<R> {
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
             ports: table::table(Place::all(wiring.places()).map(|_| Port::default())),
-            queues: table::table(QueueId::all(queues).map(|_| Queue::default())),
+            queues: table::equal(Queue::default(), queues as usize),
+            offers: Offers::default(),
             classes,
-            groups: table::equal(Group::default(), crossbar.groups()),
             links: table::table(hops.into_iter().map(link)),
             free: table::equal(all_lanes, links),
             holders: table::equal(PacketId::at(0), lanes.bound(links)),
@@ -252,8 +246,9 @@ impl<R: Routing> Control<R> {
             "hardware broadcasts need a tree: {spec:?}"
         );
         self.offered += 1;
-        let (queue, level) = (self.queue_of(&spec), usize::from(!self.is_high(&spec)));
-        self.queues[queue].waiting[level].push_back((spec, self.now));
+        let (queue, is_high) = (self.queue_of(&spec), self.is_high(&spec));
+        let offer = Offer { spec, at: self.now };
+        self.queues[queue].push(&mut self.offers, is_high, offer);
         self.flag_port(spec.source);
     }
 
@@ -338,7 +333,7 @@ impl<R: Routing> Control<R> {
             }
             self.execute(motion, cycle, notices);
             if !notices.is_empty() {
-                notices.sort_by_key(Notice::rank);
+                packet::sort(notices);
                 return Some(cycle);
             }
         }
@@ -472,7 +467,7 @@ impl<R: Routing> Control<R> {
 
     /// Has a group arbitrate in this cycle, if a header waits.
     fn flag_group(&mut self, number: GroupId) {
-        let group = &mut self.groups[number];
+        let group = &mut self.crossbar.groups[number];
         if group.waiting.is_some() && !std::mem::replace(&mut group.flagged, true) {
             self.flagged_groups.push(number);
         }
@@ -480,9 +475,8 @@ impl<R: Routing> Control<R> {
 
     /// Has an adapter inject in this cycle, if a packet waits.
     fn flag_port(&mut self, node: Place) {
-        let has_some = |queue: &Queue| queue.waiting.iter().any(|level| !level.is_empty());
         let mut classes = self.traffic_classes();
-        let waits = classes.any(|class| has_some(&self.queues[self.queue(node, class)]));
+        let waits = classes.any(|class| !self.queues[self.queue(node, class)].is_empty());
         if waits && !std::mem::replace(&mut self.ports[node].flagged, true) {
             self.flagged_ports.push(node);
         }

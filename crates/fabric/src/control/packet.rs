@@ -7,6 +7,7 @@ use crate::topology::{Climb, Destination, Header, Path, Routing};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::mem::offset_of;
 use std::num::NonZeroU32;
+use std::ops::{Deref, DerefMut};
 
 /// Priority level of a packet; the Elite has two (petrini2003 s2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,19 +105,35 @@ pub enum Notice {
 impl Notice {
     /// Order of the notices of a cycle: by adapter concerned, then kind, then packet; independent of the order of events.
     /// Packets that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
-    pub(super) fn rank(&self) -> (Place, u8, Place, u32) {
-        let any = Place::new(0);
-        match *self {
-            Notice::Delivered(_, node, _) | Notice::Damaged(_, node, _) => (node, 0, any, 0),
+    fn rank(&self) -> u128 {
+        let (adapter, kind, source, sequence) = match *self {
+            Notice::Delivered(_, node, _) | Notice::Damaged(_, node, _) => (node, 0, None, 0),
             Notice::Ended {
                 node,
                 sequence,
                 spec,
                 ..
-            } => (node, 1, spec.source, sequence),
-            Notice::Acknowledged(record, spec) => (spec.source, 2, any, record.sequence),
-            Notice::Injected(spec) => (spec.source, 3, any, 0),
-        }
+            } => (node, 1, Some(spec.source), sequence),
+            Notice::Acknowledged(record, spec) => (spec.source, 2, None, record.sequence),
+            Notice::Injected(spec) => (spec.source, 3, None, 0),
+        };
+        let source = source.map_or(0, Place::get);
+        u128::from(adapter.get()) << 72
+            | kind << 64
+            | u128::from(source) << 32
+            | u128::from(sequence)
+    }
+}
+
+/// More notices than this are sorted by ranks that are found once, and each notice is moved once.
+const MANY: usize = 8;
+
+/// Puts the notices of a cycle in their order.
+pub(super) fn sort(notices: &mut [Notice]) {
+    if notices.len() > MANY {
+        notices.sort_by_cached_key(Notice::rank);
+    } else {
+        notices.sort_by_key(Notice::rank);
     }
 }
 
@@ -141,11 +158,19 @@ pub struct PacketRecord {
     pub ack: Ack,
 }
 
-/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]). The path comes last:
-/// mostly its begin is all that is used of it ([`Flights::fetch`]).
+/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]): its state, and the
+/// channels that it has taken. The path comes last: mostly its begin is all that is used of it ([`Flights::fetch`]).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Flight<P> {
+    state: State,
+    /// Channels taken, in order; the first `taken` are valid.
+    path: P,
+}
+
+/// The state of a packet under way.
+#[derive(Clone, Debug)]
+pub(super) struct State {
     pub spec: PacketSpec,
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
@@ -169,15 +194,16 @@ pub(super) struct Flight<P> {
     pub lanes: u32,
     /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
     pub input: u16,
+    /// How many channels the packet has taken.
     taken: u8,
+    /// Whether the packet is under way, and the record not unused.
+    lives: bool,
     /// The place on the path of the first channel over which the packet was lost.
     pub broken: u8,
     /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
     /// What has become of the packet, or of this part of a broadcast, where something has failed.
     pub fate: Fate,
-    /// Channels taken, in order; the first `taken` are valid.
-    path: P,
 }
 
 /// What has become of a packet where something has failed; see [`super::faults`].
@@ -191,8 +217,8 @@ pub(super) enum Fate {
     Lost,
 }
 
-impl<P: Path> Flight<P> {
-    /// A packet that is injected now, and may take some channels of the links at first.
+impl State {
+    /// Of a packet that is injected now, and may take some channels of the links at first.
     pub fn new(
         spec: PacketSpec,
         plan: u32,
@@ -201,7 +227,7 @@ impl<P: Path> Flight<P> {
         offered: Cycle,
         now: Cycle,
     ) -> Self {
-        Flight {
+        State {
             spec,
             injected: now,
             ready: offered,
@@ -210,10 +236,10 @@ impl<P: Path> Flight<P> {
             input: 0,
             plan,
             taken: 0,
+            lives: true,
             next: None,
             only: ANY_LINK,
             lanes,
-            path: P::EMPTY,
             offered,
             delivered: 0,
             ack: None,
@@ -222,9 +248,9 @@ impl<P: Path> Flight<P> {
         }
     }
 
-    /// The part of the broadcast that leaves the switch at the end of this part by `link`, which is still to be claimed.
+    /// Of the part of the broadcast that leaves the switch at the end of this part by `link`, which is still to be claimed.
     pub fn branch(&self, link: LinkId) -> Self {
-        Flight {
+        State {
             plan: 0,
             taken: 0,
             next: None,
@@ -254,11 +280,6 @@ impl<P: Path> Flight<P> {
         }
     }
 
-    /// The channels taken so far, from the source on.
-    pub fn path(&self) -> &[ChannelId] {
-        &self.path.as_ref()[..usize::from(self.taken)]
-    }
-
     /// The header has come to a switch over a channel of a link, and waits there from now on.
     #[inline]
     pub fn come_to(&mut self, now: Cycle, hop: &Hop, lane: u32) {
@@ -267,23 +288,50 @@ impl<P: Path> Flight<P> {
         self.input = hop.input(lane) as u16;
     }
 
+    /// How many channels the packet has taken.
+    pub fn taken(&self) -> usize {
+        self.taken.into()
+    }
+
     /// Takes all channels but the first `count` off the path.
     pub fn shorten(&mut self, count: usize) {
         self.taken = self.taken.min(count as u8);
     }
+}
+
+impl<P: Path> Flight<P> {
+    /// The channels taken so far, from the source on.
+    pub fn path(&self) -> &[ChannelId] {
+        &self.path.as_ref()[..self.taken()]
+    }
 
     pub fn extend(&mut self, channel: ChannelId) {
-        self.path.as_mut()[usize::from(self.taken)] = channel;
-        self.taken += 1;
+        self.path.as_mut()[usize::from(self.state.taken)] = channel;
+        self.state.taken += 1;
+    }
+}
+
+impl<P> Deref for Flight<P> {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        &self.state
+    }
+}
+
+impl<P> DerefMut for Flight<P> {
+    fn deref_mut(&mut self) -> &mut State {
+        &mut self.state
     }
 }
 
 /// No link in particular.
 pub(super) const ANY_LINK: LinkId = LinkId::new(u32::MAX);
 
-/// Storage of flights with re-used numbers.
+/// Storage of flights with re-used numbers. A new packet takes the record of an old one, whose path stays in memory as it is:
+/// there is room for many links, and to write it would take longer than all the rest.
 pub(super) struct Flights<P> {
-    flights: Vec<Option<Flight<P>>>,
+    flights: Vec<Flight<P>>,
     unused: Vec<PacketId>,
 }
 
@@ -295,25 +343,39 @@ impl<P: Path> Flights<P> {
         }
     }
 
-    pub fn insert(&mut self, flight: Flight<P>) -> PacketId {
+    /// Adds a packet that has taken no channel.
+    pub fn insert(&mut self, state: State) -> PacketId {
+        debug_assert!(state.lives && state.taken == 0, "a packet begins");
         if let Some(packet) = self.unused.pop() {
-            self.flights[packet.place()] = Some(flight);
+            self.flights[packet.place()].state = state;
             return packet;
         }
-        self.flights.push(Some(flight));
+        let path = P::EMPTY;
+        self.flights.push(Flight { state, path });
         PacketId::at(self.flights.len() - 1)
     }
 
+    /// Adds a packet like another one, with its path.
+    pub fn insert_like(&mut self, packet: PacketId) -> PacketId {
+        let mut flight = self.get(packet).clone();
+        let taken = std::mem::take(&mut flight.state.taken);
+        let twin = self.insert(flight.state);
+        let record = self.get_mut(twin);
+        record.path = flight.path;
+        record.state.taken = taken;
+        twin
+    }
+
     pub fn get(&self, packet: PacketId) -> &Flight<P> {
-        self.flights[packet.place()]
-            .as_ref()
-            .expect("the packet is under way")
+        let flight = &self.flights[packet.place()];
+        assert!(flight.lives, "the packet is under way");
+        flight
     }
 
     pub fn get_mut(&mut self, packet: PacketId) -> &mut Flight<P> {
-        self.flights[packet.place()]
-            .as_mut()
-            .expect("the packet is under way")
+        let flight = &mut self.flights[packet.place()];
+        assert!(flight.lives, "the packet is under way");
+        flight
     }
 
     /// Has the processor fetch the record of a packet, with as much of the path as the longest path of a tree takes: there is room
@@ -325,23 +387,22 @@ impl<P: Path> Flights<P> {
         prefetch_front(self.flights.get(packet.place()), front);
     }
 
-    pub fn remove(&mut self, packet: PacketId) -> Flight<P> {
+    /// The packet is done: its number may be used again.
+    pub fn remove(&mut self, packet: PacketId) {
+        self.get_mut(packet).state.lives = false;
         self.unused.push(packet);
-        self.flights[packet.place()]
-            .take()
-            .expect("the packet is under way")
     }
 
     /// Whether a packet is under way and has taken `channel`.
     pub fn holds(&self, packet: PacketId, channel: ChannelId) -> bool {
         let flight = &self.flights[packet.place()];
-        flight
-            .as_ref()
-            .is_some_and(|flight| flight.path().contains(&channel))
+        flight.lives && flight.path().contains(&channel)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (PacketId, &Flight<P>)> {
         let flights = self.flights.iter().enumerate();
-        flights.filter_map(|(place, flight)| Some((PacketId::at(place), flight.as_ref()?)))
+        flights
+            .filter(|(_, flight)| flight.lives)
+            .map(|(place, flight)| (PacketId::at(place), flight))
     }
 }

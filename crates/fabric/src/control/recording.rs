@@ -171,7 +171,7 @@ impl<R: Routing> Control<R> {
     /// The headers that wait at switches for a channel.
     fn waiting(&self) -> Vec<Hold> {
         let mut found = Vec::new();
-        for (number, group) in self.groups.iter_enumerated() {
+        for (number, group) in self.crossbar.groups.iter_enumerated() {
             let mut next = group.waiting;
             while let Some(packet) = next {
                 let flight = self.flights.get(packet);

@@ -54,7 +54,9 @@ impl<R: Routing> Control<R> {
     /// destinations below. If no branch is left, the broadcast is sunk at the switch.
     #[cold]
     pub(in crate::control) fn refuse_branch(&mut self, motion: &mut impl Motion, branch: PacketId) {
-        let flight = self.flights.remove(branch);
+        let flight = self.flights.get(branch);
+        let (link, destination) = (flight.only, flight.spec.destination);
+        self.flights.remove(branch);
         let Part { root, parent, .. } = self
             .broadcasts
             .parts
@@ -64,8 +66,8 @@ impl<R: Routing> Control<R> {
         let whole = self.broadcasts.whole(root);
         whole.parts.retain(|&part| part != branch);
         whole.failed = true;
-        let nodes = self.destinations_below(flight.only, flight.spec.destination);
-        let End::Switch { switch, .. } = self.wiring().ends(flight.only).0 else {
+        let nodes = self.destinations_below(link, destination);
+        let End::Switch { switch, .. } = self.wiring().ends(link).0 else {
             unreachable!("a branch starts at a switch");
         };
         let junction = self.broadcasts.junctions.get_mut(&switch);

@@ -81,11 +81,10 @@ impl<R: Routing> Control<R> {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;
         let beyond: Vec<ChannelId> = flight.path().iter().skip(place + 1).copied().collect();
-        let mut told = flight.clone();
-        if told.spec.awaits_end && told.delivered > 0 {
-            told.ack = Some(Ack::TimedOut);
+        if flight.spec.awaits_end && flight.delivered > 0 {
             let arrives = self.now + 1 + self.delay(&beyond);
-            let told = self.flights.insert(told);
+            let told = self.flights.insert_like(packet);
+            self.flights.get_mut(told).ack = Some(Ack::TimedOut);
             self.schedule(arrives, Event::Ended(told));
         }
         if self.config.circuit == Circuit::UntilAcknowledged && !beyond.is_empty() {

@@ -70,7 +70,7 @@ impl<R: Routing> Control<R> {
         let (outputs, ..) = self.crossbar.outputs(number);
         let none_lives = outputs.iter().all(|&link| self.is_cut(link));
         let mut refused = Vec::new();
-        let mut next = self.groups[number].waiting;
+        let mut next = self.crossbar.groups[number].waiting;
         while let Some(packet) = next {
             let flight = self.flights.get(packet);
             next = flight.next;

@@ -16,7 +16,8 @@
 
 use super::{Control, Faults};
 use crate::control::arbitration;
-use crate::control::packet::Flight;
+use crate::control::packet::State;
+use crate::control::queue::Offer;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
 use crate::id::QueueId;
 use crate::topology::{DeadLinks, Destination, End, Header, Routing};
@@ -172,8 +173,7 @@ impl<R: Routing> Control<R> {
         queue: QueueId,
         notices: &mut Vec<Notice>,
     ) -> bool {
-        let mut levels = self.queues[queue].waiting.iter();
-        let Some(&(spec, offered)) = levels.find_map(|level| level.front()) else {
+        let Some(Offer { spec, at: offered }) = self.queues[queue].first(&self.offers) else {
             return false;
         };
         let node = spec.source;
@@ -183,14 +183,13 @@ impl<R: Routing> Control<R> {
             return false;
         }
         let queue = &mut self.queues[queue];
-        let level = queue.waiting.iter_mut().find(|level| !level.is_empty());
-        level.expect("just seen").pop_front();
+        queue.pop(&mut self.offers);
         queue.outstanding += 1;
         self.ports[node].sequence = sequence.wrapping_add(1);
-        let mut flight = Flight::new(spec, 0, sequence, 0, offered, self.now);
-        flight.fate = Fate::Refused(Ack::Unreachable);
-        flight.ack = Some(Ack::Unreachable);
-        let packet = self.flights.insert(flight);
+        let mut state = State::new(spec, 0, sequence, 0, offered, self.now);
+        state.fate = Fate::Refused(Ack::Unreachable);
+        state.ack = Some(Ack::Unreachable);
+        let packet = self.flights.insert(state);
         self.schedule(self.now + 1, Event::Acknowledged(packet));
         notices.push(Notice::Injected(spec));
         true
