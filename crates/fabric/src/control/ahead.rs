@@ -182,18 +182,21 @@ impl<R: Routing> Control<R> {
                 prefetch(self.free.get(link));
             }
         }
-        if let Some(number) = group(3) {
-            let waiting = self.crossbar.groups[number].waiting;
-            let flight = waiting.map(|packet| self.flights.get(packet));
-            if let Some(&channel) = flight.and_then(|flight| flight.path().last()) {
+        if let Some(number) = group(3)
+            && let Some(packet) = self.crossbar.groups[number].waiting
+        {
+            let flight = self.flights.get(packet);
+            if let Some(&channel) = flight.path().last() {
                 motion.fetch_channel(channel);
             }
-            let lanes = flight.map_or(0, |flight| flight.lanes);
-            for &link in self.crossbar.outputs(number).0 {
+            // Mostly one header waits, and takes this link.
+            if let Some(link) = self.choice(number, flight) {
+                let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
                 let lane = (self.free[link] & lanes).trailing_zeros();
                 let channel = self.lanes.channel(link, lane.min(self.lanes.count - 1));
                 motion.fetch_channel(channel);
                 prefetch(self.holders.get(channel));
+                prefetch(self.links.get(link));
             }
         }
     }

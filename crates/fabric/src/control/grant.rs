@@ -1,7 +1,7 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
 use super::arbitration::{self, Hop, Waiting};
-use super::packet::{ANY_LINK, State};
+use super::packet::{ANY_LINK, Flight, State};
 use super::queue::Offer;
 use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
@@ -189,19 +189,13 @@ impl<R: Routing> Control<R> {
             let Some(header) = self.winner(number) else {
                 return;
             };
-            let (outputs, switch, inputs) = self.crossbar.outputs(number);
             let flight = self.flights.get(header.packet);
-            let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
-            let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
-            let free = |link: LinkId| self.free[link] & lanes;
-            let link = match flight.only {
-                ANY_LINK => arbitration::least_loaded(outputs, spread, free),
-                only => Some(only),
-            };
+            let link = self.choice(number, flight);
             let Some(link) = link else {
                 return;
             };
             let claims = flight.path().is_empty();
+            let (_, _, inputs) = self.crossbar.outputs(number);
             let behind = header.input + 1;
             self.crossbar.groups[number].rotation =
                 if behind == inputs { 0 } else { behind as u16 };
@@ -212,6 +206,19 @@ impl<R: Routing> Control<R> {
                 self.grant(motion, header.packet, link);
             }
         }
+    }
+
+    /// The link that a header takes if it may go now: the least loaded one of its group that it may take.
+    #[inline]
+    pub(super) fn choice(&self, number: GroupId, flight: &Flight<R::Path>) -> Option<LinkId> {
+        if flight.only != ANY_LINK {
+            return Some(flight.only);
+        }
+        let (outputs, switch, _) = self.crossbar.outputs(number);
+        let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
+        let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
+        let free = |link: LinkId| self.free[link] & lanes;
+        arbitration::least_loaded(outputs, spread, free)
     }
 
     /// Takes a header out of the list of its group.
