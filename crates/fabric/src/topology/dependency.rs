@@ -15,7 +15,6 @@ use super::{End, Header, LinkId, Place, Routing, SwitchId, Wiring, with_routing}
 use crate::Config;
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::csr::Csr;
-use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
@@ -83,17 +82,17 @@ pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
 
 fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle> {
     let wiring = routing.wiring();
-    let mut edges = BTreeSet::new();
+    let mut follower = Follower::new(routing);
     for source in Place::all(wiring.nodes()) {
         for destination in Place::all(wiring.nodes()) {
             let plans = routing.plans(source, destination);
             let detours = config.faults.iter().flat_map(|_| routing.detours());
             for plan in plans.into_iter().chain(detours) {
-                follow(routing, source, destination, plan, &mut edges);
+                follower.follow(source, destination, plan);
             }
         }
     }
-    shortest_cycle(edges.into_iter().collect(), wiring)
+    shortest_cycle(follower.edges().collect(), wiring)
 }
 
 /// The shortest cycle through the first channel that is in a cycle.
@@ -130,59 +129,99 @@ fn shortest_cycle(mut edges: Vec<Edge>, wiring: &dyn Wiring) -> Option<Dependenc
     })
 }
 
-/// Adds what the packets from a source to a destination may hold and wait for.
-fn follow<R: Routing>(
-    routing: &R,
-    source: Place,
-    destination: Place,
-    plan: u32,
-    edges: &mut BTreeSet<Edge>,
-) {
-    let wiring = routing.wiring();
-    let all = 0..wiring.classes();
-    let classes = |class: Option<u32>| class.map_or(all.clone(), |class| class..class + 1);
-    let mut held: Vec<Vertex> = Vec::new();
-    let mut links = vec![wiring.injection(source)];
-    for hops in 0.. {
-        let ends = links.iter().map(|&link| (link, wiring.ends(link).1));
-        let switches = ends.filter_map(|(link, end)| match end {
-            End::Switch { switch, .. } => Some((link, switch)),
-            End::Node(_) => None,
-        });
-        let switches: Vec<(LinkId, SwitchId)> = switches.collect();
-        if switches.is_empty() {
-            return;
+/// Follows packets, and notes what they hold and wait for. Its lists are used again for each packet: millions are followed.
+struct Follower<'a, R> {
+    routing: &'a R,
+    wiring: &'a dyn Wiring,
+    /// By channel: those that a packet which holds it may wait for.
+    behind: Vec<Vec<Vertex>>,
+    /// The links over which a packet may have come, and the channels of which it may hold one.
+    links: Vec<LinkId>,
+    held: Vec<Vertex>,
+    /// The links and channels that it may take next.
+    next: Vec<LinkId>,
+    channels: Vec<Vertex>,
+}
+
+impl<'a, R: Routing> Follower<'a, R> {
+    fn new(routing: &'a R) -> Self {
+        let wiring = routing.wiring();
+        Follower {
+            routing,
+            wiring,
+            behind: vec![Vec::new(); (wiring.links() * wiring.classes()) as usize],
+            links: Vec::new(),
+            held: Vec::new(),
+            next: Vec::new(),
+            channels: Vec::new(),
         }
-        let mut next: Vec<LinkId> = Vec::new();
-        let mut class = None;
-        for (input, switch) in switches {
-            let step = routing.step(&Header {
+    }
+
+    /// What has been noted.
+    fn edges(&self) -> impl Iterator<Item = Edge> {
+        let behind = (0..).zip(&self.behind);
+        behind.flat_map(|(held, next)| next.iter().map(move |&next| (held, next)))
+    }
+
+    /// Notes what the packets from a source to a destination may hold and wait for.
+    fn follow(&mut self, source: Place, destination: Place, plan: u32) {
+        self.held.clear();
+        self.links.clear();
+        self.links.push(self.wiring.injection(source));
+        for hops in 0.. {
+            let class = self.find_next(|at, input| Header {
                 source,
                 destination,
-                at: switch,
+                at,
                 input,
                 plan,
                 hops,
             });
+            if self.next.is_empty() {
+                return;
+            }
+            let all = self.wiring.classes();
+            let classes = class.map_or(0..all, |class| class..class + 1);
+            self.channels.clear();
+            for link in &self.next {
+                let channels = classes.clone().map(|class| link.get() * all + class);
+                self.channels.extend(channels);
+            }
+            for &before in &self.held {
+                let behind = &mut self.behind[before as usize];
+                for &after in &self.channels {
+                    if !behind.contains(&after) {
+                        behind.push(after);
+                    }
+                }
+            }
+            std::mem::swap(&mut self.held, &mut self.channels);
+            std::mem::swap(&mut self.links, &mut self.next);
+        }
+    }
+
+    /// Finds the links that packets may take from the switches to which they have come, none at their nodes. Returns the class of
+    /// the channels.
+    fn find_next(&mut self, header: impl Fn(SwitchId, LinkId) -> Header) -> Option<u32> {
+        self.next.clear();
+        let mut class = None;
+        for &input in &self.links {
+            let End::Switch { switch, .. } = self.wiring.ends(input).1 else {
+                continue;
+            };
+            let step = self.routing.step(&header(switch, input));
             class = step.class;
             let mut group = 0;
-            for port in 0..wiring.ports(switch) {
-                group += u32::from(port > 0 && routing.begins_group(switch, port));
+            for port in 0..self.wiring.ports(switch) {
+                group += u32::from(port > 0 && self.routing.begins_group(switch, port));
                 if group == step.group {
-                    next.push(wiring.output(switch, port));
+                    self.next.push(self.wiring.output(switch, port));
                 }
             }
         }
-        next.sort_unstable();
-        next.dedup();
-        let channels = next
-            .iter()
-            .flat_map(|&link| classes(class).map(move |class| link.get() * all.end + class));
-        let channels: Vec<Vertex> = channels.collect();
-        for &before in &held {
-            edges.extend(channels.iter().map(|&after| (before, after)));
-        }
-        (held, links) = (channels, next);
+        self.next.sort_unstable();
+        self.next.dedup();
+        class
     }
 }
 

@@ -1,6 +1,6 @@
 //! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
-use super::{Header, Place, Routing, SwitchId, cycle_of};
+use super::{Follower, Header, Place, Routing, SwitchId, cycle_of};
 use crate::topology::graph::Plan;
 use crate::topology::{Arities, Destination, Dragonfly, Graph, HyperX, Step, UpDown, Wiring};
 use crate::{Ascent, Config, LinkId, Misrouting};
@@ -98,17 +98,17 @@ fn graphs_list_their_dependencies() {
             .expect("it lists")
             .into_iter()
             .collect();
-        let mut followed = BTreeSet::new();
+        let mut follower = Follower::new(&routing);
         for source in Place::all(switches) {
             for node in Place::all(switches) {
                 for plan in routing.plans(source, node) {
-                    super::follow(&routing, source, node, plan, &mut followed);
+                    follower.follow(source, node, plan);
                 }
             }
         }
         let inner = |link| routing.wiring().link_level(link) == 1;
-        let edges = followed
-            .into_iter()
+        let edges = follower
+            .edges()
             .map(|(held, next)| (LinkId::new(held), LinkId::new(next)));
         let edges: BTreeSet<_> = edges.filter(|&(a, b)| inner(a) && inner(b)).collect();
         assert!(
