@@ -84,10 +84,7 @@ impl<R: Routing> Control<R> {
             }
             Event::Stops(channel) => motion.fetch(Foreseen::Stops(channel)),
             Event::Room(channel) => motion.fetch(Foreseen::Room(channel)),
-            Event::Due(link) => {
-                prefetch(self.links.get(link));
-                motion.fetch(Foreseen::Due(link));
-            }
+            Event::Due(link) => motion.fetch(Foreseen::Due(link)),
             Event::Turn(adapter) => motion.fetch(Foreseen::Turn(adapter)),
             Event::Free(channel) => {
                 let link = self.lanes.link(channel);
@@ -187,7 +184,8 @@ impl<R: Routing> Control<R> {
         {
             let flight = self.flights.get(packet);
             if let Some(&channel) = flight.path().last() {
-                motion.fetch_channel(channel);
+                // What is told of arrivals there is all that a grant needs.
+                motion.fetch(motion::Event::Starts(channel));
             }
             // Mostly one header waits, and takes this link.
             if let Some(link) = self.choice(number, flight) {

@@ -119,16 +119,16 @@ impl<R: Routing> Control<R> {
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
-    /// over a channel upstream, if it has not come from an adapter.
+    /// over a channel upstream, if it has not come from an adapter; if the link ends in a node, the flit arrives there in cycle
+    /// `arrival`.
     pub(super) fn tail_sent(
         &mut self,
         channel: ChannelId,
         sent: Cycle,
         upstream: Option<ChannelId>,
+        arrival: Option<Cycle>,
     ) {
-        let hop = &self.links[self.lanes.link(channel)].hop;
-        let (last, arrival) = (hop.ejects(), sent + hop.delay());
-        if last {
+        if let Some(arrival) = arrival {
             let packet = self.holders[channel];
             self.schedule(arrival, Event::Delivered(packet));
         }
@@ -138,7 +138,7 @@ impl<R: Routing> Control<R> {
             } else if let Some(before) = upstream {
                 self.schedule(sent + 2, Event::Free(before));
             }
-            if last {
+            if let Some(arrival) = arrival {
                 self.schedule(arrival + 2, Event::Free(channel));
             }
         }

@@ -502,17 +502,22 @@ impl<R: Routing> Witness for Control<R> {
 
     #[expect(clippy::inline_always, reason = "as it is with the other moments")]
     #[inline(always)]
-    fn note_tail(&mut self, channel: ChannelId, cycle: Cycle, upstream: Option<ChannelId>) {
+    fn note_tail(
+        &mut self,
+        channel: ChannelId,
+        cycle: Cycle,
+        upstream: Option<ChannelId>,
+        arrival: Option<Cycle>,
+    ) {
         if let Some(recording) = &mut self.recording {
             recording.moved(Moved::Tail(channel, cycle), self.now);
         }
         if self.faults.is_some() {
             self.tail_passes(channel, cycle);
         }
-        let hop = &self.links[self.lanes.link(channel)].hop;
         // With circuits, only the tail on the last link has a consequence.
-        if hop.ejects() || self.config.circuit.ends_with_the_tail() {
-            self.tail_sent(channel, cycle, upstream);
+        if arrival.is_some() || self.config.circuit.ends_with_the_tail() {
+            self.tail_sent(channel, cycle, upstream, arrival);
         }
     }
 

@@ -186,6 +186,8 @@ impl FlitMover {
         let state = &mut self.links[link];
         state.last = Some((number, now));
         state.carried.flits += 1;
+        let wire = &self.wiring.wires[link];
+        let arrival = now + Cycle::from(wire.delay);
         let channel = &mut self.channels[number];
         channel.sent += 1;
         if channel.sent == 1 {
@@ -195,9 +197,8 @@ impl FlitMover {
             && worm.flits == channel.sent
         {
             state.unsent -= 1;
-            witness.note_tail(number, now, worm.upstream);
+            witness.note_tail(number, now, worm.upstream, wire.ejects.then_some(arrival));
         }
-        let arrival = now + Cycle::from(self.wiring.wires[link].delay);
         self.arrivals[arrival as usize % ARRIVALS].push(number);
         self.on_wires += 1;
     }

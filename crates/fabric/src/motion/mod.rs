@@ -134,8 +134,14 @@ pub trait Witness {
     fn note(&mut self, moment: Moved);
 
     /// Takes note of a tail ([`Moved::Tail`]), anywhere. The mover has at hand over which channel the worm has come, if not from
-    /// an adapter, and the packet would have to be fetched.
-    fn note_tail(&mut self, channel: ChannelId, cycle: Cycle, upstream: Option<ChannelId>);
+    /// an adapter, and when the tail arrives, if at a node; the records of the control plane that tell would have to be fetched.
+    fn note_tail(
+        &mut self,
+        channel: ChannelId,
+        cycle: Cycle,
+        upstream: Option<ChannelId>,
+        arrival: Option<Cycle>,
+    );
 
     /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;

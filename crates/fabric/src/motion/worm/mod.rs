@@ -281,7 +281,7 @@ impl WormMover {
         }
         if let Some(channel) = first(2) {
             let this = &self.channels[channel];
-            self.fetch_channel(this.up);
+            prefetch(self.channels.get(this.up));
             prefetch(self.channels.get(this.down));
             witness.fetch_packet(channel);
         }
@@ -498,8 +498,10 @@ impl Motion for WormMover {
         }
         self.marked.clear();
         for place in 0..self.headers.len() {
-            if let Some(&channel) = self.headers.get(place + STAGE) {
-                self.fetch_channel(channel);
+            if let Some(&channel) = self.headers.get(place + STAGE)
+                && self.channels[channel].down == self.specials.nowhere
+            {
+                self.fetch_link(self.link_of(channel));
             }
             self.limit(self.headers[place], now, witness);
         }

@@ -74,15 +74,16 @@ impl WormMover {
     /// The header of a channel's worm has arrived in this cycle: if the header has found no way on, the buffer fills.
     pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
         let this = &self.channels[channel];
+        let behind = this.sent.at(now).wrapping_sub(self.buffer);
+        let room = self.room(this.down, behind, now);
+        if room == u32::MAX {
+            // All branches move. The record of the link need not be fetched.
+            return;
+        }
         let number = self.link_of(channel);
-        let link = &self.links[number];
-        if link.mover == channel {
-            let behind = this.sent.at(now).wrapping_sub(self.buffer);
-            // Where all branches move, there is no bound.
-            let full = now + u64::from(self.room(this.down, behind, now));
-            if full < link.next {
-                self.foresee(number, full, now, witness);
-            }
+        let (link, full) = (&self.links[number], now + u64::from(room));
+        if link.mover == channel && full < link.next {
+            self.foresee(number, full, now, witness);
         }
     }
 
@@ -161,14 +162,15 @@ impl WormMover {
         let began = link.rest(end);
         self.settled = self.settled.max(link.since);
         link.unsent &= !(1 << self.lanes.lane(channel));
-        let ejects = link.ejects;
+        let (ejects, delay) = (link.ejects, link.delay);
         let state = &mut self.channels[channel];
         state.sent = Line::standing(state.flits);
         let upstream = (state.up != self.specials.source).then_some(state.up);
         if ejects {
             self.note_run(number, began, end);
         }
-        witness.note_tail(channel, end - 1, upstream);
+        let arrival = ejects.then_some(end - 1 + u64::from(delay));
+        witness.note_tail(channel, end - 1, upstream, arrival);
         true
     }
 }
