@@ -120,9 +120,16 @@ impl<R: Routing> Control<R> {
                     Sender::Group(group) => self.crossbar.fetch(group),
                 }
             }
+            Event::Delivered(packet) => {
+                // The answer, which mostly comes at once, asks for the delay of the last link.
+                if let Some(&channel) = self.flights.get(packet).path().last() {
+                    prefetch(self.links.get(self.lanes.link(channel)));
+                }
+            }
             Event::Acknowledged(packet) => {
                 let flight = self.flights.get(packet);
                 prefetch(self.queues.get(self.queue_of(&flight.spec)));
+                prefetch(self.ports.get(flight.spec.source));
                 if self.config.circuit == Circuit::UntilAcknowledged {
                     for &channel in flight.path() {
                         prefetch(self.links.get(self.lanes.link(channel)));

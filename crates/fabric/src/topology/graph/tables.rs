@@ -20,8 +20,8 @@ const FAR: u8 = u8::MAX;
 /// The tables of a graph; see the essay of the module.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// By position of a rail: its leaf.
-    pub leaf: Vec<u16>,
+    /// By position of a rail.
+    pub homes: Vec<Home>,
     /// By leaf: its switch.
     pub leaves: Vec<u32>,
     /// By switch.
@@ -32,6 +32,14 @@ pub(super) struct Tables {
     ports: Vec<u16>,
     /// The most ports of a list, at least 1.
     pub widest: u32,
+}
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Home {
+    pub leaf: u16,
+    /// The port of the leaf.
+    pub port: u16,
 }
 
 /// What is kept of a switch.
@@ -67,11 +75,14 @@ impl Tables {
     pub fn new(graph: &Graph) -> Self {
         let leaves: BTreeSet<u32> = graph.seats.iter().map(|&(switch, _)| switch).collect();
         let leaves: Vec<u32> = leaves.into_iter().collect();
-        let leaf = |&(switch, _): &(u32, u32)| {
+        let home = |&(switch, port): &(u32, u32)| {
             let leaf = leaves.binary_search(&switch);
-            leaf.expect("it has nodes") as u16
+            Home {
+                leaf: leaf.expect("it has nodes") as u16,
+                port: port as u16,
+            }
         };
-        let leaf = graph.seats.iter().map(leaf).collect();
+        let homes = graph.seats.iter().map(home).collect();
         let distances = Distances::new(&graph.neighbours, &leaves);
         let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
         // By leaf: the ports of the ways that begin with a link down, and with a link up.
@@ -125,7 +136,7 @@ impl Tables {
             .iter()
             .map(|pair| pair.legal.count.max(pair.down.count));
         Tables {
-            leaf,
+            homes,
             leaves,
             rows: begins,
             entries: rows.all,

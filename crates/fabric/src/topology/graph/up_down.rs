@@ -20,7 +20,7 @@
 //! *No deadlock.* All ways are legal; [`Routing::dependencies`] lists what a packet may hold and wait for, from the tables.
 
 use super::Graph;
-use super::tables::{List, Row, Tables};
+use super::tables::{Home, List, Row, Tables};
 use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
@@ -41,6 +41,14 @@ pub struct UpDown {
     tables: Arc<Tables>,
 }
 
+/// How a header may leave a switch.
+enum Choices<'a> {
+    /// By one of these ports, towards the switch of its destination.
+    Onward(&'a [u16]),
+    /// By the port of its destination.
+    Home(u16),
+}
+
 impl UpDown {
     /// The routing of a graph by a rule for the choice among links.
     pub fn new(graph: &Graph, ascent: Ascent) -> Self {
@@ -51,16 +59,16 @@ impl UpDown {
         }
     }
 
-    /// The ports by which a header may leave a switch, if it is not at the switch of its destination.
+    /// How a header may leave a switch.
     #[inline]
-    fn choices(&self, header: &Header) -> Option<&[u16]> {
+    fn choices(&self, header: &Header) -> Choices<'_> {
         let row = self.row(header.at);
-        let leaf = self.leaf(header.destination);
+        let Home { leaf, port } = self.home(header.destination);
         if leaf == row.leaf {
-            return None;
+            return Choices::Home(port);
         }
         let may_climb = self.graph.cabling.is_up(header.input);
-        Some(self.tables.ports(self.tables.list(row, leaf, may_climb)))
+        Choices::Onward(self.tables.ports(self.tables.list(row, leaf, may_climb)))
     }
 
     /// The row of a switch.
@@ -69,10 +77,10 @@ impl UpDown {
         self.tables.rows[within(switch.get(), self.tables.rows.len())]
     }
 
-    /// The leaf of a destination.
+    /// Where a destination is.
     #[inline]
-    fn leaf(&self, destination: Place) -> u16 {
-        self.tables.leaf[within(destination.get(), self.tables.leaf.len())]
+    fn home(&self, destination: Place) -> Home {
+        self.tables.homes[within(destination.get(), self.tables.homes.len())]
     }
 
     /// Where in a list of ports the packets of a plan begin to count.
@@ -193,7 +201,7 @@ impl Routing for UpDown {
 
     fn settle(&self, header: &Header, mut load: impl FnMut(u32) -> u32) -> u32 {
         let choices = match self.choices(header) {
-            Some(choices) if choices.len() > 1 => choices,
+            Choices::Onward(choices) if choices.len() > 1 => choices,
             _ => return header.plan,
         };
         // So many plans in a row begin with all the links, in their order; behind the last plan they go on with those that begin
@@ -220,16 +228,15 @@ impl Routing for UpDown {
 
     #[inline]
     fn fetch(&self, switch: SwitchId, destination: Place) {
-        self.tables.fetch(self.row(switch), self.leaf(destination));
+        let leaf = self.home(destination).leaf;
+        self.tables.fetch(self.row(switch), leaf);
     }
 
     #[inline]
     fn step(&self, header: &Header) -> Step {
-        let group = if let Some(choices) = self.choices(header) {
-            self.port(header, choices, header.plan)
-        } else {
-            let seats = &self.graph.seats;
-            seats[within(header.destination.get(), seats.len())].1
+        let group = match self.choices(header) {
+            Choices::Onward(choices) => self.port(header, choices, header.plan),
+            Choices::Home(port) => port.into(),
         };
         Step { group, class: None }
     }
