@@ -28,7 +28,7 @@
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
-use super::misroute::{self, Way};
+use super::misroute;
 use super::routing::{DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
@@ -317,12 +317,9 @@ impl Routing for Dragonfly {
             return header.plan;
         }
         let to = header.destination.get() / self.arities.terminals;
-        let way = |plan| Way {
-            plan,
-            hops: self.hops(header.at.get(), to, plan),
-        };
-        let ways = [way(header.plan % self.links), way(header.plan)];
-        misroute::better(self, header, ways, load)
+        let hops = |plan| self.hops(header.at.get(), to, plan);
+        let plans = [header.plan % self.links, header.plan];
+        misroute::better(self, header, plans, hops, load)
     }
 
     #[inline]

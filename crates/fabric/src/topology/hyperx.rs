@@ -19,7 +19,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
-use super::misroute::{self, Way};
+use super::misroute;
 use super::routing::{DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
@@ -248,18 +248,14 @@ impl Routing for HyperX {
             return header.plan;
         }
         let to = header.destination.get() / self.terminals;
-        let (via, hops) = HyperX::read(header.plan);
-        let ways = [
-            Way {
-                plan: 0,
-                hops: self.distance(header.at.get(), to),
-            },
-            Way {
-                plan: header.plan,
-                hops: hops + self.distance(via, to),
-            },
-        ];
-        misroute::better(self, header, ways, load)
+        let hops = |plan| {
+            if plan == 0 {
+                return self.distance(header.at.get(), to);
+            }
+            let (via, hops) = HyperX::read(plan);
+            hops + self.distance(via, to)
+        };
+        misroute::better(self, header, [0, header.plan], hops, load)
     }
 
     #[inline]

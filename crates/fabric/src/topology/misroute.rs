@@ -18,30 +18,23 @@ impl Misrouting {
     }
 }
 
-/// A way: its plan, and its links between switches.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Way {
-    pub plan: u32,
-    pub hops: u32,
-}
-
-/// The better plan of two by UGAL-L: the minimal way, unless it promises to take longer.
+/// The better plan of two by UGAL-L: the minimal way, unless it promises to take longer. `hops` tells the links of a way between
+/// switches. Where the minimal way is not loaded, nothing is asked of the other one.
 pub(super) fn better(
     routing: &impl Routing,
     header: &Header,
-    [minimal, other]: [Way; 2],
+    [minimal, other]: [u32; 2],
+    hops: impl Fn(u32) -> u32,
     mut load: impl FnMut(u32) -> u32,
 ) -> u32 {
-    let mut cost = |way: Way| {
-        let Step { group, .. } = routing.step(&Header {
-            plan: way.plan,
-            ..*header
-        });
-        load(group) * way.hops
+    let mut load_of = |plan| {
+        let Step { group, .. } = routing.step(&Header { plan, ..*header });
+        load(group)
     };
-    if cost(minimal) <= cost(other) {
-        minimal.plan
+    let least = load_of(minimal);
+    if least == 0 || least * hops(minimal) <= load_of(other) * hops(other) {
+        minimal
     } else {
-        other.plan
+        other
     }
 }
