@@ -6,15 +6,19 @@
 use super::Control;
 use super::arbitration::Sender;
 use super::event::{Event, KINDS};
-use crate::Circuit;
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, at_stage, prefetch};
-use crate::topology::Routing;
+use crate::topology::{Destination, Routing};
+use crate::{ChannelId, Circuit};
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
 /// long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
+
+/// How many events ahead the entry is fetched that the routing reads when a header arrives, where it reads long lists: the packet
+/// names the entry.
+const THIRD: usize = 3;
 
 /// How far ahead of the group or adapter that has its turn the first stage of fetching is.
 pub(super) const AHEAD: usize = 4 * STAGE;
@@ -60,6 +64,11 @@ impl<R: Routing> Control<R> {
         for &event in events.iter().take(SECOND) {
             self.fetch_neighbours(motion, event);
         }
+        if R::LISTS {
+            for &event in events.iter().take(THIRD) {
+                self.fetch_entry(motion, event);
+            }
+        }
     }
 
     /// Has the processor fetch the records that the events behind the one at `place` need.
@@ -70,6 +79,11 @@ impl<R: Routing> Control<R> {
         }
         if let Some(&event) = events.get(place + SECOND) {
             self.fetch_neighbours(motion, event);
+        }
+        if R::LISTS
+            && let Some(&event) = events.get(place + THIRD)
+        {
+            self.fetch_entry(motion, event);
         }
     }
 
@@ -140,31 +154,46 @@ impl<R: Routing> Control<R> {
         }
     }
 
-    /// Asks for the records that tell the loads of the groups among which headers at their first switches choose.
-    #[inline(never)]
-    pub(super) fn look_at_choices(&mut self) {
-        let mut groups = std::mem::take(&mut self.choices);
-        for &channel in &self.unsettled {
-            let (header, hop) = self.unsettled_header(channel);
-            // As if nothing were loaded: a routing that asks for more loads then mostly asks for these only.
-            self.routing.settle(&header, |group| {
-                let number = hop.next_group(group);
-                self.crossbar.fetch(number);
-                groups.push(number);
-                0
-            });
+    /// Asks for the entry that the routing will read, if the event is a header's arrival.
+    #[inline]
+    fn fetch_entry(&self, motion: &impl Motion, event: Event) {
+        if let Event::Starts(channel) = event
+            && motion.fetch_neighbours(motion::Event::Starts(channel))
+            && let Some(flight) = self.flights.find(self.holders[channel])
+            && let Destination::Node(node) = flight.spec.destination
+        {
+            let switch = self.links[self.lanes.link(channel)].hop.switch;
+            self.routing.fetch(switch, node);
         }
-        for &number in &groups {
+    }
+
+    /// Asks for the groups among which a header chooses that has come over a channel to its first switch.
+    #[inline(never)]
+    pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
+        let mut groups = std::mem::take(&mut self.choices);
+        let (header, hop) = self.unsettled_header(channel);
+        // As if nothing were loaded: a routing that asks for more loads then mostly asks for these only.
+        self.routing.settle(&header, |group| {
+            let number = hop.next_group(group);
+            self.crossbar.fetch(number);
+            groups.push(number);
+            0
+        });
+        self.choices = groups;
+    }
+
+    /// Asks for what tells the loads of these groups.
+    #[inline(never)]
+    pub(super) fn look_at_loads(&mut self) {
+        for &number in &self.choices {
             self.crossbar.fetch_outputs(number);
         }
-        for &link in groups
-            .iter()
-            .flat_map(|&number| self.crossbar.outputs(number).0)
-        {
-            prefetch(self.free.get(link));
+        for &number in &self.choices {
+            for &link in self.crossbar.outputs(number).0 {
+                prefetch(self.free.get(link));
+            }
         }
-        groups.clear();
-        self.choices = groups;
+        self.choices.clear();
     }
 
     /// Asks for the records of the groups that are about to arbitrate, in stages: of the group at `place` what it names, of groups

@@ -27,31 +27,14 @@ impl<R: Routing> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
-        if R::LISTS && self.is_far {
-            self.routing.fetch(hop.switch, destination);
-        }
         if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
-            // The loads count once all events of the cycle have happened.
+            // The loads count once all events of the cycle have happened; the groups are fetched meanwhile.
+            if self.is_far {
+                self.look_at_choices(channel);
+            }
             return self.unsettled.push(channel);
         }
-        if R::LISTS && self.is_far {
-            // What the routing reads is fetched meanwhile.
-            return self.unrouted.push(channel);
-        }
         self.route(packet, destination, link);
-    }
-
-    /// Routes the headers that have been put off.
-    pub(super) fn route_all(&mut self) {
-        let mut unrouted = std::mem::take(&mut self.unrouted);
-        for channel in unrouted.drain(..) {
-            let packet = self.holders[channel];
-            let flight = self.flights.get(packet);
-            if let Destination::Node(destination) = flight.spec.destination {
-                self.route(packet, destination, self.lanes.link(channel));
-            }
-        }
-        self.unrouted = unrouted;
     }
 
     /// A header that has come over a link joins the group of its next step.
@@ -78,7 +61,7 @@ impl<R: Routing> Control<R> {
     /// Settles the ways of the headers that have come to their first switch in this cycle. They join their groups.
     pub(super) fn settle_all(&mut self) {
         if self.is_far {
-            self.look_at_choices();
+            self.look_at_loads();
         }
         let mut unsettled = std::mem::take(&mut self.unsettled);
         for channel in unsettled.drain(..) {

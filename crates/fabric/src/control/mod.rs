@@ -124,8 +124,6 @@ pub(crate) struct Control<R: Routing> {
     faults: Option<Box<Faults>>,
     /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
-    /// Channels whose headers have arrived in this cycle and take their next step when what the routing reads is fetched.
-    unrouted: Vec<ChannelId>,
     /// Channels whose headers have come to their first switch in this cycle, where the routing chooses their ways there.
     unsettled: Vec<ChannelId>,
     /// Room for the groups among which they choose.
@@ -184,7 +182,6 @@ impl<R: Routing> Control<R> {
             events: 0,
             faults: Faults::new(&config).map(Box::new),
             arrived: Vec::new(),
-            unrouted: Vec::new(),
             unsettled: Vec::new(),
             choices: Vec::new(),
             flagged_groups: Vec::new(),
@@ -381,9 +378,6 @@ impl<R: Routing> Control<R> {
         }
         if R::CHOOSES {
             self.settle_all();
-        }
-        if R::LISTS {
-            self.route_all();
         }
         for place in 0..self.arrived.len() {
             let (group, packet) = self.arrived[place];

@@ -378,6 +378,13 @@ impl<P: Path> Flights<P> {
         flight
     }
 
+    /// The packet, if it is under way.
+    #[inline]
+    pub fn find(&self, packet: PacketId) -> Option<&Flight<P>> {
+        let flight = self.flights.get(packet.place())?;
+        flight.lives.then_some(flight)
+    }
+
     /// Has the processor fetch the record of a packet, with as much of the path as the longest path of a tree takes: there is room
     /// for longer ones, which are rare.
     #[inline]
@@ -395,8 +402,8 @@ impl<P: Path> Flights<P> {
 
     /// Whether a packet is under way and has taken `channel`.
     pub fn holds(&self, packet: PacketId, channel: ChannelId) -> bool {
-        let flight = &self.flights[packet.place()];
-        flight.lives && flight.path().contains(&channel)
+        let flight = self.find(packet);
+        flight.is_some_and(|flight| flight.path().contains(&channel))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (PacketId, &Flight<P>)> {
