@@ -1,7 +1,8 @@
 //! Fetching ahead: the records that the next events of a cycle need.
 //!
 //! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
-//! it names are asked for; then, when these have arrived, those that they name. See [`crate::prefetch`].
+//! it names are asked for; then, when these have arrived, those that they name. Where the routing reads long lists, a header's
+//! arrival is seen a third time, for the entry of the list. See [`crate::prefetch`].
 
 use super::Control;
 use super::arbitration::Sender;
