@@ -95,8 +95,8 @@ def line(name: str, runs: list[dict[str, Any]], first: list[dict[str, Any]]) -> 
         f"{median(per_link[0]):.0f}",
         f"{speed:.2f}",
         f"{row['events'] / row['links']:.1f}",
-        f"{row['peak_memory_bytes'] / row['nodes'] / 1024:.1f}",
-        f"{row['set_up_seconds']:.2f}",
+        f"{median(run['peak_memory_bytes'] for run in runs) / row['nodes'] / 1024:.1f}",
+        f"{median(run['set_up_seconds'] for run in runs):.2f}",
     ]
     return f"| {' | '.join(cells)} |"
 

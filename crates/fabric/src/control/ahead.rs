@@ -173,7 +173,7 @@ impl<R: Routing> Control<R> {
     pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
         let mut groups = std::mem::take(&mut self.choices);
         let (header, hop) = self.unsettled_header(channel);
-        // As if nothing were loaded: a routing that asks for more loads then mostly asks for these only.
+        // As if nothing were loaded, so that only what the routing asks first is fetched.
         self.routing.settle(&header, |group| {
             let number = hop.next_group(group);
             self.crossbar.fetch(number);

@@ -59,9 +59,10 @@ pub(super) struct Group {
     count: u16,
 }
 
+const _: () = assert!(size_of::<Group>() == 32, "half a cache line");
 const _: () = assert!(
-    size_of::<Group>() == 32 && MAX_ARITY <= u16::MAX as u32 / 2,
-    "half a cache line"
+    2 * MAX_ARITY <= u16::MAX as u32,
+    "the outputs of a group are counted in a short number"
 );
 
 /// The competitors for the channels of a link.

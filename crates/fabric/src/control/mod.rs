@@ -126,7 +126,7 @@ pub(crate) struct Control<R: Routing> {
     arrived: Vec<(GroupId, PacketId)>,
     /// Channels whose headers have come to their first switch in this cycle, where the routing chooses their ways there.
     unsettled: Vec<ChannelId>,
-    /// Room for the groups among which they choose.
+    /// The groups among which they choose, if these must be fetched first.
     choices: Vec<GroupId>,
     flagged_groups: Vec<GroupId>,
     flagged_ports: Vec<Place>,

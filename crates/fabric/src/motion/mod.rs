@@ -173,7 +173,7 @@ pub trait Motion {
     /// Has the processor fetch the records of a channel that will soon be granted or closed, and of its link.
     fn fetch_channel(&self, _channel: ChannelId) {}
 
-    /// Has the processor fetch the record of a link that will soon be charged.
+    /// Has the processor fetch the record of a link that will soon be charged or looked at.
     fn fetch_link(&self, _link: LinkId) {}
 
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
