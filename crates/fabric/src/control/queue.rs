@@ -87,3 +87,6 @@ impl Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
