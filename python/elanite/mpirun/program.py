@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 _PT_INTERP = 3
+_FARTHEST = 1 << 62
+"""The last place in a file that is looked at."""
+_LONGEST = 4096
+"""The longest path of a dynamic linker."""
 _DEEPEST = 4
 """Most interpreters that are scripts themselves, as in the operating system."""
 
@@ -118,7 +122,7 @@ def _check_elf(path: Path, called: str) -> None:
         # Class and byte order, then the machine.
         if len(head) < 52 or head[4:6] != reference[4:6] or head[18:20] != reference[18:20]:
             raise UsageError(f"{called} is a program for {_machine(head)}; this machine is {platform.machine()}")
-        if not _has_linker(file, head):
+        if not _linker(file, head):
             raise UsageError(
                 f"{called} is statically linked: the simulated network is loaded by the dynamic linker; link it"
                 " dynamically"
@@ -139,13 +143,29 @@ def _machine(head: bytes) -> str:
     return f"{_MACHINES.get(number, f'machine {number} of the ELF standard')} of {bits}"
 
 
-def _has_linker(file: BinaryIO, head: bytes) -> bool:
-    """Whether one of the program headers is ``PT_INTERP``."""
+def linker(path: Path) -> str | None:
+    """The dynamic linker that an ELF program names; None if it names none, or the file is no ELF program."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(64)
+            return os.fsdecode(_linker(file, head)) or None if head.startswith(b"\x7fELF") and len(head) > 51 else None
+    except OSError:
+        return None
+
+
+def _linker(file: BinaryIO, head: bytes) -> bytes:
+    """The contents of ``PT_INTERP``, the path of the dynamic linker; empty if there is no such program header."""
     order = "<" if head[5] == 1 else ">"
     wide = head[4] == 2
     start = struct.unpack_from(f"{order}Q" if wide else f"{order}I", head, 32 if wide else 28)[0]
     size, count = struct.unpack_from(f"{order}HH", head, 54 if wide else 42)
-    file.seek(start)
+    file.seek(min(start, _FARTHEST))
     table = file.read(size * count)
-    kinds = (struct.unpack_from(f"{order}I", table, at)[0] for at in range(0, len(table) - 3, max(size, 4)))
-    return _PT_INTERP in kinds
+    # Kind, then the place in the file and its length, of words of the class.
+    form, place, length = (f"{order}IIQQQQ", 2, 5) if wide else (f"{order}IIIII", 1, 4)
+    for at in range(0, len(table) - struct.calcsize(form) + 1, max(size, 4)):
+        fields = struct.unpack_from(form, table, at)
+        if fields[0] == _PT_INTERP:
+            file.seek(min(fields[place], _FARTHEST))
+            return file.read(min(fields[length], _LONGEST)).split(b"\0", 1)[0]
+    return b""

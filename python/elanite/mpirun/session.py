@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, html
 from elanite.errors import UsageError
-from elanite.mpirun import launcher, program
+from elanite.mpirun import launcher, linkage, program
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
@@ -132,7 +132,7 @@ def run(
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` says how the run ended.
     """
     chosen = launcher.find(mpi)
-    program.check(words[0])
+    linkage.check(program.check(words[0]), words[0], chosen)
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
