@@ -84,7 +84,7 @@ def test_the_bibliography_has_every_publication_that_a_claim_cites(page: str) ->
 
 
 def test_experiments_stand_in_the_order_of_their_papers() -> None:
-    """By the paper's figures; what no paper has, and what is not shipped, have chapters of their own."""
+    """By the paper's figures; what no paper has is in chapters of its own."""
     plans = {name: plan(sources.read("experiment", name)) for name in ("qsnet/ping", "qsnet/io", "qsnet/hotspot")}
     assert sorted(plans, key=lambda name: papers.place(plans[name])) == ["qsnet/ping", "qsnet/hotspot", "qsnet/io"]
     chapters = {
@@ -96,7 +96,6 @@ def test_experiments_stand_in_the_order_of_their_papers() -> None:
         "comparison/generations": papers.BEYOND,
         "faults/rails": papers.BEYOND,
         "qsnet/ablations": papers.BEYOND,
-        SMALL: papers.OWN,
     }
     for name, key in chapters.items():
         assert papers.chapter(plan(sources.read("experiment", name))) == key, name

@@ -52,7 +52,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     own = plan(sources.read("experiment", SMALL))
     assert not campaign.run([*plans, own], store).failures
     found = {name: folder / f"{name}.html" for name in ("complete", "partial", "empty")}
-    whole = report.sections(store, [*plans, own])
+    whole = sections(store, [*plans, own])
     for figure in (figure for section in whole for figure in section.figures):
         figure.chart.to_dict(validate=True)  # the schema of Vega-Lite
     found["complete"].write_text(report.render(whole, judged(plans, store)), "utf-8")
@@ -60,7 +60,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for planned in (*plans, own):
         for point in planned.points[: max(1, len(planned.points) // 5)]:
             shutil.copytree(Path(store.address) / point.id, Path(some.address) / point.id, dirs_exist_ok=True)
-    partial = report.sections(some, [*plans, own])
+    partial = sections(some, [*plans, own])
     assert any(frames.finished(each.plan, some) != list(each.plan.points) for each in partial)
     found["partial"].write_text(report.render(partial, judged(plans, some)), "utf-8")
     found["empty"].write_text(report.render([], judged([], some)), "utf-8")
@@ -80,6 +80,11 @@ def short(name: str) -> Plan:
     run["slices"] = "6"
     planned = plan(source, overrides=[f"series.build-up.run.{key}={value}" for key, value in run.items()])
     return replace(planned, points=tuple(planned.series("build-up")[:1]))
+
+
+def sections(store: Store, plans: list[Plan]) -> list[report.Section]:
+    """The sections of the experiments that have at least one point in the store."""
+    return [report.section(each, points, store) for each in plans if (points := frames.finished(each, store))]
 
 
 def judged(plans: list[Plan], store: Store) -> list[Verdict]:

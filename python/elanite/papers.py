@@ -15,7 +15,6 @@ from importlib.resources import files
 from math import inf
 from typing import TYPE_CHECKING
 
-from elanite import sources
 from elanite.claims import claims
 
 if TYPE_CHECKING:
@@ -25,9 +24,8 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.plan import Plan
 
-OTHERS, BEYOND, TODAY, OWN = "others", "beyond", "today", "own"
-"""The chapters that are no paper: other publications, what no paper has, networks of today, experiments that are not
-shipped."""
+OTHERS, BEYOND, TODAY = "others", "beyond", "today"
+"""The chapters that are no paper: other publications, what no paper has, networks of today."""
 
 _NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")
 _FIGURE = re.compile(r"figures? (\d+)")
@@ -70,10 +68,7 @@ def chapter_of_claim(claim: Claim) -> str:
 
 def chapter(plan: Plan) -> str:
     """The chapter of an experiment."""
-    source = plan.experiment
-    if source.argument != source.name or source.name not in sources.shipped("experiment"):
-        return OWN
-    if source.name.startswith(f"{TODAY}/"):
+    if plan.experiment.name.startswith(f"{TODAY}/"):
         return TODAY
     first = re.match(r"[\w-]+", plan.document)
     key = first[0] if first else ""

@@ -6,7 +6,8 @@ figures are specifications with their data inside, drawn by the reader's browser
 that the page opens at once; the Vega libraries are embedded as text and started with the first figure. Without scripts
 the page still has the cover, all claims and all tables.
 
-``write`` makes the page of a store, ``render`` the page of any sections, also of experiments of one's own.
+``write`` makes the page of a store, ``render`` the page of any sections. Experiments of the user have pages of their
+own (``elanite.pages``).
 """
 
 from __future__ import annotations
@@ -16,27 +17,24 @@ import platform
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from elanite import _core, cover, figures, findings, frames, html, papers, sources, vega, whole
+from elanite import _core, cover, figures, findings, frames, papers, sources, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
-from elanite.figures import tabular
-from elanite.figures.curves import SATURATED
-from elanite.figures.table import tint
+from elanite.pages.frame import environment, signs_once, template
 from elanite.plan import FIRST_SEED
 from elanite.quick import NOTE, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.store.places import Folder
 from elanite.study import studies, study
-from elanite.text import SIGN, fitted, headline, number, percent, plain, simulated, spread, widest
+from elanite.text import SIGN, fitted, headline, simulated, spread, widest
 from elanite.text import published as published_text
 from elanite.vary import varied
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
 
     from elanite.claims import Verdict
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 NAMES = {
-    papers.OWN: "Own experiments",
     papers.OTHERS: "Other publications",
     papers.BEYOND: "Beyond the papers",
     papers.TODAY: "Networks of today",
@@ -54,7 +51,6 @@ NAMES = {
 """The chapters that are no paper."""
 
 ABOUT = {
-    papers.OWN: "Experiments that are not shipped with Elanite.",
     papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
     papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
     " to compare them with.",
@@ -194,22 +190,9 @@ def section(plan: Plan, points: Sequence[Point], store: Store) -> Section:
     )
 
 
-def sections(store: Store, plans: Iterable[Plan]) -> list[Section]:
-    """The sections of the experiments that have at least one point in the store."""
-    return [section(each, points, store) for each in plans if (points := frames.finished(each, store))]
-
-
 def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> tuple[Path, list[Verdict]]:
     """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the verdicts."""
     return Writer(out, store, seed, quick=quick).write()
-
-
-def write_own(page: Path, plans: Sequence[Plan], store: Store) -> int:
-    """Write a page of experiments of one's own: figures and machines, no claims; returns the number of sections."""
-    found = sections(store, plans)
-    if found:
-        whole.write(page, render(found, []))
-    return len(found)
 
 
 def render(
@@ -221,31 +204,16 @@ def render(
 ) -> str:
     """The page as text; ``note`` stands on its cover, such as that its runs were short.
 
-    Sections of experiments that are not shipped come first. Without verdicts the page has no chapters of papers.
+    Without verdicts the page has no chapters of papers.
     """
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_data),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        number=number,
-        percent=percent,
-        plain=plain,
+    templates = environment(
         published=published_text,
         simulated=simulated,
         spread=spread,
         says=cover.says,
         sentences=findings.sentences,
         behind=findings.behind,
-        legends=lambda figure: tabular.legends(figure.spec()),
-        embedded=_embedded,
-        in_order=lambda drawn: list(_once(papers.in_order(drawn))),
-        tint=tint,
+        in_order=lambda drawn: list(signs_once(papers.in_order(drawn))),
     )
     chapters = list(_chapters(found, verdicts))
     line = headline(verdicts)
@@ -253,9 +221,9 @@ def render(
     verdicts = [v for v in verdicts if not v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
-    return environment.get_template("report.html.j2").render(
-        style=_data("report.css"),
-        script=_data("report.js"),
+    return templates.get_template("report.html.j2").render(
+        style=template("report.css"),
+        script=template("report.js"),
         libraries=vega.libraries(),
         chapters=chapters,
         sections=found,
@@ -295,13 +263,13 @@ def render(
 
 
 def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:
-    """The papers with their experiments and claims; own experiments first, what no paper has last."""
+    """The papers with their experiments and claims, then the chapters that are no paper."""
     known: dict[str, list[Section]] = {}
     for section in sorted(_without_twins(found), key=lambda section: papers.place(section.plan)):
         known.setdefault(papers.chapter(section.plan), []).append(section)
     chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
     shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
-    for key in (papers.OWN, *chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
+    for key in (*chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
         here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key]
         others = [v for v in here if v.claim.experiment not in shown]
         if known.get(key) or others:
@@ -316,26 +284,3 @@ def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
         mine = points[id(section)]
         same = next((other for other in found if mine < points[id(other)]), None)
         yield replace(section, same=same, figures=[]) if same else section
-
-
-def _once(drawn: Iterable[Figure]) -> Iterator[Figure]:
-    """The figures of a section; the signs that they share are explained in the caption of the first one only."""
-    first = ""
-    for figure in drawn:
-        if SATURATED not in figure.caption:
-            yield figure
-        elif first:
-            yield replace(figure, caption=figure.caption.replace(SATURATED, f"Signs as in {first}."))
-        else:
-            first = figure.paper or "the first figure with loads"
-            yield figure
-
-
-def _embedded(figure: Figure) -> str:
-    """What the page's script needs of a figure: the chart, and the table of its data."""
-    head, rows = tabular.table(figure)
-    return html.embedded({"spec": figure.spec(), "head": head, "rows": rows})
-
-
-def _data(name: str) -> str:
-    return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")

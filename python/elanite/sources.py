@@ -55,13 +55,20 @@ def read(kind: Kind, named: str | Path) -> Source:
             raise _other(kind, argument)
         return found
     wanted = argument.removesuffix(".toml")
-    for name, entry in _walk(_root(kind)):
-        if name == wanted:
-            file = f"{_FOLDER[kind]}/{name}.toml"
-            return Source(kind, name, file, name, entry.read_text(encoding="utf-8"))
+    if (known := read_shipped(kind, wanted)) is not None:
+        return known
     if wanted in shipped("experiment" if kind == "machine" else "machine"):
         raise _other(kind, argument)
     raise UsageError(_not_found(kind, argument))
+
+
+def read_shipped(kind: Kind, name: str) -> Source | None:
+    """The shipped machine or experiment of a name; None if there is none."""
+    for known, entry in _walk(_root(kind)):
+        if known == name:
+            file = f"{_FOLDER[kind]}/{name}.toml"
+            return Source(kind, name, file, name, entry.read_text(encoding="utf-8"))
+    return None
 
 
 def _clearly(text: str) -> Kind | None:

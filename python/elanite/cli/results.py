@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from elanite.api import Result
     from elanite.campaign import Failure, Outcome, Spent
     from elanite.errors import UsageError
+    from elanite.pages import Inputs
     from elanite.plan import Plan
     from elanite.sources import Source
 
@@ -215,7 +216,14 @@ def run(
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
     if result.points:
-        pictures(result, html or (out / "report" / f"{planned.experiment.name}.html" if open_ else None), svg, open_)
+        from elanite.pages import files
+
+        page = html or (out / "report" / f"{planned.experiment.name}.html" if open_ else None)
+        options = words_of_keys(set_, nodes, seed, point)
+        chosen_words = words_of_choice(series, where, metric, None, None)
+        ran = ["elanite", "run", experiment, *words_of_machines(machine), *options]
+        ran += words_of_choice(series, where, metric, html, svg) + ([] if shown is None else ["--out", shown])
+        pictures(result, ran, files.of_plan(planned, [*options, *chosen_words]), page, svg, open_)
     finish(outcome, words, out)
 
 
@@ -272,7 +280,7 @@ def report(
         list[str] | None,
         typer.Argument(
             metavar="EXPERIMENT",
-            help="Experiment files or shipped ones for a page of their own.  [default: the report of all papers]",
+            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
         ),
     ] = None,
     machine: MachineFiles = None,
@@ -282,17 +290,19 @@ def report(
     seed: Seed = FIRST_SEED,
     open_: Open = False,
 ) -> None:
-    """Write the report again, from finished points; or a page of some experiments, such as your own.
+    """Write the report again, from finished points; or a page for each of some experiments, such as your own.
 
     \b
     Examples:
       elanite report --out results
       elanite report my-experiment.toml --machine my-machine.toml --open
     """
-    from elanite import sources
+    from elanite import frames, pages, sources
     from elanite.errors import UsageError
+    from elanite.pages import experiment as own
+    from elanite.pages import files
     from elanite.plan import plan
-    from elanite.report import write, write_own
+    from elanite.report import write
     from elanite.store import Store
 
     if not (out / "store").is_dir():
@@ -303,17 +313,23 @@ def report(
             raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
         page, _ = write(out, store, seed, quick=quick)
         say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
-    else:
-        machines = [sources.read("machine", name) for name in machine or []]
-        plans = [plan(sources.read("experiment", name), machines, set_ or [], seed) for name in experiment]
-        name = plans[0].experiment.name.replace("/", "-") if len(plans) == 1 else "experiments"
-        page = out / "report" / f"{name}.html"
-        if not write_own(page, plans, store):
-            commands = "\n".join(f"  {one.command(out=str(out))}" for one in plans)
-            raise UsageError(f"none of the points is finished in {out}; run:\n{commands}")
+        if open_:
+            opened(page)
+        return
+    machines = [sources.read("machine", name) for name in machine or []]
+    plans = [plan(sources.read("experiment", name), machines, set_ or [], seed) for name in experiment]
+    found = [each for each in plans if frames.finished(each, store)]
+    if not found:
+        commands = "\n".join(f"  {one.command(out=str(out))}" for one in plans)
+        raise UsageError(f"none of the points is finished in {out}; run:\n{commands}")
+    for each in found:
+        page = out / "report" / f"{each.experiment.name.replace('/', '-')}.html"
+        command = shlex.split(each.command(out=None if out == OUT else str(out)))
+        options = words_of_keys(set_, None, seed, None)
+        pages.write(page, own.page(each, store, command, files.of_plan(each, options)))
         say(f"report: {page}")
-    if open_:
-        opened(page)
+        if open_:
+            opened(page)
 
 
 def words_of_choice(
@@ -333,13 +349,32 @@ def words_of_choice(
     return words
 
 
-def pictures(result: Result, html: Path | None, svg: Path | None, open_: bool) -> None:
-    """Write the figures of an experiment as a page and as a picture."""
-    from elanite import whole
-    from elanite.report import write_own
+def words_of_machines(machine: Sequence[str] | None) -> list[str]:
+    """The options that name machines, as they were given."""
+    return [word for name in machine or [] for word in ("--machine", name)]
+
+
+def words_of_keys(set_: Sequence[str] | None, nodes: int | None, seed: int, point: Sequence[str] | None) -> list[str]:
+    """The options that change keys and choose points, as they were given."""
+    words: list[str] = []
+    for each in set_ or []:
+        words += ["--set", each]
+    words += ["--nodes", str(nodes)] if nodes is not None else []
+    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    for each in point or []:
+        words += ["--point", each]
+    return words
+
+
+def pictures(
+    result: Result, command: Sequence[str], inputs: Inputs, html: Path | None, svg: Path | None, open_: bool
+) -> None:
+    """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran."""
+    from elanite import pages, whole
+    from elanite.pages import experiment
 
     if html:
-        write_own(html, [result.plan], result.store)
+        pages.write(html, experiment.page(result.plan, result.store, command, inputs))
         say(f"page: {html}")
         if open_:
             opened(html)

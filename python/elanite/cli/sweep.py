@@ -37,7 +37,7 @@ from elanite.cli.common import (
     table,
 )
 from elanite.cli.engine import campaign_on, words_of
-from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice
+from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice, words_of_keys
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -136,9 +136,13 @@ def sweep(
     else:
         output.results(found.whole, format_, printed)
     if found.points:
-        pictures(
-            found.whole, html or (out / "report" / f"{plans[0].experiment.name}.html" if open_ else None), svg, open_
-        )
+        from elanite.pages import files
+
+        page = html or (out / "report" / f"{plans[0].experiment.name}.html" if open_ else None)
+        options = [word for each in vary for word in ("--vary", each)]
+        options += ["--sample", drawn[0], str(drawn[1])] if drawn else []
+        options += words_of_choice(series, where, metric, None, None) + words_of_keys(set_, None, seed, None)
+        pictures(found.whole, words, files.of_plan(found.whole.plan, options, "sweep"), page, svg, open_)
     finish(outcome, words, out)
 
 

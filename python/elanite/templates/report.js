@@ -119,6 +119,8 @@ const charts = [...document.querySelectorAll("[data-figure]")];
 charts.forEach((place) => near.observe(place));
 document.querySelectorAll("[data-table]").forEach((one) => one.addEventListener("toggle", () => one.open && fill(one)));
 dark.addEventListener("change", () => drawn.forEach(draw));
+// Pages of own work are short, and may be printed without being scrolled through: all of their figures are drawn at once.
+if (document.querySelector("[data-eager]")) charts.forEach((place) => { near.unobserve(place); draw(place); });
 window.addEventListener("beforeprint", () => charts.filter((place) => !drawn.has(place)).forEach(draw));
 
 // The contents: closed on narrow pages, and the present section marked.

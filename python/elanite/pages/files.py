@@ -1,0 +1,129 @@
+"""The files that a command read, under names of one folder, and the command with these names.
+
+The folder is flat, so that it can be anywhere: a machine file that the experiment names is given by ``--machine``, and
+paths of files of pairs lose their folders, in the experiment file, too. Machines whose cables come from a graph file
+are complete in themselves (``elanite.graphs``). Shipped machines and experiments are named, not embedded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import sources
+from elanite.pages.inputs import Inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from elanite.plan import Plan
+    from elanite.sources import Source
+
+_PAIRS = re.compile(r"[^\s,=\"'\[\]]+\.csv")
+"""A file of pairs within the value of an option."""
+
+
+class Files:
+    """The files of one command: each added file gets a name in the folder, which replaces its path in the command."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, bytes] = {}
+        self.absent: dict[str, str] = {}
+
+    def source(self, source: Source) -> str:
+        """Add a machine or experiment file; returns the word of the command that names it."""
+        if source.name in sources.shipped(source.kind) and sources.read_shipped(source.kind, source.name) == source:
+            return source.name
+        text = source.text
+        if source.kind == "experiment":
+            for named in dict.fromkeys(_pairs_of(text)):
+                name = self.path(Path(source.file).parent / named)
+                for quote in "\"'":
+                    text = text.replace(f"{quote}{named}{quote}", f"{quote}{name}{quote}")
+        return self.content(source.argument, text.encode())
+
+    def path(self, path: Path) -> str:
+        """Add a file by its path; a file that cannot be read is absent. Returns its name."""
+        try:
+            return self.content(str(path), path.read_bytes())
+        except OSError:
+            name = _tame(path.name)
+            self.absent[name] = ""
+            return name
+
+    def content(self, path: str, content: bytes) -> str:
+        """Add a file by its content; returns its name: the last part of the path, in a folder if that one is taken."""
+        last = _tame(Path(path).name)
+        name, count = last, 1
+        while self.contents.get(name, content) != content:
+            count += 1
+            name = f"{count}/{last}"
+        self.contents[name] = content
+        return name
+
+    def program(self, path: Path) -> str:
+        """Name a file that stays outside the page, such as a program; its checksum is listed."""
+        name = _tame(path.name)
+        try:
+            self.absent[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            self.absent[name] = ""
+        return name
+
+    def options(self, words: Sequence[str], experiment: Source) -> list[str]:
+        """The options of a command, with the names of the files of pairs that they give to a pattern."""
+        found = []
+        folder = Path(experiment.file).parent
+        for word in words:
+            key, equals, value = word.partition("=")
+            if equals and key.endswith("pattern"):
+                word = key + equals + _PAIRS.sub(lambda one: self.path(folder / one[0]), value)
+            found.append(word)
+        return found
+
+    def inputs(self, words: Sequence[str]) -> Inputs:
+        """The inputs of a page whose command, with the names of this folder, is ``words``."""
+        return Inputs.gather(words, self.contents, self.absent)
+
+
+def of_plan(plan: Plan, options: Sequence[str], verb: str = "run") -> Inputs:
+    """The inputs of ``elanite run`` or ``elanite sweep``.
+
+    ``options`` are the words that decide the results besides the files: changes of keys, seeds and selections.
+    """
+    files = Files()
+    words = ["elanite", verb, files.source(plan.experiment)]
+    for machine in plan.machines:
+        name = files.source(machine)
+        if plan.machine_given or name != machine.name:
+            words += ["--machine", name]
+    words += files.options(options, plan.experiment)
+    return files.inputs([*words, "--html", f"{_tame(plan.experiment.name.rpartition('/')[2])}.html"])
+
+
+def _pairs_of(text: str) -> Iterator[str]:
+    """The files of pairs that an experiment file names as patterns."""
+
+    def walk(value: Any, key: str) -> Iterator[str]:
+        if isinstance(value, dict):
+            for name, each in value.items():
+                yield from walk(each, name)
+        elif isinstance(value, list):
+            for each in value:
+                yield from walk(each, key)
+        elif key == "pattern" and isinstance(value, str) and value.endswith(".csv"):
+            yield value
+
+    try:
+        yield from walk(tomllib.loads(text), "")
+    except tomllib.TOMLDecodeError:
+        return
+
+
+def _tame(name: str) -> str:
+    """A file name without characters that a folder or a command could misread."""
+    found = "".join("_" if ord(one) < 32 or ord(one) == 127 or one in '\\/:*?"<>|' else one for one in name)
+    return re.sub(r"^-", "_", found)[-120:] or "file"
