@@ -32,6 +32,7 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from elanite.errors import RunError, UsageError
+from elanite.foreign import reading
 from elanite.traces import Writing
 from elanite.traces.calls import KNOWN, ROOTED, Call
 from elanite.traces.otf2_rank import Rank
@@ -39,6 +40,7 @@ from elanite.traces.tape import Tape
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 _BATCH = 4096
@@ -60,15 +62,20 @@ class Archive(Writing):
             import otf2
         except ImportError:
             raise UsageError(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2") from None
-        import _otf2
-
-        self._anchor, self.otf2, self._error = anchor, otf2, (_otf2.Error, otf2.error.Error)
+        self._anchor, self.otf2 = anchor, otf2
+        self._at: tuple[int, int, Any] | None = None
+        """The event that is read: rank, number of the event in the rank, event."""
+        self._group: range | None = None
+        """The ranks that are read."""
         self._calls: dict[int, list[Call]] = defaultdict(list)
         self._later: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
         """For each rank, communicator and number of its calls that do not block, in their order."""
         self._tags: dict[tuple[int, int | str], int] = {}
         self._try_to_open()
-        self._define()
+        with self._reading():
+            self._define()
+        if self.resolution < 1:
+            raise RunError(f"{anchor}: the clock has {self.resolution} ticks in a second; record the trace again")
 
     @property
     def ranks(self) -> int:
@@ -78,12 +85,32 @@ class Archive(Writing):
     def lines(self) -> Iterator[str]:
         """The lines of the trace."""
         groups = [range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)]
-        for group in groups:
-            self._survey(group)
-        self._whole()
-        yield f"num_ranks {self.ranks}\n"
-        for group in groups:
-            yield from self._blocks(group)
+        with self._reading():
+            for group in groups:
+                self._survey(group)
+            self._whole()
+            yield f"num_ranks {self.ranks}\n"
+            for group in groups:
+                yield from self._blocks(group)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        """Whatever the package raises, now or when a value of an event is asked for, names the event."""
+        problem = "the archive cannot be read"
+        return reading(self._place, problem, "copy it or record it again", error=RunError, passing=(OSError,))
+
+    def _place(self) -> str:
+        if self._at is not None:
+            return self._place_of(*self._at)
+        if self._group is not None:
+            return f"{self._anchor}: ranks {self._group[0]} to {self._group[-1]}"
+        return str(self._anchor)
+
+    def _place_of(self, rank: int, offset: int, event: Any) -> str:
+        seconds = event.time / self.resolution
+        return (
+            f"{self._anchor}: rank {rank}, location {self._world[rank]}, event {offset} "
+            f"({type(event).__name__} at {seconds:.9f} s)"
+        )
 
     def _blocks(self, group: range) -> Iterator[str]:
         """The blocks of a group of ranks, by way of a file without a name for each of them."""
@@ -121,49 +148,41 @@ class Archive(Writing):
 
     def _define(self) -> None:
         """Read the definitions: clock, ranks, communicators."""
-        try:
-            with self.otf2.reader.open(str(self._anchor)) as trace:
-                found = trace.definitions
-                self.resolution: int = trace.timer_resolution
-                kinds, mpi = self.otf2.GroupType, self.otf2.Paradigm.MPI
-                groups = [one for one in found.groups if one.paradigm == mpi]
-                worlds = [one for one in groups if one.group_type == kinds.COMM_LOCATIONS]
-                if not worlds or not worlds[0].members:
-                    raise RunError(f"{self._anchor}: no ranks of MPI are defined; record an MPI program with Score-P")
-                self._world: list[int] = [one._ref for one in worlds[0].members]
-                rank_of = {location: rank for rank, location in enumerate(self._world)}
-                self._members: dict[int, list[int] | None] = {}
-                """The ranks of each communicator; None of one that each rank has for itself."""
-                for comm in found.comms:
-                    group = getattr(comm, "group", None)
-                    if group is None:
-                        continue
-                    alone = group.group_type == kinds.COMM_SELF
-                    members = None if alone else [rank_of.get(one._ref, -1) for one in group.members]
-                    if members is None or -1 not in members:
-                        self._members[comm._ref] = members
-        except self._error as error:
-            raise self._unread(error) from None
-        if self.resolution < 1:
-            raise RunError(f"{self._anchor}: the clock has {self.resolution} ticks in a second; record the trace again")
-
-    def _unread(self, error: Exception, place: str = "") -> RunError:
-        return RunError(f"{self._anchor}: {place}the archive cannot be read: {str(error).strip()}")
+        with self.otf2.reader.open(str(self._anchor)) as trace:
+            found = trace.definitions
+            self.resolution: int = trace.timer_resolution
+            kinds, mpi = self.otf2.GroupType, self.otf2.Paradigm.MPI
+            groups = [one for one in found.groups if one.paradigm == mpi]
+            worlds = [one for one in groups if one.group_type == kinds.COMM_LOCATIONS]
+            if not worlds or not worlds[0].members:
+                raise RunError(f"{self._anchor}: no ranks of MPI are defined; record an MPI program with Score-P")
+            self._world: list[int] = [one._ref for one in worlds[0].members]
+            rank_of = {location: rank for rank, location in enumerate(self._world)}
+            self._members: dict[int, list[int] | None] = {}
+            """The ranks of each communicator; None of one that each rank has for itself."""
+            for comm in found.comms:
+                group = getattr(comm, "group", None)
+                if group is None:
+                    continue
+                alone = group.group_type == kinds.COMM_SELF
+                members = None if alone else [rank_of.get(one._ref, -1) for one in group.members]
+                if members is None or -1 not in members:
+                    self._members[comm._ref] = members
 
     def events(self, group: range) -> Iterator[tuple[int, int, Any]]:
         """The events of ranks: rank, number of the event in the rank, event; those of a rank in their order."""
         counts = dict.fromkeys(group, 0)
-        try:
-            with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
-                locations = [trace.definitions.locations[self._world[rank]] for rank in group]
-                ranks = {location._ref: rank for location, rank in zip(locations, group, strict=True)}
-                expected = {ranks[location._ref]: location.number_of_events for location in locations}
-                for location, event in trace.events(locations):
-                    rank = ranks[location._ref]
-                    counts[rank] += 1
-                    yield rank, counts[rank] - 1, event
-        except self._error as error:
-            raise self._unread(error, f"ranks {group[0]} to {group[-1]}: ") from None
+        self._group = group
+        with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
+            locations = [trace.definitions.locations[self._world[rank]] for rank in group]
+            ranks = {location._ref: rank for location, rank in zip(locations, group, strict=True)}
+            expected = {ranks[location._ref]: location.number_of_events for location in locations}
+            for location, event in trace.events(locations):
+                rank = ranks[location._ref]
+                self._at = rank, counts[rank], event
+                counts[rank] += 1
+                yield self._at
+                self._at = None
         for rank, count in counts.items():
             if count != expected[rank]:
                 raise RunError(
@@ -254,8 +273,4 @@ class Archive(Writing):
 
     def refuse(self, rank: int, offset: int, event: Any, what: str) -> NoReturn:
         """Raise the error for an event."""
-        seconds = event.time / self.resolution
-        raise RunError(
-            f"{self._anchor}: rank {rank}, location {self._world[rank]}, event {offset} "
-            f"({type(event).__name__} at {seconds:.9f} s): {what}"
-        )
+        raise RunError(f"{self._place_of(rank, offset, event)}: {what}")
