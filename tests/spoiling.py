@@ -1,11 +1,14 @@
 """Files that are spoilt at random, for the tests of what reads them.
 
-``ELANITE_FUZZ_SEED`` and ``ELANITE_FUZZ_SECONDS`` choose the cases; ``make fuzz-inputs`` runs more. A test that fails
-prints how to see its last case again.
+Each test has a fixed number of cases, seeds from 0 on: the same ones on every host, however fast or busy it is.
+``make fuzz-inputs`` runs more: ``ELANITE_FUZZ_SEED`` is the first seed, ``ELANITE_FUZZ_CASES`` the number of cases, and
+``ELANITE_FUZZ_SECONDS`` the time after which none begins, instead of a number. A test that fails prints how to see its
+last case again.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import sys
@@ -20,24 +23,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 SEED = int(os.environ.get("ELANITE_FUZZ_SEED", "0"))
-SECONDS = float(os.environ.get("ELANITE_FUZZ_SECONDS", "1.5"))
-CASES = int(os.environ.get("ELANITE_FUZZ_CASES", "1000000"))
-LEAST = 40
-"""Cases of a test, however busy the host is."""
+SECONDS = os.environ.get("ELANITE_FUZZ_SECONDS")
+CASES = os.environ.get("ELANITE_FUZZ_CASES")
 
 LAST: dict[str, str] = {}
 """How to repeat the last case of a test."""
 
 
-def cases(name: str, least: int = LEAST) -> Iterator[random.Random]:
-    """Random numbers for one case after the other, for a while; a test that fails prints the last case.
+def fuzzing() -> bool:
+    """Whether the cases are not the usual ones: few of them may see nothing right, or nothing wrong."""
+    return (SECONDS or CASES) is not None
 
-    However busy the host is, there are as many cases as a test needs to see both what is right and what is wrong.
-    """
-    end = time.monotonic() + SECONDS
-    for seed in range(SEED, SEED + CASES):
-        if time.monotonic() > end and seed >= SEED + least:
+
+def seeds(usual: int) -> Iterator[int]:
+    """The seeds of a test, which has this number of cases unless the environment chooses others."""
+    if SECONDS is None or CASES is not None:
+        yield from range(SEED, SEED + int(CASES or usual))
+        return
+    end = time.monotonic() + float(SECONDS)
+    for seed in itertools.count(SEED):
+        if time.monotonic() > end:
             return
+        yield seed
+
+
+def cases(name: str, usual: int) -> Iterator[random.Random]:
+    """Random numbers for one case after the other; a test that fails prints the last case."""
+    for seed in seeds(usual):
         LAST[name] = f"ELANITE_FUZZ_SEED={seed} ELANITE_FUZZ_CASES=1 pytest tests -k {name}"
         yield random.Random(f"{name} {seed}")
 

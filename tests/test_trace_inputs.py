@@ -13,7 +13,7 @@ import pytest
 
 from elanite import energy
 from elanite.traces import otf2, translate
-from spoiling import CASES, attempt, cases, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
 if TYPE_CHECKING:
     from test_otf2 import Recorder
@@ -30,13 +30,13 @@ def test_spoilt_chakra_traces(tmp_path: Path, form: str) -> None:
     (binary if form == "et" else plain)(path, graph)
     whole = path.read_bytes()
     refused = count = 0
-    for draw in cases(f"chakra_traces {form}"):
+    for draw in cases(f"chakra_traces {form}", 150):
         path.write_bytes(spoil(whole, draw))
         found, said = attempt(lambda: translate([path], tmp_path / "out.goal"))
         assert found is not None or str(path) in said
         refused += found is None
         count += 1
-    assert 0 < refused < count or CASES < 20
+    assert 0 < refused < count or fuzzing()
 
 
 def _talk(to: Recorder, rank: int) -> None:
@@ -56,7 +56,7 @@ def test_spoilt_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
     folder = tmp_path / "spoilt"
     refused = 0
-    for draw in cases("spoilt_archives", least=10):
+    for draw in cases("spoilt_archives", 40):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(whole, folder)
         file = folder / draw.choice(files)
@@ -64,7 +64,7 @@ def test_spoilt_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         found, said = attempt(lambda: translate([folder / "traces.otf2"], tmp_path / "out.goal"))
         assert found is not None or str(folder) in said
         refused += found is None
-    assert refused > 0 or CASES < 10
+    assert refused > 0 or fuzzing()
 
 
 @pytest.mark.slow
@@ -87,10 +87,10 @@ def test_spoilt_parameters_of_energy(tmp_path: Path) -> None:
     path = power(tmp_path)
     whole = path.read_bytes()
     refused = count = 0
-    for draw in cases("parameters_of_energy"):
+    for draw in cases("parameters_of_energy", 300):
         path.write_bytes(spoil(whole, draw))
         found, said = attempt(lambda: energy.load(path))
         assert found is not None or str(path) in said
         refused += found is None
         count += 1
-    assert 0 < refused < count or CASES < 20
+    assert 0 < refused < count or fuzzing()
