@@ -14,6 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import surroundings  # before what is imported below reads the environment
+
+# isort: split
 import polars as pl
 import pytest
 
@@ -24,7 +27,7 @@ from elanite.measures import measured
 from elanite.mpirun.launcher import LIBRARY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 Row = dict[str, Any]
 
@@ -62,14 +65,20 @@ class Ended:
         return f"exit code {self.code}\n--- standard output\n{self.out}\n--- standard error\n{self.err}"
 
 
-# Where it is set, every command and rank would compile Elanite anew, a quarter of a second each time.
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+PATIENCE = 300.0
+"""Seconds after which something hangs, also on a host that runs much else. Nothing is measured by it."""
+
+
+@pytest.fixture(autouse=True)
+def same_surroundings() -> Iterator[None]:
+    """Tests leave the environment and the current folder as they were: their order does not matter."""
+    with surroundings.unchanged():
+        yield
 
 
 def environment() -> dict[str, str]:
     """The environment of a user with a plain terminal of 100 columns."""
-    chosen = {k: v for k, v in os.environ.items() if k not in ("FORCE_COLOR", "PYTHONWARNINGS")}
-    return chosen | {"NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+    return os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
 
 
 def command(*arguments: str) -> list[str]:
@@ -82,7 +91,7 @@ def preloaded() -> forks.Commands:
     return forks.Commands(environment())
 
 
-def execute(words: Sequence[str | Path], seconds: float | None = 300, **how: Any) -> Ended:
+def execute(words: Sequence[str | Path], seconds: float | None = 2 * PATIENCE, **how: Any) -> Ended:
     """Run a command to its end, in the environment of a user."""
     how = {"env": environment()} | how
     ours = words[0] == sys.executable and (words[1:3] == ["-m", "elanite"] or words[1] in (FAKE, COMPILER))
@@ -94,8 +103,8 @@ def execute(words: Sequence[str | Path], seconds: float | None = 300, **how: Any
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
-def until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Whether a condition becomes true in time."""
+def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:
+    """Whether a condition becomes true before it must be taken for one that never does."""
     end = time.monotonic() + seconds
     while not (now := condition()) and time.monotonic() < end:
         time.sleep(0.02)

@@ -1,0 +1,137 @@
+"""The surroundings of the tests: the same ones on every host, for every user, in a terminal or in the background.
+
+They are settled when this module is imported, before all else; the processes that tests start inherit the result:
+
+- the environment without the variables that choose how programs look, speak, compile or find their networks, with one
+  locale and one time zone, and with an empty cache folder instead of the user's;
+- the usual mask of new files, whatever the user's ``umask``;
+- the usual dispositions of signals. A shell starts background jobs with SIGINT ignored, and a process that inherits an
+  ignored signal ignores it, and so do its children: an interrupt would reach no command under test.
+
+``unchanged`` surrounds each test. A test that leaves another environment or another current folder behind fails, since
+the tests after it would depend on their order.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import signal
+import tempfile
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REMOVED = (
+    # Languages, terminals, editors.
+    *(
+        "LANG",
+        "LANGUAGE",
+        "LC_*",
+        "TZ",
+        "COLUMNS",
+        "LINES",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR*",
+        "TTY_*",
+        "PY_COLORS",
+    ),
+    *("TERMINAL_WIDTH", "TYPER_*", "_TYPER_*", "JUPYTER_*", "BROWSER", "PAGER", "EDITOR", "VISUAL"),
+    # The place of continuous integration, of a build, of a shell.
+    *("CI", "GITHUB_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SOURCE_DATE_EPOCH", "GIT_*"),
+    *("BASH_ENV", "ENV", "CDPATH", "POSIXLY_CORRECT", "XDG_*"),
+    # Interpreters and compilers. Without their files of bytes, commands would compile Elanite anew each time.
+    *("PYTHON*", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS", "RUST_*", "LD_PRELOAD", "MPICH_*", "MALLOC_*"),
+    # Threads, networks, jobs.
+    *("POLARS_*", "DASK_*", "RAYON_*", "OMP_*", "OPENBLAS_*", "MKL_*", "NUMEXPR_*"),
+    *(
+        "MPI_*",
+        "MPIR_*",
+        "MPIEXEC_*",
+        "HYDRA_*",
+        "OMPI_*",
+        "OPAL_*",
+        "PMI_*",
+        "PMIX_*",
+        "PRTE_*",
+        "I_MPI_*",
+        "UCX_*",
+        "FI_*",
+    ),
+    *("SLURM_*", "PBS_*", "FLUX_*", "RMS_*", "LIBELAN_*", "SHMEM_*", "SMA_*", "ELANITE_*"),
+)
+"""Variables by their names; a star stands for any end."""
+
+KEPT = ("PYTHONPATH", "ELANITE_FUZZ_*", "ELANITE_WHEEL", "XDG_RUNTIME_DIR")
+"""What of these is for the tests themselves."""
+
+CHOSEN = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
+
+IGNORED = {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP}
+"""Signals that may stay ignored: Python ignores two and gives its children the default; ``nohup`` ignores the third."""
+
+
+def _among(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in patterns)
+
+
+def settle() -> None:
+    """Make the surroundings the usual ones, for this process and those that it starts."""
+    for name in list(os.environ):
+        if _among(name, REMOVED) and not _among(name, KEPT):
+            del os.environ[name]
+    cache = tempfile.mkdtemp(prefix="elanite-cache-")
+    atexit.register(shutil.rmtree, cache, ignore_errors=True)
+    os.environ.update(CHOSEN, XDG_CACHE_HOME=cache)
+    time.tzset()
+    os.umask(0o022)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    for number in signal.valid_signals() - IGNORED:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
+
+
+def _handlers() -> dict[int, object]:
+    return {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """Restore what is changed within; raises ``AssertionError`` for a changed environment, folder or mask.
+
+    Handlers of signals are restored without a word, because the command line installs its own.
+    """
+    environment, folder, handlers = _environment(), Path.cwd(), _handlers()
+    yield
+    wrong = []
+    if (now := _environment()) != environment:
+        names = {name for name, _ in set(environment.items()) ^ set(now.items())}
+        wrong.append(f"the environment ({', '.join(sorted(names))})")
+        os.environ.clear()
+        os.environ.update(environment)
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it has been removed
+        here = Path()
+    if here != folder:
+        wrong.append(f"the current folder ({here})")
+        os.chdir(folder)
+    if (mask := os.umask(0o022)) != 0o022:
+        wrong.append(f"the mask of new files ({mask:03o})")
+    for number, handler in handlers.items():
+        if signal.getsignal(number) is not handler and (callable(handler) or isinstance(handler, signal.Handlers)):
+            signal.signal(number, handler)
+    assert not wrong, f"the test leaves another state behind: {', '.join(wrong)}; use monkeypatch"
+
+
+settle()
