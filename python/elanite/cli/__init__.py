@@ -23,6 +23,7 @@ from elanite.cli.inspect import check, schema, show
 from elanite.cli.mpirun import PRUN, mpirun
 from elanite.cli.new import new
 from elanite.cli.noise import noise
+from elanite.cli.opening import open_
 from elanite.cli.replay import replay
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
@@ -44,6 +45,7 @@ Examples:
   elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
   elanite congestion qsnet/congestion        where packets waited, by switch and by link
   elanite watch qsnet/uniform --open         packets and the circuits that they hold, as a moving picture
+  elanite open my-traffic.html               the inputs of a page, and the command for its results
   elanite show es40-qsnet                    every parameter of a machine, with its provenance
   elanite explain link.hop_delay             what a parameter means, its bounds and its source
   elanite new machine my-cluster             a machine file of your own, with comments
@@ -72,7 +74,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 COMMANDS = (
-    *(reproduce, run, sweep, calibrate, claims, report, congestion, energy, watch, compare, sensitivity, refit),
+    *(reproduce, run, sweep, calibrate, claims, report, congestion, energy, watch, compare, open_),
+    *(sensitivity, refit),
     *(list_, explain, show, check, schema, new, noise, replay),
 )
 for command in COMMANDS:

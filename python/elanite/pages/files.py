@@ -1,8 +1,8 @@
 """The files that a command read, under names of one folder, and the command with these names.
 
-The folder is flat, so that it can be anywhere: a machine file that the experiment names is given by ``--machine``, and
-paths of files of pairs lose their folders, in the experiment file, too. Machines whose cables come from a graph file
-are complete in themselves (``elanite.graphs``). Shipped machines and experiments are named, not embedded.
+The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and files of pairs from
+outside of the folder of the experiment lose their folders, in the experiment file, too. Machines whose cables come from
+a graph file are complete in themselves (``elanite.graphs``). Shipped machines and experiments are named, not embedded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from elanite import sources
@@ -40,10 +40,26 @@ class Files:
         text = source.text
         if source.kind == "experiment":
             for named in dict.fromkeys(_pairs_of(text)):
-                name = self.path(Path(source.file).parent / named)
+                name = self.beside(source, named)
                 for quote in "\"'":
                     text = text.replace(f"{quote}{named}{quote}", f"{quote}{name}{quote}")
         return self.content(source.argument, text.encode())
+
+    def beside(self, experiment: Source, named: str) -> str:
+        """Add a file of pairs, whose path is relative to the experiment file; returns its path in the folder.
+
+        A path that stays below the experiment file is kept as it is, since the identities of points contain it.
+        """
+        path = Path(experiment.file).parent / named
+        name = PurePosixPath(named)
+        inside = not name.is_absolute() and ".." not in name.parts and all(_tame(part) == part for part in name.parts)
+        if not inside or not path.is_file():
+            return self.path(path)
+        content = path.read_bytes()
+        if self.contents.get(str(name), content) != content:
+            return self.path(path)
+        self.contents[str(name)] = content
+        return named
 
     def path(self, path: Path) -> str:
         """Add a file by its path; a file that cannot be read is absent. Returns its name."""
@@ -76,11 +92,10 @@ class Files:
     def options(self, words: Sequence[str], experiment: Source) -> list[str]:
         """The options of a command, with the names of the files of pairs that they give to a pattern."""
         found = []
-        folder = Path(experiment.file).parent
         for word in words:
             key, equals, value = word.partition("=")
             if equals and key.endswith("pattern"):
-                word = key + equals + _PAIRS.sub(lambda one: self.path(folder / one[0]), value)
+                word = key + equals + _PAIRS.sub(lambda one: self.beside(experiment, one[0]), value)
             found.append(word)
         return found
 
@@ -96,10 +111,9 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run") -> Inputs:
     """
     files = Files()
     words = ["elanite", verb, files.source(plan.experiment)]
-    for machine in plan.machines:
-        name = files.source(machine)
-        if plan.machine_given or name != machine.name:
-            words += ["--machine", name]
+    machines = [files.source(machine) for machine in plan.machines]
+    if plan.machine_given or machines != [machine.name for machine in plan.machines]:
+        words += [word for name in machines for word in ("--machine", name)]
     words += files.options(options, plan.experiment)
     return files.inputs([*words, "--html", f"{_tame(plan.experiment.name.rpartition('/')[2])}.html"])
 

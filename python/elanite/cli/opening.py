@@ -1,0 +1,47 @@
+"""The command ``open``: the inputs of a page, written to a folder, and the command for them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from elanite.cli.common import data, say
+
+
+def open_(
+    page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")],
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="FOLDER", help="Where to write the files.  [default: the name of the page]"),
+    ] = None,
+) -> None:
+    """Unpack the inputs and the command of a page.
+
+    \b
+    Examples:
+      elanite open my-traffic.html
+      elanite open my-traffic.html --into again
+      sh again/command.sh
+
+    The folder gets the experiment file, the machine files and all other files that the command read, and the command
+    itself as command.sh. The printed line is the same command for the present folder. `elanite open` runs nothing,
+    overwrites no file, and refuses pages with damaged contents or with names that lead out of the folder.
+    """
+    from elanite import _core
+    from elanite.pages import opening
+    from elanite.text import counted
+
+    found = opening.read(page)
+    folder = into if into is not None else Path(page.stem)
+    written = opening.unpack(found, folder)
+    say(f"{counted(len(written), 'file')} in {folder}: {', '.join(str(one.relative_to(folder)) for one in written)}")
+    for name, digest in found.absent.items():
+        say(f"not in the page: {name}{f', SHA-256 {digest}' if digest else ''}; put it into {folder} before you rerun")
+    if not found.same_model:
+        say(
+            f"warning: model revision {found.model} made the page, and this Elanite has revision"
+            f" {_core.MODEL_REVISION}: results may differ"
+        )
+    data(opening.line(found, folder))
