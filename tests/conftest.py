@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -79,6 +80,11 @@ def same_surroundings() -> Iterator[None]:
 def environment() -> dict[str, str]:
     """The environment of a user with a plain terminal of 100 columns."""
     return os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
+
+
+def background() -> None:
+    """What a shell without job control does before it becomes a command in the background (``preexec_fn``)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def command(*arguments: str) -> list[str]:

@@ -1,15 +1,17 @@
 """A host at work on a store that others use, too: simulates the points of a file that nobody else has claimed.
 
-    python store_host.py STORE POINTS [--hang] [--wait] [--seconds S]
+    python store_host.py STORE POINTS [--hang] [--wait] [--others N]
 
 Prints the identity of every point that it has simulated. With ``--hang`` it claims the first point and never finishes;
-with ``--wait`` it looks at points again that others have claimed, until all are there.
+with ``--wait`` it looks at points again that others have claimed, until all are there. With ``--others`` it begins
+when so many processes of this kind are ready, however long they take to start.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -26,22 +28,27 @@ def main() -> None:
     parser.add_argument("points", type=Path)
     parser.add_argument("--hang", action="store_true")
     parser.add_argument("--wait", action="store_true")
-    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--others", type=int, default=0)
     given = parser.parse_args()
     store = Store.open(given.store)
     store.prepare()
     points = {point.id: point for point in plan(sources.read("experiment", str(CHEAP))).points}
     waiting = given.points.read_text().split()
+    tempfile.mkdtemp(prefix="ready-", dir=given.points.parent)
+    while len(list(given.points.parent.glob("ready-*"))) <= given.others:
+        time.sleep(0.01)
     while waiting:
         elsewhere = []
         for identity in waiting:
             if store.get(identity) is not None:
                 continue
-            claim = store.claim(identity, given.seconds)
+            claim = store.claim(identity)
             if claim is None:
                 if store.get(identity) is None:
                     elsewhere.append(identity)
                 continue
+            if given.hang:
+                claim.seconds = 0.3  # renewed so often
             with claim:
                 if given.hang:
                     time.sleep(600)

@@ -15,7 +15,7 @@ import pytest
 import typer
 from syrupy.assertion import SnapshotAssertion
 
-from conftest import FILES, SMALL, Ended, command, environment
+from conftest import FILES, PATIENCE, SMALL, Ended, command, environment
 from elanite.claims import claims
 from elanite.cli import app
 
@@ -218,7 +218,7 @@ TINY = (
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("tiny")
     arguments = command("run", SMALL, *TINY, "--out", str(out), "--format", "csv")
-    subprocess.run(arguments, check=True, capture_output=True, env=environment(), timeout=300)
+    subprocess.run(arguments, check=True, capture_output=True, env=environment(), timeout=PATIENCE)
     return out
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from conftest import BIN, FILES, SMALL, Ended, command, environment, execute, until
+from conftest import BIN, FILES, PATIENCE, SMALL, Ended, command, environment, execute, until
 from elanite import _core, sources, work
 from elanite import campaign as campaigns
 from elanite.batches import MOST, SECONDS, batches
@@ -211,11 +211,11 @@ def test_points_of_others_are_waited_for_and_taken_over(campaign: Path, tmp_path
     assert held is not None
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(campaigns.run, [planned], store, 2)
-        assert until(lambda: finished(tmp_path) == len(planned.points) - 1, 60)
+        assert until(lambda: finished(tmp_path) == len(planned.points) - 1)
         time.sleep(0.5)
         assert not running.done()
         held.release()
-        outcome = running.result(60)
+        outcome = running.result(PATIENCE)
     assert outcome.simulated == outcome.total
     assert contents(tmp_path) == contents(campaign)
 
@@ -231,7 +231,7 @@ def test_two_campaigns_share_the_points(campaign: Path, tmp_path: Path) -> None:
         subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment())
         for _ in range(2)
     ]
-    told = [process.communicate(timeout=300)[1] for process in both]
+    told = [process.communicate(timeout=PATIENCE)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], told
     assert sum(summed(text) for text in told) == 56, told
     assert contents(tmp_path) == contents(campaign)
@@ -256,7 +256,7 @@ def started(out: Path, *options: str) -> subprocess.Popen[str]:
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     before = finished(out)
-    assert until(lambda: finished(out) > before or driver.poll() is not None, 300)
+    assert until(lambda: finished(out) > before or driver.poll() is not None)
     return driver
 
 
@@ -269,13 +269,13 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
         driver = started(out)
         while done < kills and driver.poll() is None:
             before = finished(out)
-            assert until(lambda: finished(out) > before or driver.poll() is not None, 300)  # noqa: B023
+            assert until(lambda: finished(out) > before or driver.poll() is not None)  # noqa: B023
             time.sleep(draw.uniform(0, pause))
             alive = workers(driver.pid)
             if alive and driver.poll() is None:
                 draw.choice(alive).kill()
                 done += 1
-        _, err = driver.communicate(timeout=600)
+        _, err = driver.communicate(timeout=PATIENCE)
         assert driver.returncode == 0, err
         # None is simulated twice. A point whose worker died after it had kept the point counts as found.
         assert missing - kills <= summed(err) <= missing, err
@@ -312,9 +312,9 @@ def test_a_worker_killed_at_its_work(tmp_path: Path) -> None:
         command(*words, "--out", str(tmp_path / "struck"), "--executor", "dask", "--workers", "2"),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
-    assert until(lambda: bool(at_work(tmp_path / "struck")), 60)
+    assert until(lambda: bool(at_work(tmp_path / "struck")))
     os.kill(at_work(tmp_path / "struck")[0], signal.SIGKILL)
-    _, err = driver.communicate(timeout=120)
+    _, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == 0, err
     assert "a worker died" in err
     assert contents(tmp_path / "struck") == contents(tmp_path / "whole")
@@ -326,8 +326,8 @@ def test_the_driver_killed_and_started_again(long: Path, tmp_path: Path) -> None
         driver = started(tmp_path)
         below = workers(driver.pid)
         driver.kill()
-        driver.communicate(timeout=60)
-        assert until(lambda: not any(process.is_running() for process in below), 60), "workers outlive the driver"  # noqa: B023
+        driver.communicate(timeout=PATIENCE)
+        assert until(lambda: not any(process.is_running() for process in below)), "workers outlive the driver"  # noqa: B023
     assert 0 < finished(tmp_path) < finished(long)
     ended = execute(command(*LONG, "--out", str(tmp_path), "--executor", "dask", "--workers", "2"))
     assert ended.code == 0, ended
@@ -337,16 +337,14 @@ def test_the_driver_killed_and_started_again(long: Path, tmp_path: Path) -> None
 def test_an_interrupt_stops_the_workers(tmp_path: Path) -> None:
     driver = started(tmp_path)
     below = workers(driver.pid)
-    began = time.monotonic()
     driver.send_signal(signal.SIGINT)
-    _, err = driver.communicate(timeout=60)
+    _, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == Exit.INTERRUPTED, err
-    assert time.monotonic() - began < 20
     told = re.search(r"interrupted; (\d+) of 240 points are kept. To resume: elanite run .*--executor dask", err)
     assert told is not None, err
-    assert int(told[1]) == finished(tmp_path) > 0
+    assert 0 < int(told[1]) == finished(tmp_path) < 240
     assert "Traceback" not in err
-    assert until(lambda: not any(process.is_running() for process in below), 10)
+    assert until(lambda: not any(process.is_running() for process in below))
     assert [path.name for path in tmp_path.iterdir()] == ["store"]
     assert not list((tmp_path / "store").glob(".*"))
 
@@ -369,7 +367,7 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
     try:
         driver = started(out, "--executor", "dask", "--scheduler", address)
         running[0].kill()
-        _, err = driver.communicate(timeout=120)
+        _, err = driver.communicate(timeout=PATIENCE)
         assert driver.returncode == Exit.FAILED, err
         assert "the engine ended the campaign" in err
         assert "The same command goes on" in err
@@ -383,7 +381,7 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
         for process in running:
             process.terminate()
         for process in running:
-            process.wait(30)
+            process.wait(PATIENCE)
     assert contents(out) == contents(long)
 
 
@@ -394,11 +392,11 @@ def test_jobs_of_slurm_survive_the_driver(many: Path, tmp_path: Path) -> None:
     words = command("run", MANY, "--out", str(tmp_path / "out"), "--format", "csv", "--executor", "slurm")
     how = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": around(tmp_path)}
     driver = subprocess.Popen(words, **how)  # type: ignore[call-overload]
-    assert until(lambda: len(list((tmp_path / "jobs").iterdir())) >= 2, 60)
+    assert until(lambda: len(list((tmp_path / "jobs").iterdir())) >= 2)
     driver.kill()
     driver.wait()
     before = finished(tmp_path / "out")
-    assert until(lambda: finished(tmp_path / "out") > before, 60), "the jobs died with the driver"
+    assert until(lambda: finished(tmp_path / "out") > before), "the jobs died with the driver"
     ended = execute(words, env=around(tmp_path))
     assert ended.code == 0, ended
     assert contents(tmp_path / "out") == contents(many)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BIN, FILES, Ended, needs_mpi
+from conftest import BIN, FILES, PATIENCE, Ended, needs_mpi
 
 pytestmark = needs_mpi
 
@@ -104,6 +104,8 @@ def test_errors_are_exceptions_of_mpi4py(elanite: Run) -> None:
 @pytest.mark.skipif(not (BIN / "mpicc_abi").exists(), reason="this MPICH has no standard interface")
 def test_programs_of_the_standard_interface_get_their_errors_too(elanite: Run, tmp_path: Path) -> None:
     sources = [str(FILES.parent / "mpi" / name) for name in ("handler.c", "check.c")]
-    subprocess.run([str(BIN / "mpicc_abi"), "-O2", "-o", "handler", *sources], cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(
+        [str(BIN / "mpicc_abi"), "-O2", "-o", "handler", *sources], cwd=tmp_path, check=True, timeout=PATIENCE
+    )
     ended = elanite("mpirun", "-q", *FAULT, "-n", "4", "./handler")
     assert (ended.code, ended.out) == (0, "15 errors, and on\n"), ended

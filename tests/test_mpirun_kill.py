@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import command, environment, execute, needs_mpi, until
+from conftest import PATIENCE, command, environment, execute, needs_mpi, until
 from elanite.mpirun import guard
 
 HARNESS = Path(__file__).parent / "mpi" / "kill.py"
@@ -39,11 +39,11 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
             return {one[0] for one in found if one and one[1] in chosen}
 
         try:
-            assert until(lambda: len(made()) == 2, 30)
+            assert until(lambda: len(made()) == 2)
             names = made()
         finally:
             process.kill()
-    assert until(lambda: not any((guard.SHARED / name).exists() for name in names), 10)
+    assert until(lambda: not any((guard.SHARED / name).exists() for name in names))
 
 
 @pytest.mark.parametrize("rounds", [4, pytest.param(50, marks=pytest.mark.slow)])
@@ -52,6 +52,6 @@ def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rou
     words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
     how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
     how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
-    ended = execute([sys.executable, HARNESS, *how, "--", *words], 60 + 15 * rounds)
+    ended = execute([sys.executable, HARNESS, *how, "--", *words], 4 * PATIENCE + 15 * rounds)
     assert ended.code == 0, ended
     assert not list(tmp_path.glob("out/mpirun/*"))

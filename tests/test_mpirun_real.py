@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from conftest import BIN, FILES, Ended, command, environment, needs_mpi, until
+from conftest import BIN, FILES, PATIENCE, Ended, command, environment, needs_mpi, until
 from elanite.mpirun.kept import Kept
 from test_mpirun_timeline import Trace, check
 
@@ -47,7 +47,7 @@ def processes(program: str) -> dict[int, int]:
 
 
 def gone(program: str) -> bool:
-    return until(lambda: not processes(program), 10)
+    return until(lambda: not processes(program))
 
 
 def test_a_run_is_repeatable(elanite: Run, tmp_path: Path, ends: str) -> None:
@@ -295,7 +295,7 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
     segments = ""
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         try:
-            assert until(lambda: len(processes(ends)) == 4, 30)
+            assert until(lambda: len(processes(ends)) == 4)
             time.sleep(0.5)
             maps = Path(f"/proc/{processes(ends)[0]}/maps").read_text()
             segments = (re.findall(r"/dev/shm/(mpich_shm_[0-9a-f]+)", maps) or [""])[0]  # noqa: S108 - the same
@@ -306,7 +306,7 @@ def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
                 os.kill(int(children[0]), signal.SIGKILL)
             else:
                 process.send_signal(signal.SIGINT if whom == "interrupt" else signal.SIGKILL)
-            code = process.wait(10)
+            code = process.wait(PATIENCE)
             assert gone(ends)
             assert code == {"rank": 1, "mpiexec": 1, "simulator": -9, "interrupt": 130}[whom]
             said = process.stderr.read() if process.stderr else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from conftest import BIN, needs_mpi
+from conftest import BIN, PATIENCE, needs_mpi
 
 nbclient = pytest.importorskip("nbclient")
 nbformat = pytest.importorskip("nbformat")
@@ -35,7 +35,7 @@ def executed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[A
     # With this variable, ipykernel does not show what processes write.
     environment.pop("PYTEST_CURRENT_TEST", None)
     page = read(name)
-    client = nbclient.NotebookClient(page, timeout=120, resources={"metadata": {"path": str(folder)}})
+    client = nbclient.NotebookClient(page, timeout=int(PATIENCE), resources={"metadata": {"path": str(folder)}})
     client.execute(env=environment)
     return [cell for cell in page.cells if cell.cell_type == "code"]
 

@@ -104,7 +104,7 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
         first, second = plans
         campaign.run([replace(second, points=second.points[:1])], store)
         campaign.run([first], store, ended=ended)
-        assert until(lambda: bool(told), 60)
+        assert until(lambda: bool(told))
         page = told[0].read_text(encoding="utf-8")
         assert 'id="qsnet2-noise"' in page
         assert 'id="qsnet2-ping"' not in page, "one of its points is there, and it has not finished"

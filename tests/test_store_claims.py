@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FILES, environment, until
+from conftest import FILES, PATIENCE, environment, until
 from elanite import _core, campaign, sources
 from elanite.plan import Point, plan
 from elanite.store import Store, UnreadableError, owner
@@ -94,12 +94,20 @@ def test_a_claim_of_a_dead_process_of_this_host_is_taken_over_at_once(tmp_path: 
     assert Store(tmp_path).clean() == [".claim-0123"]
 
 
+def renewed(file: Path) -> None:
+    """Wait until a claim that is almost over is renewed."""
+    os.utime(file, (time.time() - 590,) * 2)
+    assert until(lambda: time.time() - file.stat().st_mtime < 500)
+
+
 def test_a_claim_in_use_renews_itself(tmp_path: Path) -> None:
-    with Store(tmp_path).claim("0123", seconds=0.6):
-        end = time.monotonic() + 1.5
-        while time.monotonic() < end:
+    claim = Store(tmp_path).claim("0123")
+    assert claim is not None
+    claim.seconds = 0.3  # it is renewed three times within these seconds, and holds for the 600 s that its file says
+    with claim:
+        for _ in range(3):
+            renewed(tmp_path / ".claim-0123")
             assert Store(tmp_path).claim("0123") is None
-            time.sleep(0.05)
 
 
 @pytest.mark.parametrize("ahead", [-86400.0, 86400.0])
@@ -155,8 +163,10 @@ def test_two_hosts_share_a_store(tmp_path: Path, many: int) -> None:
     assert len(points) == many
     file = written(tmp_path, points)
     # Each host has two processes, and they all take the points in the same order: every claim is contended for.
-    running = [start(host, tmp_path / "store", file) for host in ("first", "first", "second", "second")]
-    said = [process.communicate(timeout=300)[0] for process in running]
+    running = [
+        start(host, tmp_path / "store", file, "--others", "3") for host in ("first", "first", "second", "second")
+    ]
+    said = [process.communicate(timeout=PATIENCE)[0] for process in running]
     assert [process.returncode for process in running] == [0] * 4
     store = Store(tmp_path / "store")
     simulated = Counter(line for text in said for line in text.split() if line)
@@ -179,20 +189,21 @@ def test_what_a_killed_host_has_claimed_is_taken_over_after_it_has_expired(tmp_p
     points = cheap(5)
     file = written(tmp_path, points)
     store = Store(tmp_path / "store")
-    hanging = start("first", store.place.path, file, "--hang", "--seconds", "2")
+    hanging = start("first", store.place.path, file, "--hang")
     try:
-        assert until(lambda: (tmp_path / "store").is_dir() and bool(left(store.place.path)), 60)
-        assert len(left(store.place.path)) == 1
-        time.sleep(2.5)
+        name = f".claim-{points[0].id}"
+        assert until(lambda: (tmp_path / "store" / name).exists())
         # It lives, and renews its claim; nobody here can see its process.
-        assert [name[:7] for name in left(store.place.path)] == [".claim-"]
+        renewed(tmp_path / "store" / name)
+        assert left(store.place.path) == [name]
         assert store.claim(points[0].id) is None
     finally:
         hanging.send_signal(signal.SIGKILL)
         hanging.communicate()
     assert store.claim(points[0].id) is None  # it might live on: this host cannot know
+    os.utime(tmp_path / "store" / name, (time.time() - 610,) * 2)
     other = start("second", store.place.path, file, "--wait")
-    said, _ = other.communicate(timeout=60)
+    said, _ = other.communicate(timeout=PATIENCE)
     assert other.returncode == 0
     assert said.split().count(points[0].id) == 1
     assert all(store.get(point.id) is not None for point in points)
