@@ -5,6 +5,7 @@ Traces in GOAL are read by the simulator: ``crates/goal/tests/reading.rs``.
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,32 +48,47 @@ def _talk(to: Recorder, rank: int) -> None:
     to.together("ALLREDUCE", 8, 8)
 
 
+def _spoilt(whole: Path, folder: Path, draw: random.Random) -> str:
+    """Translate an archive of which one file is spoilt; the words of the refusal, empty if there is none."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(whole, folder)
+    files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
+    file = folder / draw.choice(files)
+    file.write_bytes(spoil(file.read_bytes(), draw))
+    found, said = attempt(lambda: translate([folder / "traces.otf2"], folder.with_suffix(".goal")))
+    assert found is not None or str(folder) in said
+    return said
+
+
 def test_spoilt_archives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("otf2")
     from test_otf2 import archive
 
-    monkeypatch.setattr(otf2, "_PATIENCE", 10.0)
+    monkeypatch.setattr(otf2, "_PATIENCE", 2)
     whole = archive(tmp_path, 2, _talk).parent
-    files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
-    folder = tmp_path / "spoilt"
     refused = 0
-    for draw in cases("spoilt_archives", 40):
-        shutil.rmtree(folder, ignore_errors=True)
-        shutil.copytree(whole, folder)
-        file = folder / draw.choice(files)
-        file.write_bytes(spoil(file.read_bytes(), draw))
-        found, said = attempt(lambda: translate([folder / "traces.otf2"], tmp_path / "out.goal"))
-        assert found is not None or str(folder) in said
-        refused += found is None
+    for draw in cases("spoilt_archives", 20):
+        refused += _spoilt(whole, tmp_path / "spoilt", draw) != ""
     assert refused > 0 or fuzzing()
 
 
-@pytest.mark.slow
+def test_a_collective_operation_without_a_name(tmp_path: Path) -> None:
+    """The package finds no name for its number when the name is asked for, after the event was read."""
+    pytest.importorskip("otf2")
+    from test_otf2 import archive
+
+    whole = archive(tmp_path, 2, _talk).parent
+    said = _spoilt(whole, tmp_path / "spoilt", random.Random("spoilt_archives 32"))
+    assert "rank 1, location 1, event" in said
+    assert "(MpiCollectiveEnd at" in said
+    assert "the archive cannot be read: KeyError: 43" in said
+
+
 def test_an_anchor_that_the_package_reads_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("otf2")
     from test_otf2 import archive
 
-    monkeypatch.setattr(otf2, "_PATIENCE", 3.0)
+    monkeypatch.setattr(otf2, "_PATIENCE", 2)
     anchor = archive(tmp_path, 2, _talk)
     whole = anchor.read_bytes()
     anchor.write_bytes(whole[:52] + whole[2:52] + whole[52:])

@@ -24,6 +24,7 @@ of other threads than a rank's first one are not read; messages that lack a part
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections import defaultdict, deque
@@ -49,9 +50,14 @@ _GROUP = 64
 """Ranks that are read at once: each time, the package reads all definitions again."""
 _LINES = 256
 """Lines of a rank that are kept in memory."""
-_PATIENCE = 60.0
-"""Seconds for opening an anchor file of some hundred bytes, on a busy host."""
-_OPEN = "import sys, _otf2; _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))"
+_PATIENCE = 20
+"""Seconds of processor time for opening an anchor file of some hundred bytes."""
+_OPEN = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), resource.RLIM_INFINITY))
+import _otf2
+_otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))
+"""
 
 
 class Archive(Writing):
@@ -133,16 +139,13 @@ class Archive(Writing):
 
     def _try_to_open(self) -> None:
         """Open the anchor file in a process of its own: the package reads some that are damaged without an end."""
-        opening = [sys.executable, "-c", _OPEN, str(self._anchor)]
-        try:
-            ended = subprocess.run(  # noqa: S603 - our own Python
-                opening, capture_output=True, timeout=_PATIENCE, check=False
-            )
-        except subprocess.TimeoutExpired:
-            damage = f"the package otf2 has read it for {_PATIENCE:g} s, and finds no end"
+        opening = [sys.executable, "-c", _OPEN, str(self._anchor), str(_PATIENCE)]
+        ended = subprocess.run(opening, capture_output=True, check=False)  # noqa: S603 - our own Python
+        if ended.returncode >= 0:
+            return
+        if ended.returncode == -signal.SIGXCPU:
+            damage = f"the package otf2 has read it for {_PATIENCE} s of processor time, and finds no end"
         else:
-            if ended.returncode >= 0:
-                return
             damage = f"the package otf2 crashes with signal {-ended.returncode}"
         raise RunError(f"{self._anchor}: the anchor file is damaged: {damage}; copy the archive or record it again")
 
