@@ -76,7 +76,7 @@ def test_figures_9_and_10_have_the_curves_of_mpi() -> None:
     assert "half of a round trip" in drawn[1].caption
     assert "MPI_Sendrecv" in drawn[3].caption
     stated = {row["text"] for row in data(drawn[1], "text")}
-    assert "published 5.5 µs" in stated
+    assert "published, MPI: 5.5 µs (Petrini et al. 2003)" in stated
 
 
 def test_the_ping_of_the_collectives_paper() -> None:

@@ -160,7 +160,12 @@ def test_incomplete_results_give_fewer_figures() -> None:
 
 def test_an_experiment_of_ones_own_gets_plain_figures() -> None:
     drawn = list(figures.generic.draw(ping()))
-    assert [figure.name for figure in drawn] == ["size-latency", "size-bandwidth"]
+    assert [figure.name for figure in drawn] == [
+        "size-latency-1",
+        "size-latency-2",
+        "size-bandwidth-1",
+        "size-bandwidth-2",
+    ]
     names(drawn)
 
 
@@ -196,7 +201,7 @@ def test_an_experiment_of_ones_own_ends_in_the_figures_that_it_asks_for(
     (data,) = [rows for rows in elan["datasets"].values() if "curve" in rows[0]]
     assert {row["curve"] for row in data} == {"to node 1", "to node 63"}
     assert drawn[0].caption.endswith("Dashed: what is published.")
-    assert "published" in str(elan["datasets"])
+    assert "published 335 MB/s (Petrini et al. 2003" in str(elan["datasets"])
     assert "published" not in str(main["datasets"]), "the claim is about the other memory"
 
 

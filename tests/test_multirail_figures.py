@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import TYPE_CHECKING
 
 from conftest import Row, data, figures_of, frame
@@ -15,16 +16,20 @@ FIVE = (BASIC, f"{LOCAL}0.0", f"{LOCAL}1.0", f"{DYNAMIC}0.0", f"{DYNAMIC}1.0")
 
 
 def drawn(experiment: str, points: list[list[Row]]) -> list[figures.Figure]:
-    """The figures of points, each with an identity of its own."""
+    """The figures of points; a point that several series have has one identity."""
     common = {"experiment": experiment, "pattern": "uniform", "sizes": "exponential", "arrivals": "exponential"}
     rows = [
         common
-        | {"series": "series", "unit": "", "message": f"{row['message_bytes'] // KB} KB", "id": str(number)}
+        | {"series": "series", "unit": "", "message": f"{row['message_bytes'] // KB} KB", "id": identity(one)}
         | row
-        for number, one in enumerate(points)
+        for one in points
         for row in one
     ]
     return figures_of(experiment, frame(rows))
+
+
+def identity(rows: list[Row]) -> str:
+    return json.dumps([{key: value for key, value in row.items() if key != "series"} for row in rows])
 
 
 def curves(figure: figures.Figure) -> list[str]:
@@ -59,7 +64,8 @@ def test_figure_12() -> None:
     (figure,) = drawn("multirail/nodes", points)
     assert figure.paper == "figure 12"
     assert {row["nodes"] for row in data(figure, "nodes")} == {32, 64, 128}
-    assert drawn("multirail/nodes", points[:1]) == []
+    (figure,) = drawn("multirail/nodes", points[:1])
+    assert curves(figure) == ["basic"], "one number of nodes is one mark"
 
 
 def test_figures_13_to_15() -> None:

@@ -160,7 +160,7 @@ def test_a_field_of_a_series_has_one_column(tmp_path: Path) -> None:
     assert len(set(identities)) == len(identities) == 2 * (3 * 2 + 2)
     figures = list(generic.draw(ping.filter(metric="latency")))
     (legend,) = {layer["encoding"]["color"]["title"] for figure in figures for layer in figure.spec()["layer"]}
-    assert legend == "link.hop_delay / source"
+    assert legend == "link.hop_delay, source"
     looks = [layer["encoding"]["color"]["legend"] for figure in figures for layer in figure.spec()["layer"]]
     assert all(look["titleLimit"] == 0 for look in looks), "a long title is not cut"
 
@@ -247,7 +247,7 @@ def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None
 
 def test_an_axis_with_zero_and_great_values_has_steps() -> None:
     """A linear axis would show the greatest value and nothing else, and a logarithmic one has no place for zero."""
-    for values, kind in ((["0 B", "64 B", "1 MB"], "nominal"), (["64 B", "1 MB"], "quantitative")):
+    for values, kind in ((["0 B", "64 B", "1 MB"], "ordinal"), (["64 B", "1 MB"], "quantitative")):
         numbers = [(_core.quantity(value) or (0.0, ""))[0] for value in values]
         data = {"series": "ping", "metric": "latency", "unit": "us", "value": 1.0, "message": values}
         (figure,) = generic.draw(pl.DataFrame(data | {"message_bytes": numbers}))

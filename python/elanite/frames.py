@@ -11,6 +11,7 @@ import polars as pl
 
 from elanite import _core
 from elanite.store import empty
+from elanite.text import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +82,12 @@ def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFr
         pl.Series("high", [high for _, _, high in intervals], pl.Float64),
         pl.col("value").list.len().alias("n"),
     ).drop("value")
+
+
+def resolved(means: pl.DataFrame) -> pl.DataFrame:
+    """Means without the intervals of fewer than three values."""
+    enough = pl.col("n") >= FEWEST
+    return means.with_columns(pl.when(enough).then(pl.col(end)).alias(end) for end in ("low", "high"))
 
 
 def sustained(rows: pl.DataFrame) -> pl.DataFrame:

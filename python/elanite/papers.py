@@ -36,6 +36,8 @@ class Paper:
     """A publication."""
 
     key: str
+    name: str
+    """The publication in a few words."""
     authors: str
     title: str
     where: str
@@ -56,6 +58,11 @@ def papers() -> dict[str, Paper]:
 def keys(source: str) -> list[str]:
     """The publications that a ``source`` cites, the one that it follows first."""
     return [word for word in re.findall(r"[\w-]+", source) if word in papers()]
+
+
+def named(source: str) -> str:
+    """The publications that a ``source`` cites, in a few words; the source itself if it cites none."""
+    return "; ".join(papers()[key].name for key in keys(source)) or source
 
 
 def chapter_of_claim(claim: Claim) -> str:

@@ -8,6 +8,7 @@ for each series and metric. A figure carries its number in the paper, and publis
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from elanite import frames
@@ -30,11 +31,11 @@ from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import polars as pl
 
-    from elanite.figures.asked import Asked
+    from elanite.figures.asked_layers import Asked
     from elanite.plan import Plan
     from elanite.store import Store, Table
 
@@ -96,7 +97,17 @@ def drawn(plan: Plan, store: Store) -> list[Figure]:
             # The parameter that the figure asks for may belong to points that are still to come.
     if not plan.figures:
         found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
-    return found + matrices(points, store, plan.figures)
+    return list(_unique(found + matrices(points, store, plan.figures)))
+
+
+def _unique(found: Iterable[Figure]) -> Iterator[Figure]:
+    """The figures, each with a name of its own: a page finds the data of a figure by its name."""
+    taken: set[str] = set()
+    for figure in found:
+        others = (f"{figure.name}-{number}" for number in count(2))
+        name = next(name for name in chain([figure.name], others) if name not in taken)
+        taken.add(name)
+        yield figure if name == figure.name else replace(figure, name=name)
 
 
 def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:

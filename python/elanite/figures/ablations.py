@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
 from elanite.frames import padded
@@ -54,6 +55,10 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
     traffic = pl.when(hot).then(pl.format("hot-spot of {}", pl.col("nodes"))).otherwise(pl.col("pattern"))
     rows = rows.filter(pl.col("metric") == metric).with_columns(traffic=traffic)
+    yield from grouping.each(rows, ("machine", "traffic"), _draw)
+
+
+def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     found: dict[str, dict[str, Number]] = {}
     for (machine, kind), here in rows.group_by("machine", "traffic", maintain_order=True):
         found.setdefault(str(machine), {})[str(kind)] = averaged(here)

@@ -8,9 +8,11 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.curves import DECADES
+from elanite.figures import grouping
+from elanite.figures.axes import DECADES
 from elanite.figures.style import RULE, Figure, colour, layered
 from elanite.frames import padded
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +48,11 @@ def distributions(table: pl.DataFrame) -> Iterator[Figure]:
     """The cumulative distribution of the time of calls, with and without other traffic, on the most nodes."""
     rows = padded(table, **OTHER).filter(pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"]))
     rows = rows.filter(pl.col("nodes") == pl.col("nodes").max())
+    known = [*empty("distribution").columns, "nodes", "operation", "background.pattern"]
+    yield from grouping.each(rows, known, _distributions)
+
+
+def _distributions(rows: pl.DataFrame) -> Iterator[Figure]:
     for operation, word in (("hgsync", "hardware"), ("gsync", "software")):
         here = rows.filter(pl.col("operation") == operation)
         if not here.is_empty():

@@ -8,8 +8,9 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.curves import SATURATED, ends, loads, of_loads
-from elanite.figures.style import HOT, Figure, colour, layered, published
+from elanite.figures import axes, grouping, published
+from elanite.figures.curves import ends, loads, of_loads, signs
+from elanite.figures.style import HOT, Figure, colour, layered
 from elanite.measures.numbers import Number, at_least, averaged, ratio
 from elanite.measures.rows import compute, of_jobs
 
@@ -33,6 +34,11 @@ STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load of the compute job for each I/O load, and its bandwidth at saturation."""
+    loads = [name for name in rows.columns if name.split(".")[-1] in ("load", "load_MBps")]
+    yield from grouping.each(rows, ("job", "nodes", "compute.nodes", *loads), _draw)
+
+
+def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     rows = of_jobs(rows).with_columns(pl.col("series").str.strip_prefix(LIGHT))
     beside = rows.filter(pl.col("io.load_MBps").is_not_null()).with_columns(
         io_nodes=pl.col("series").str.split("-").list.first(),
@@ -66,18 +72,19 @@ def _load(
     compute = beside.filter(pl.col("job") == "compute").with_columns(load=pl.col("compute.load_MBps"))
     data = of_loads(compute, ["mapping", "load"])
     places = compute.select("mapping", nodes="compute.nodes").unique(maintain_order=True)
+    top = to or ends(data)
     same = alone.with_columns(load=pl.col("load_MBps")).join(places, on="nodes", maintain_order="right")
     caption = (
         "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
-        f" {SATURATED} 1c: the compute job is on the first half of the machine, away from clustered I/O nodes; 1i: it"
-        " is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load is that"
-        f" of each I/O client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
+        f" {signs(data, top[1])} 1c: the compute job is on the first half of the machine, away from clustered I/O"
+        " nodes; 1i: it is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load"
+        f" is that of each I/O client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
     )
-    layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=to)
+    layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=top)
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_alone(of_loads(same, ["mapping", "load"]), order))
-    layers += published("combined.alone")
+    layers += published.layers(published.of_claims("combined.alone"), axes.rounded((0.0, top[1])))
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 
 

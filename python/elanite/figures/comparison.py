@@ -13,6 +13,7 @@ import polars as pl
 from elanite.api import Machine
 from elanite.beside import beside
 from elanite.claims import fitted_parameters
+from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
 from elanite.plan import ON
@@ -55,9 +56,8 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         (pl.col("series") == series) & (pl.col("metric") == metric) for series, (metric, _) in QUANTITIES.items()
     )
     rows = rows.filter(wanted).with_columns(pl.col(ON).replace(NAMES).alias("_name"))
-    if rows.is_empty():
-        return
-    yield _table(rows)
+    if not rows.is_empty():
+        yield from grouping.each(rows, (ON, "operation", "pattern", "nodes"), lambda here: [_table(here)])
 
 
 def rests_on(machine: str) -> str:

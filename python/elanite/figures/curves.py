@@ -8,27 +8,41 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.figures import axes
+from elanite.figures.axes import DECADES
 from elanite.figures.style import RULE, below, colour, shape
 from elanite.measures.numbers import number
+from elanite.text import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Layers = list["alt.Chart | alt.LayerChart"]
 
-DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
-"""Where a logarithmic axis is labelled."""
-
 BESIDE = 1.3
 """How far the axis of the accepted load goes beyond the greatest mean: published values often are above it."""
 
+WIDE = 0.25
+"""The part of the vertical axis from which on an interval is a bar, not a band."""
+
 SATURATED = (
-    "The offered load is the load that the sources offered in the measured window. Bands are 95% confidence intervals"
-    " over batches and seeds; below saturation, of the messages under way at the ends of the window. Triangles are"
-    " saturated points: the offered load exceeds the accepted load, and the sources' queues grow. Dotted: accepted ="
-    " offered."
+    "The offered load is the load that the sources offered in the measured window. Triangles are saturated points: the"
+    " offered load exceeds the accepted load, and the sources' queues grow. Dotted: accepted = offered."
 )
 """The caption of ``loads``."""
+
+INTERVALS = (
+    "are 95% confidence intervals over batches and seeds; below saturation, of the messages under way at the ends of"
+    " the window."
+)
+"""The caption of the intervals of ``loads``, if there are any."""
+
+
+def signs(data: pl.DataFrame, top: float) -> str:
+    """The caption of the signs in ``loads`` of some data, whose axis ends at ``top``."""
+    if not data["low"].count():
+        return SATURATED
+    return f"{SATURATED} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
 
 
 def of_loads(
@@ -40,7 +54,7 @@ def of_loads(
     the difference of the messages under way at its two ends, and the interval is that of this difference: the noise of
     the arrivals is on the axis of the offered load, not in the interval. (The ratio of the two loads within each batch
     would be wrong: batches are as short as some messages are long, so that messages offered in one batch are accepted
-    in the next.) Several configurations in a group are averaged within a batch first.
+    in the next.) There is no interval of fewer than three batches.
     """
     value = pl.col("value")
     parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by(
@@ -58,13 +72,14 @@ def of_loads(
         if here.is_empty():
             continue
         got, saturated = number(here["accepted"].to_list()), (group["saturated"] or 0.0) > 0.5
-        half = got.half if saturated else _under_way(here)
+        half = None if len(here) < FEWEST else got.half if saturated else _under_way(here)
+        low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
             {key: group[key] for key in keys}
-            | {"offered": here["offered"].mean(), "mean": got.mean, "low": got.mean - half, "high": got.mean + half}
+            | {"offered": here["offered"].mean(), "mean": got.mean, "low": low, "high": high}
             | {"state": "saturated" if saturated else "steady"}
         )
-    return pl.DataFrame(points, infer_schema_length=None)
+    return pl.DataFrame(points, infer_schema_length=None, schema_overrides=dict.fromkeys(("low", "high"), pl.Float64))
 
 
 def _under_way(batches: pl.DataFrame) -> float:
@@ -98,15 +113,15 @@ def loads(
     """
     order = data[curve].unique(maintain_order=True).to_list()
     right, top = to or ends(data)
-    along, up = (alt.Scale(domain=[0.0, end], nice=True) for end in (right, top))
+    along = alt.Scale(domain=[0.0, right], nice=True)
     base = alt.Chart(data).encode(
         x=alt.X("offered:Q", title=f"offered load, {unit}", scale=along), color=colour(curve, order, legend)
     )
-    y = f"accepted load, {unit}"
+    title = f"accepted load, {unit}"
+    y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
     form = f".{digits}f"
-    band = base.mark_errorband(opacity=0.2, clip=True).encode(y=alt.Y("low:Q", title=y, scale=up), y2=alt.Y2("high:Q"))
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
-        y=alt.Y("mean:Q"),
+        y=y,
         fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
         shape=alt.Shape(
             "state:N",
@@ -127,7 +142,16 @@ def loads(
     diagonal = alt.Chart(pl.DataFrame({"x": [0.0, corner], "y": [0.0, corner]})).mark_line(
         strokeDash=[2, 3], strokeWidth=1, color=RULE
     )
-    return [band, base.mark_line().encode(y=alt.Y("mean:Q")), points, diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
+    found: Layers = []
+    if data["low"].count():
+        marks = base.mark_rule(opacity=0.7) if wide(data, top) else base.mark_errorband(opacity=0.2)
+        found.append(marks.encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")))
+    return [*found, base.mark_line().encode(y=y), points, diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
+
+
+def wide(data: pl.DataFrame, top: float) -> bool:
+    """Whether some interval takes so much of the axis that bands would hide each other."""
+    return any(high - low > WIDE * top for low, high in data.select("low", "high").drop_nulls().rows())
 
 
 def curves(
@@ -138,17 +162,26 @@ def curves(
     y: str,
     unit: str = "MB/s",
     *,
+    reach: axes.Ends | None = None,
     log: bool = False,
     digits: int = 1,
+    lines: bool = True,
 ) -> Layers:
-    """Means with their intervals over a quantity, one curve for each value of a column."""
-    scale = alt.Scale(type="log", nice=False, padding=12) if log else alt.Scale(zero=True)
-    axis = alt.Axis(values=DECADES) if log else alt.Undefined
+    """Means with their intervals over a quantity, one curve for each value of a column.
+
+    The vertical axis has the ends ``reach``, by default those of the data. Without ``lines``, marks are not joined.
+    """
     order = data[curve].unique(maintain_order=True).to_list()
     form = f".{digits}f"
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
+    up = alt.Y(
+        "mean:Q",
+        title=y,
+        scale=axes.scale(reach or axes.ends(data, log=log), log=log),
+        axis=alt.Axis(values=DECADES) if log else alt.Undefined,
+    )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
-        y=alt.Y("mean:Q"),
+        y=up,
         shape=shape(curve, order, legend),
         tooltip=[
             alt.Tooltip(curve),
@@ -158,5 +191,8 @@ def curves(
             alt.Tooltip("high:Q", format=form),
         ],
     )
-    bars = base.mark_errorbar().encode(y=alt.Y("low:Q", title=y, scale=scale, axis=axis), y2=alt.Y2("high:Q"))
-    return [base.mark_line().encode(y=alt.Y("mean:Q")), bars, points]
+    found: Layers = [base.mark_line().encode(y=up)] if lines else []
+    if data["low"].count():
+        # A layer without any interval would have an axis without ends.
+        found.append(base.mark_rule().encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q")))
+    return [*found, points]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import altair as alt
 import polars as pl
 
+from elanite.figures import grouping
 from elanite.figures.style import HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
 from elanite.frames import padded, summarise
@@ -61,6 +62,10 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The time of a call if all calls complete, and the cases with a deadlock."""
     rows = padded(rows, job=pl.String).filter(pl.col("job").is_null())
     rows = rows.with_columns(roots=pl.col("machine").replace(ROOTS))
+    yield from grouping.each(rows, ("machine", "groups"), _draw)
+
+
+def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     ended = (
         rows.filter(pl.col("metric") == "deadlock")
         .group_by("roots", "groups", maintain_order=True)

@@ -1,7 +1,8 @@
 """Default figures of experiments without ``[[figure]]``, by their kinds of benchmarks.
 
 Each kind names its metrics and the parameter of the horizontal axis (``_core.plots``). If this parameter does not vary,
-or if the kind names none, the axis has the numeric parameter that varies most.
+or if the kind names none, the axis has the numeric parameter with the most values; without such parameters a list, such
+as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
 """
 
 from __future__ import annotations
@@ -12,100 +13,117 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.figures.style import Figure, colour, layered, size_axis
-from elanite.frames import SUFFIX, summarise, varying
-from elanite.text import FEWEST, YES_OR_NO, heading
+from elanite.figures import axes, grouping
+from elanite.figures.grouping import CURVE, Panel
+from elanite.figures.style import Figure, colour, layered, shape
+from elanite.frames import SUFFIX, resolved, summarise
+from elanite.text import YES_OR_NO, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-CURVES = 7
-"""If there are more curves than colours, all curves have one colour."""
+    from elanite.figures.axes import Ends
+    from elanite.figures.curves import Layers
+    from elanite.figures.grouping import Grouping
+
+INTERVALS = "Bars are its 95% confidence intervals."
+
+LABEL = "_label"
+"""The column with the label of a list or a name on the horizontal axis."""
 
 
 def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:
-    """One figure per series and metric; ``kinds`` are those of the series."""
+    """The figures of each series and metric; ``kinds`` are those of the series."""
     plots = {kind: (over, metrics) for kind, over, metrics in _core.plots()}
     for series in rows["series"].unique(maintain_order=True).to_list():
-        here = rows.filter(pl.col("series") == series)
+        here = grouping.numbers(rows.filter(pl.col("series") == series))
         units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         for metric in metrics:
             if metric in units:
-                yield _metric(here.filter(pl.col("metric") == metric), (series, metric, units[metric]), over)
+                yield from _metric(here.filter(pl.col("metric") == metric), (series, metric, units[metric]), over)
 
 
-def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Figure:
+def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Iterator[Figure]:
     series, metric, unit = words
-    names = [name for name in varying(rows) if name != "series"]
-    numeric = {name: column for name in names if (column := _numeric(rows, name))}
-    main = max(numeric, key=lambda name: (name == over, rows[name].n_unique()), default=None)
-    rest = [name for name in names if name != main]
-    curve = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator=" / ") if rest else pl.lit(metric)
-    enough = pl.col("n") >= FEWEST if metric not in YES_OR_NO else pl.lit(False)
-    data = summarise(rows).with_columns(
-        curve=curve,
-        low=pl.when(enough).then("low"),
-        high=pl.when(enough).then("high"),
-    )
-    order = data["curve"].unique(maintain_order=True).to_list()
+    main = _main(rows, over)
+    found = grouping.grouped(rows, [main] if main else [])
+    panels = list(grouping.panels(rows, found, metric))
+    data = [_means(panel, main, found, metric) for panel in panels]
+    log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
+    ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
     title = f"{series}: {metric.replace('_', ' ')}"
+    for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
+        name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
+        here = ", ".join(filter(None, [title, panel.words]))
+        layers = _layers(means, (metric, unit), main, found, ends, log=log)
+        caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds."
+        caption = f"{caption} {INTERVALS}" if means["low"].count() else caption
+        yield Figure(name, here, "", caption, layered(here, layers))
+
+
+def _main(rows: pl.DataFrame, over: str) -> str | None:
+    """The parameter of the horizontal axis; None if no parameter varies."""
+    names = grouping.distinct(rows)
+
+    def rank(name: str) -> tuple[bool, bool, bool, int]:
+        kind = grouping.numeric(rows, name) is not None
+        return kind and name == over, kind, grouping.lists(rows, name), rows[name].n_unique()
+
+    return max(names, key=rank, default=None)
+
+
+def _means(panel: Panel, main: str | None, found: Grouping, metric: str) -> pl.DataFrame:
+    """A mean with its interval for each configuration of a panel, in the order of the axis."""
+    column = grouping.numeric(panel.rows, main) if main else None
+    keys = [CURVE, *([main] if main else []), *([column] if column else []), *found.configuration]
+    data = resolved(summarise(panel.rows, list(dict.fromkeys(keys))))
+    if metric in YES_OR_NO:  # a mean of yes and no has no interval
+        data = data.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("low", "high"))
+    if main is None or column is not None:
+        return data
+    values = panel.rows[main].unique(maintain_order=True).to_list()
+    labels = dict(zip(values, axes.texts(values), strict=True))
+    return data.with_columns(pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL))
+
+
+def _layers(
+    data: pl.DataFrame, words: tuple[str, str], main: str | None, found: Grouping, ends: Ends, *, log: bool
+) -> Layers:
+    metric, unit = words
+    order = data[CURVE].unique(maintain_order=True).to_list()
     base = alt.Chart(data)
     if main is None:
-        base = base.encode(x=alt.X("curve:N", title=" / ".join(rest)))
+        base = base.encode(x=alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labelAngle=0)))
+    elif LABEL in data.columns:
+        labels = data[LABEL].unique(maintain_order=True).to_list()
+        base = base.encode(x=axes.of_names(LABEL, grouping.word(main), labels))
     else:
-        column = numeric[main]
-        base = base.encode(x=_horizontal(main, column, sorted(set(rows[column].to_list()))))
-        if 1 < len(order) <= CURVES:
-            base = base.encode(color=colour("curve", order, " / ".join(rest)))
-        elif rest:
-            base = base.encode(detail=alt.Detail("curve:N"))
+        column = grouping.numeric(data, main) or main
+        base = base.encode(x=axes.of_numbers(main, column, sorted(set(data[column].drop_nulls().to_list()))))
+    legend = ", ".join(map(grouping.word, found.curves))
     label = heading(metric.replace("_", " "), unit)
-    sizes = main is not None and numeric[main] == main + SUFFIX["B"]
-    many = sizes and unit == "us" and _many(data["mean"].to_list())
-    scale = alt.Scale(type="log") if many else alt.Scale()
-    y = alt.Y("mean:Q", title=label, scale=scale)
-    tooltip = [*(alt.Tooltip(_field(name), title=name) for name in names), alt.Tooltip("mean:Q", title=metric)]
-    layers = [base.mark_point(filled=True).encode(y=y, tooltip=tooltip)]
+    y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log))
+    names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
+    tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric)]
+    )
+    layers: Layers = [points]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        layers.insert(0, base.mark_errorbar().encode(y=alt.Y("low:Q", title=label, scale=scale), y2=alt.Y2("high:Q")))
-    if main is not None:
+        layers.insert(0, base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")))
+    joined = main is not None and found.lines and (LABEL not in data.columns or grouping.lists(data, main))
+    if joined:
         layers.insert(0, base.mark_line().encode(y=y))
-    caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds, with its 95% interval if there are three."
-    return Figure(f"{series}-{metric}", title, "", caption, layered(title, layers))
+    if len(order) > 1:
+        tint = colour(CURVE, order, legend)
+        layers = [layer.encode(color=tint) for layer in layers if isinstance(layer, alt.Chart)]
+        layers[-1] = points.encode(color=tint, shape=shape(CURVE, order, legend))
+    return layers
 
 
-def _horizontal(name: str, column: str, values: list[float]) -> alt.X:
-    """The axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
-    size = column == name + SUFFIX["B"]
-    spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
-    if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
-        return alt.X(f"{_field(name)}:N", title=_axis(name, ""), sort=None, axis=alt.Axis(labelAngle=0))
-    if size and values[0] > 0:
-        return size_axis(_field(column), _axis(name, ""), values)
-    scale = alt.Scale(type="log") if spread else alt.Scale()
-    return alt.X(f"{_field(column)}:Q", title=_axis(name, column), scale=scale)
-
-
-def _many(values: list[float]) -> bool:
-    """Whether figures span so much that the small ones would lie on the axis."""
-    return min(values) > 0 and max(values) > 10 * min(values)
-
-
-def _field(name: str) -> str:
-    """A column as Vega reads it: a dot would be a step into an object, and varied keys have dots."""
-    return name.replace(".", "\\.")
-
-
-def _axis(name: str, column: str) -> str:
-    """The title of an axis: the parameter with the unit of its column."""
-    unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
-    return heading(name.replace("_", " "), unit)
-
-
-def _numeric(rows: pl.DataFrame, name: str) -> str | None:
-    if rows.schema[name].is_numeric():
-        return name
-    twins = (name + suffix for suffix in SUFFIX.values())
-    return next((twin for twin in twins if twin in rows.columns), None)
+def _log(rows: pl.DataFrame, main: str | None, unit: str, values: list[float]) -> bool:
+    """Whether times over sizes span so much that the small ones would lie on a linear axis."""
+    sizes = main is not None and grouping.numeric(rows, main) == main + SUFFIX["B"]
+    return sizes and unit == "us" and min(values) > 0 and max(values) > 10 * min(values)

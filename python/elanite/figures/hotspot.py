@@ -8,8 +8,11 @@ import altair as alt
 import polars as pl
 
 from elanite.claims import claims
-from elanite.figures.style import RULE, Figure, colour, layered, shape
+from elanite.figures import axes, grouping, published
+from elanite.figures.published import Value
+from elanite.figures.style import Figure, colour, layered, shape
 from elanite.frames import summarise
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +30,16 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
     rows = rows.filter(pl.col("nodes") == most).with_columns(
         curve=pl.format("{} / {}", pl.col("sizes"), pl.col("arrivals")), value=pl.col("accepted")
     )
+    yield from grouping.each(rows, [*empty("nodes").columns, "sizes", "arrivals"], _of_nodes)
+
+
+def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
     title = f"Hot-spot: bandwidth of each of {rows['node'].n_unique()} nodes that write"
     data = summarise(rows, ["node", "curve"]).sort("node", maintain_order=True)
     order = data["curve"].unique(maintain_order=True).to_list()
-    y = alt.Y("mean:Q", title="accepted load, MB/s", scale=alt.Scale(zero=True))
+    stated = _groups()
+    ends = axes.ends(data, published.drawn(stated))
+    y = alt.Y("mean:Q", title="accepted load, MB/s", scale=axes.scale(ends))
     points = (
         alt.Chart(data)
         .mark_point(filled=True, size=45, opacity=0.8)
@@ -42,29 +51,20 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
             tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=".2f")],
         )
     )
+    at = {place: f"node {place:g}" for place in published.all_places(stated)}
     caption = (
         "The bandwidth of each node into the memory of node 0, mean over seeds. Dashed: the paper's figures for the"
         " nodes of the same first-level switch, and for nodes whose packets meet others at two levels, and at three"
-        " levels."
+        f" levels. {published.caption(stated, at)}"
     )
-    yield Figure("16b", title, "figure 16 b", caption, layered(title, [points, *_groups()]))
+    layers = [points, *published.layers(stated, axes.rounded(ends))]
+    yield Figure("16b", title, "figure 16 b", caption, layered(title, layers))
 
 
-def _groups() -> list[alt.Chart]:
-    """The published bandwidth of each group of nodes, as a dashed rule over it."""
-    groups = [claim for claim in claims() if claim.id in GROUPS]
-    data = pl.DataFrame(
-        [
-            {
-                "first": claim.of["node"]["least"] - 0.5,
-                "last": claim.of["node"]["most"] + 0.5,
-                "value": claim.value,
-                "text": f"published {claim.value:g} {claim.unit}",
-            }
-            for claim in groups
-        ]
-    )
-    base = alt.Chart(data).encode(x=alt.X("first:Q"), y=alt.Y("value:Q"))
-    rule = base.mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5).encode(x2=alt.X2("last:Q"))
-    words = base.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=RULE).encode(text=alt.Text("text:N"))
-    return [rule, words]
+def _groups() -> list[Value]:
+    """The published bandwidth of each group of nodes, from its first node to its last one."""
+    return [
+        Value(claim, places=(claim.of["node"]["least"], claim.of["node"]["most"]))
+        for claim in claims()
+        if claim.id in GROUPS
+    ]

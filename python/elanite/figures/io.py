@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.claims import claims
+from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
 from elanite.measures.numbers import averaged
@@ -32,12 +33,14 @@ HALF = 0.5
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Table 1."""
     rows = rows.with_columns(mapping=MAPPING, traffic=pl.col("pattern").replace(TRAFFIC))
-    highest = rows.filter(~pl.col("series").str.ends_with("-load") & (pl.col("metric") == "server_accepted"))
-    if not highest.is_empty():
-        yield _table(highest)
+    lower = pl.col("series").str.contains("-(load|knee)$")
+    highest = rows.filter(~lower & (pl.col("metric") == "server_accepted"))
+    yield from grouping.each(highest, ("pattern", "servers", "nodes", "writes"), _table)
 
 
-def _table(rows: pl.DataFrame) -> Figure:
+def _table(rows: pl.DataFrame) -> Iterator[Figure]:
+    if rows.is_empty():
+        return
     title = "I/O: highest load of an I/O node"
     fractions = rows["writes"].unique().sort().to_list()
     # The fraction of the paper first.
@@ -74,7 +77,7 @@ def _table(rows: pl.DataFrame) -> Figure:
     if "cyclic" in rows["pattern"]:
         caption += " Cyclic: the I/O nodes are assigned in turn; the paper's value stands with the other assignment."
     grid = Grid(columns, lines, "of the published value")
-    return Figure("table-1", title, "table 1", caption, table(grid, title), wide=True, grid=grid)
+    yield Figure("table-1", title, "table 1", caption, table(grid, title), wide=True, grid=grid)
 
 
 def _written(fraction: float) -> str:

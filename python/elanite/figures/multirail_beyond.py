@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
 from elanite.frames import padded
@@ -35,12 +36,19 @@ PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The accepted load of each policy beyond saturation, relative to basic, also after the failure of a rail."""
     rows = padded(told(rows), servers=pl.String)
-    if not rows.is_empty():
-        yield _table(rows)
+    if rows.is_empty():
+        return
+    cases = [
+        _case(str(series), str(pattern), str(machine))
+        for series, pattern, machine in rows.select("series", "pattern", "machine").rows()
+    ]
+    rows = rows.with_columns(pl.Series("_case", cases)).rename({"curve": "_curve"})
+    yield from grouping.each(rows, ("_case", "_curve"), lambda here: [_table(here)])
 
 
 def _table(rows: pl.DataFrame) -> Figure:
     title = "Several rails beyond the paper: what each policy accepts"
+    rows = rows.rename({"_curve": "curve"})
     served = pl.col("servers").is_not_null()
     metric = pl.when(served).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
     middle = pl.col("batch").max().over("series") // 2
@@ -48,10 +56,8 @@ def _table(rows: pl.DataFrame) -> Figure:
     here = rows.filter((pl.col("metric") == metric) & state)
     names = ordered(here)
     found: dict[str, dict[str, Number]] = {}
-    for (series, pattern, machine, curve), group in here.group_by(
-        "series", "pattern", "machine", "curve", maintain_order=True
-    ):
-        found.setdefault(_case(str(series), str(pattern), str(machine)), {})[str(curve)] = averaged(group)
+    for (case, curve), group in here.group_by("_case", "curve", maintain_order=True):
+        found.setdefault(str(case), {})[str(curve)] = averaged(group)
     columns = [Column("machine and traffic", 3.5, "left"), *(Column(name) for name in names)]
     body = [
         [Cell(case), *(_cell(case, name, figures.get(name), figures.get("basic")) for name in names)]

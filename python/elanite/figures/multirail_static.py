@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.figures import grouping
 from elanite.figures.style import Figure, below, colour, layered, shape
 from elanite.figures.table import LESS, MORE
 
@@ -33,8 +34,11 @@ SQUARE = 34
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Rails over nodes, a curve for each algorithm."""
     rows = rows.filter((pl.col("metric") == "rails") & ~pl.col("series").is_in(DRAWN))
-    if rows.is_empty():
-        return
+    if not rows.is_empty():
+        yield from grouping.each(rows, ("algorithm", "nodes"), _draw)
+
+
+def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     data = rows.select("algorithm", "nodes", "value").unique().sort("algorithm", "nodes")
     data = data.with_columns(curve=pl.col("algorithm").replace_strict(ALGORITHMS))
     order = [name for name in ALGORITHMS.values() if name in data["curve"].to_list()]

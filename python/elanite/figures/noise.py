@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.figures import grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.curves import curves
 from elanite.figures.style import Figure, layered
-from elanite.frames import summarise
+from elanite.frames import resolved, summarise
+from elanite.store import empty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +33,11 @@ NAMES = {0: ("3a", "first"), 1: ("3b", "second")}
 
 def draw(table: pl.DataFrame) -> Iterator[Figure]:
     """A histogram for each processor, on the same axes; nodes and seeds count alike."""
-    if table.is_empty():
-        return
+    if not table.is_empty():
+        yield from grouping.each(table, [*empty("distribution").columns, "nodes"], _draw)
+
+
+def _draw(table: pl.DataFrame) -> Iterator[Figure]:
     compute = float(table["compute_us"][0])
     found = {
         cpu: table.filter(pl.col("cpu") == cpu).group_by("lower_ps").agg(pl.col("count").sum()).sort("lower_ps")
@@ -117,6 +122,10 @@ QUIET = "host.noise=false"
 def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     """The time that noise adds to a step (computation and call), over the number of nodes."""
     rows = rows.filter(pl.col("metric") == "step")
+    yield from grouping.each(rows, ("operation", "nodes", "machine"), _scaling)
+
+
+def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     quiet = pl.col("machine").str.contains(QUIET, literal=True)
     keys = ["operation", "nodes", "seed", "batch"]
     without = rows.filter(quiet).select(*keys, without=pl.col("value"))
@@ -125,7 +134,9 @@ def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
         return
     groups = ["operation", "nodes"]
     order = {name: index for index, name in enumerate(STEPS)}
-    data = summarise(added, groups).sort(pl.col("operation").replace_strict(order, default=len(order)), "nodes")
+    data = resolved(summarise(added, groups)).sort(
+        pl.col("operation").replace_strict(order, default=len(order)), "nodes"
+    )
     data = data.with_columns(curve=pl.col("operation").replace(STEPS))
     nodes = data["nodes"].unique().sort().to_list()
     axis = alt.Axis(values=nodes, grid=False)

@@ -1,22 +1,20 @@
-"""The style of all figures: the palette, axes with units, published values as dashed rules."""
+"""The style of all figures: their size, colours, shapes and legends, and axes of sizes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
-import polars as pl
 
-from elanite.claims import claims
 from elanite.figures.colours import RED, tints
-from elanite.text import published as stated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from elanite.claims import Claim
+    import polars as pl
+
     from elanite.figures.table import Grid
 
 HOT = RED
@@ -56,6 +54,11 @@ class Figure:
     grid: Grid | None = field(default=None, repr=False)
     """The cells of a chart that is a table: a page shows these, which fit any width, and not the chart."""
 
+    def apart(self, words: str, number: int) -> Figure:
+        """The same figure as one of several, with the parameters that distinguish it in ``words``."""
+        title = f"{self.title}, {words}"
+        return replace(self, name=f"{self.name}-{number}", title=title, chart=self.chart.properties(title=title))
+
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
         return self._spec
@@ -65,44 +68,6 @@ class Figure:
         # The tests look whether charts fit the schema of Vega-Lite; no report needs to.
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
         return spec
-
-
-def published(*identities: str, label: str = "published") -> list[alt.Chart | alt.LayerChart]:
-    """Dashed rules at the published values of claims (two for a range), with names at the right, off the curves."""
-    layers: list[alt.Chart | alt.LayerChart] = []
-    for claim in claims():
-        if claim.id not in identities:
-            continue
-        values = [claim.low, claim.high] if claim.kind == "range" else [claim.value]
-        rules = alt.Chart(pl.DataFrame({"value": values})).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
-        layers.append(rules.encode(y=alt.Y("value:Q")))
-        middle = sum(value or 0.0 for value in values) / len(values)
-        for line, dy in ((label, -7), (_stated(claim), 7)):
-            data = pl.DataFrame({"value": [middle], "text": [line]})
-            words = alt.Chart(data).mark_text(align="left", baseline="middle", dx=5, dy=dy, color=RULE)
-            right = alt.XValue("width")  # type: ignore[no-untyped-call]
-            layers.append(words.encode(y=alt.Y("value:Q"), x=right, text=alt.Text("text:N")))
-    return layers
-
-
-def _stated(claim: Claim) -> str:
-    """The published value with the unit as people write it."""
-    return stated(claim).replace(" us", " µs")
-
-
-def published_at(column: str, places: Mapping[str, float | str]) -> list[alt.Chart | alt.LayerChart]:
-    """Short dashes at the published values of claims, each at its own place of a stepped axis."""
-    rows = [
-        {column: places[claim.id], "value": claim.value, "text": f"published {_stated(claim)}"}
-        for claim in claims()
-        if claim.id in places
-    ]
-    if not rows:
-        return []
-    base = alt.Chart(pl.DataFrame(rows)).encode(x=alt.X(f"{column}:O"), y=alt.Y("value:Q"))
-    dash = base.mark_tick(orient="horizontal", thickness=2, color=RULE, size=24)
-    words = base.mark_text(align="left", baseline="top", dx=-10, dy=8, color=RULE).encode(text=alt.Text("text:N"))
-    return [dash, words]
 
 
 def layered(

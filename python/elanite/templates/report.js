@@ -64,11 +64,11 @@ function draw(place) {
   const found = { unit: "", stated: [] };
   adapted(spec, width, found);
   place.parentElement.querySelector(".unit").textContent = found.unit;
-  const words = found.stated.map((data) => spec.datasets[data][0].text);
+  const words = found.stated.flatMap((data) => spec.datasets[data].map((row) => row.text.replace("\n", ": ")));
   const list = place.parentElement.querySelector(".stated");
-  list.replaceChildren(...words.filter((_, index) => index % 2).map((figure, index) => {
+  list.replaceChildren(...words.map((text) => {
     const item = document.createElement("li");
-    item.textContent = words[2 * index] + ": " + figure;
+    item.textContent = text;
     return item;
   }));
   const size = wide ? {} : { width: "container", autosize: { type: "fit-x", contains: "padding" } };

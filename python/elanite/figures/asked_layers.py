@@ -1,0 +1,170 @@
+"""The layers of the figures that experiment files ask for: axes, curves, dashed curves of other rows, and bars."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from elanite.figures import axes, published
+from elanite.figures import curves as layers_of
+from elanite.figures import grouping as grouping_of
+from elanite.figures.colours import PALETTE
+from elanite.figures.style import BYTES, MARKS, RULE, colour, size_axis
+from elanite.frames import SUFFIX, summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.figures.curves import Layers
+    from elanite.figures.grouping import Grouping
+    from elanite.figures.published import Place, Value
+
+Asked = dict[str, Any]
+"""A ``[[figure]]`` with all of its keys."""
+
+BARS = "Bars are 95% confidence intervals over batches and seeds."
+
+CURVE = grouping_of.CURVE
+
+TEMPLATE = "_template"
+"""The column with the name that the file gives to a curve, without the parameters that were added to it."""
+
+
+def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt.X, str]:
+    """The horizontal axis, and its kind in Vega-Lite."""
+    x, scale = asked["x"], asked["x_scale"]
+    title = asked["x_title"] or x.replace("_", " ")
+    if data.schema[x] == pl.String:
+        return axes.of_names(x, title, data[x].unique(maintain_order=True).to_list()), "N"
+    marks = data[x].unique().sort().to_list()
+    # Published values may stand where no point is finished yet.
+    beyond = [one for one in published.all_places(stated) if isinstance(one, int | float) and one not in marks]
+    marks = sorted([*marks, *dict.fromkeys(beyond)])
+    first, last = marks[0], marks[-1]
+    if scale != "steps" and first == last and first > 0:
+        first, last = first / 2, last * 2
+    if scale == "sizes":
+        return size_axis(x, title, [first, *marks, last]), "Q"
+    if scale == "steps":
+        sizes = x.endswith("_bytes")
+        shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
+        label = BYTES if sizes else alt.Undefined
+        steps = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
+        return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
+    if scale == "log":
+        along = alt.Scale(type="log", base=2, domain=[first, last], nice=False)
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False)), "Q"
+    if scale == "decades":
+        along = alt.Scale(type="log", domain=[first, last], nice=False)
+        tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
+    whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else alt.Undefined
+    return alt.X(f"{x}:Q", title=title, axis=whole), "Q"
+
+
+def place(value: Place, x: str) -> str:
+    """A place on an axis in words: ``64 KB``, ``1,024 nodes``."""
+    if isinstance(value, str):
+        return value
+    if x.endswith(SUFFIX["B"]):
+        unit = next((unit for unit in ("MB", "KB") if value >= BYTES_OF[unit]), "B")
+        return f"{value / BYTES_OF[unit]:g} {unit}"
+    return f"{value:,g} {x}" if x == "nodes" else f"{value:,g}"
+
+
+BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
+"""Units of sizes in bytes."""
+
+
+def digits(data: pl.DataFrame) -> int:
+    """Digits after the point, for parts or for MB/s."""
+    most = data["mean"].max()
+    return 3 if isinstance(most, float) and most < 10 else 1
+
+
+def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> Layers:
+    """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach.
+
+    Other rows have the names of those solid curves whose parameters they share; of parameters that they lack, any.
+    """
+    x = asked["x"]
+    other = _shared(other, rows, [name for name in (*grouping.curves, *grouping.panels) if name != CURVE])
+    order = rows[CURVE].unique(maintain_order=True).to_list()
+    steps = asked["x_scale"] == "steps"
+    along = pl.col(x).is_in(rows[x].implode()) if steps else pl.col(x).is_between(rows[x].min(), rows[x].max())
+    same = other.filter(pl.col(CURVE).is_in(order) & along)
+    if same.is_empty():
+        return []
+    free = [name for name in grouping_of.distinct(same) if name not in (x, CURVE)]
+    data = summarise(same, list(dict.fromkeys([CURVE, x, *free])))
+    apart = [name for name in free if data.select(CURVE, x).n_unique() < len(data)]
+    detail = [alt.Detail(f"{axes.field(name)}:N") for name in apart]
+    data = data.select(CURVE, x, *apart, "mean")
+    line = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
+    place = alt.X(f"{x}:{'O' if steps else 'Q'}")
+    return [line.encode(x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail)]
+
+
+def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl.DataFrame:
+    """Other rows with the names of the curves of some rows, by the columns that distinguish the curves."""
+    known = [name for name in added if name in other.columns and other[name].null_count() < len(other)]
+    if not added:
+        return other
+    keys = [*known, TEMPLATE] if TEMPLATE in rows.columns and TEMPLATE in other.columns else known
+    names = rows.select(*keys, CURVE).unique(subset=keys or None, keep="first", maintain_order=True)
+    bare = other.drop(CURVE, strict=False)
+    return bare.join(names, on=keys, nulls_equal=True, maintain_order="left") if keys else other
+
+
+def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame) -> Layers:
+    """Bars with their intervals, side by side where there are several curves; ``every`` are the data of all panels."""
+    x = asked["x"]
+    title = asked["y_title"] or asked["metric"].replace("_", " ")
+    curves = data[CURVE].unique(maintain_order=True).to_list()
+    steps = every[x].unique(maintain_order=True).to_list()
+    base = alt.Chart(data).encode(
+        x=alt.X(f"{x}:N", title=asked["x_title"] or x, sort=steps, axis=alt.Axis(labelAngle=0)),
+        color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
+        xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
+    )
+    scale = axes.scale(axes.ends(every))
+    tips = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
+    look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
+    bars = base.mark_bar(**look).encode(
+        y=alt.Y("mean:Q", title=title, scale=scale, stack=None), tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *tips]
+    )
+    if not intervals(data):
+        return [bars]
+    rules = base.mark_rule(strokeWidth=1.5).encode(
+        y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=alt.ColorValue(RULE)
+    )
+    return [bars, rules]
+
+
+def curves(
+    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, stated: Sequence[Value], *, lines: bool
+) -> tuple[Layers, str]:
+    """Curves with their published values, and the words of their caption; ``every`` are the data of all panels."""
+    title = asked["y_title"] or asked["metric"].replace("_", " ")
+    unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
+    log, x = asked["log"], asked["x"]
+    along, kind = axis(asked, every, stated)
+    ends = axes.ends(every, published.drawn(stated), log=log)
+    found = layers_of.curves(
+        data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, digits=digits(data), lines=lines
+    )
+    rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
+    if asked["mark"] is not None:
+        line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
+        rules.append(line.encode(x=alt.X("x:Q")))
+    at = {one: place(one, x) for one in published.all_places(stated)}
+    return found + rules, " ".join(filter(None, [intervals(data), published.caption(stated, at)]))
+
+
+def intervals(data: pl.DataFrame) -> str:
+    """The sentence of a caption about intervals, if there are any."""
+    wide = data.filter(pl.col("high") > pl.col("low"))
+    return "" if wide.is_empty() else BARS

@@ -1,0 +1,106 @@
+"""The axes of figures: their ends, their marks and their labels.
+
+The ends of a vertical axis come from the means and the published values. An interval moves them by a quarter at most,
+whatever its width: a mean that is hardly known is no reason to hide the others. Longer intervals end at the frame.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import altair as alt
+
+from elanite.figures.grouping import said
+from elanite.figures.style import BYTES, size_axis
+from elanite.frames import SUFFIX
+from elanite.text import heading
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
+"""Where a logarithmic axis is labelled."""
+
+BEYOND = 0.25
+"""How far an interval moves the end of an axis, as a part of the span of the means."""
+
+LETTERS = 80
+"""Letters that labels of names may have together before they are written at an angle."""
+
+Ends = tuple[float, float]
+"""The lowest and the highest value of an axis."""
+
+
+def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False) -> Ends:
+    """The ends of the vertical axis of means with their intervals and of published values."""
+    means = [value for value in [*data["mean"].to_list(), *stated] if value is not None and math.isfinite(value)]
+    if log:
+        means = [value for value in means if value > 0] or [1.0]
+    low, high = (min(means), max(means)) if means else (0.0, 1.0)
+    if log:
+        spread = max(math.log10(high / low), 0.1) * BEYOND
+        bounds = [value for value in data["low"].drop_nulls().to_list() if value > 0]
+        floor = min([low, *bounds])
+        roof = max([high, *data["high"].drop_nulls().to_list()])
+        return max(floor, low / 10**spread), min(roof, high * 10**spread)
+    low, high = min(low, 0.0), max(high, 0.0)
+    spread = BEYOND * (high - low)
+    floor = min([low, *data["low"].drop_nulls().to_list()]) if low < 0 else low
+    roof = max([high, *data["high"].drop_nulls().to_list()])
+    found = max(floor, low - spread), min(roof, high + spread)
+    return found if found[0] < found[1] else (0.0, 1.0)
+
+
+def scale(found: Ends, *, log: bool = False) -> alt.Scale:
+    """The scale of a vertical axis; intervals that are longer than the axis end at the frame."""
+    if log:
+        return alt.Scale(type="log", domain=list(found), nice=False, padding=12, clamp=True)
+    return alt.Scale(domain=list(rounded(found)), nice=False, clamp=True)
+
+
+def rounded(found: Ends) -> Ends:
+    """Ends at round values."""
+    low, high = found
+    step = 10.0 ** math.floor(math.log10((high - low) / 4))
+    step *= next(factor for factor in (1, 2, 2.5, 5, 10) if factor * step * 4 >= (high - low) * (1 - 1e-9))
+    return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
+
+
+def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
+    """The horizontal axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
+    size = column == name + SUFFIX["B"]
+    spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
+    if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
+        axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else alt.Undefined)
+        return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
+    if size and values[0] > 0:
+        return size_axis(field(column), titled(name, ""), values)
+    along = alt.Scale(type="log") if spread else alt.Scale()
+    return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along)
+
+
+def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
+    """The horizontal axis of names, in their order; long ones are written at an angle."""
+    angle = 0 if sum(map(len, texts)) <= LETTERS else -30
+    axis = alt.Axis(labelAngle=angle, labelLimit=240, labelOverlap=False)
+    return alt.X(f"{column}:N", title=title, sort=list(texts), axis=axis)
+
+
+def texts(values: Sequence[object]) -> list[str]:
+    """Labels of the values of a parameter, different for different values."""
+    short = [said(value) for value in values]
+    return short if len(set(short)) == len(short) else [str(value) for value in values]
+
+
+def field(name: str) -> str:
+    """A column as Vega reads it: a dot would be a step into an object, and varied keys have dots."""
+    return name.replace(".", "\\.")
+
+
+def titled(name: str, column: str) -> str:
+    """The title of an axis: the parameter with the unit of its column."""
+    unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
+    return heading(name.replace("_", " "), unit)

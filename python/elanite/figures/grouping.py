@@ -1,0 +1,284 @@
+"""The grouping of a figure: the parameters of its axis, its curves and its panels. No figure averages configurations.
+
+A *configuration* is everything but the seed: the values of all parameters, the machine, the job and the series. Seeds
+and batches of one configuration give a mean with its interval; two configurations never share a mark. ``grouped`` takes
+the selected rows, the column of the horizontal axis and the columns that the figure names itself, and adds every other
+parameter that distinguishes configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
+
+A parameter adds nothing if the axis and the curves determine it: the numeric twin of a quantity, a label of the machine
+that names a template already, the levels of a tree that grow with the nodes on the axis. Text parameters, such as
+patterns and machines, always distinguish curves, also where each of them has its own places on the axis.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.frames import SUFFIX, parameters, varying
+from elanite.plan import ON
+from elanite.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from elanite.figures.style import Figure
+
+CURVES = 7
+"""Most curves of a panel: as many as there are colours."""
+
+CURVE = "curve"
+"""The column with the name of the curve of a row."""
+
+MACHINE = "machine"
+"""The column with the changes of the machine; ``ON`` has the name of the machine."""
+
+LAST = (MACHINE, "job", "series")
+"""Columns that distinguish configurations only if no other parameter does, in this order."""
+
+EFFORT = ("series", "repeats")
+"""Columns that only say how often and where in the file something is measured, unless configurations differ in them."""
+
+DERIVED = ("rails", "policy", "striping", "threshold")
+"""Columns that ``policies.told`` makes of the changes of the machine."""
+
+WORDS = {ON: "machine", MACHINE: "changes"}
+"""Names of columns in titles and legends; other columns have their own names."""
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The roles of the parameters in a figure."""
+
+    axis: tuple[str, ...]
+    """The parameters of the horizontal axis; several if a measured quantity is on the axis."""
+    curves: tuple[str, ...]
+    """The parameters that distinguish the curves of a panel; with ``CURVE`` if the figure names its curves."""
+    panels: tuple[str, ...] = ()
+    """The parameters that distinguish panels."""
+    lines: bool = True
+    """Whether marks are joined by lines; False for samples, in which no two marks share their parameters."""
+    configuration: tuple[str, ...] = ()
+    """All parameters that vary: the rows of one mark have the same values of all of these."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a figure."""
+
+    words: str
+    """The parameters of the panel in words; empty if it is the only panel."""
+    rows: pl.DataFrame
+    """Its rows, with the name of their curve in the column ``CURVE``."""
+
+
+def grouped(
+    rows: pl.DataFrame, axis: Sequence[str] = (), named: Sequence[str] = (), covered: Sequence[str] = ()
+) -> Grouping:
+    """The grouping of some rows of one metric.
+
+    ``axis`` are the columns of the horizontal axis, ``named`` those by which the figure distinguishes curves. Columns
+    that are ``covered`` are part of the names of curves; they distinguish configurations that have the same name.
+    """
+    free = [name for name in distinct(rows) if name not in (*axis, *named)]
+    found = list(named)
+    for name in free:
+        if _several(rows, name, [*found, *axis]) or (name not in covered and _apart(rows, name, found, axis)):
+            found.append(name)
+    lines = True
+    if rows.select(found).n_unique() > CURVES if found else False:
+        marks = rows.select(*dict.fromkeys([*found, *axis])).n_unique()
+        numbers = [name for name in found if name not in named and measurable(rows, name)]
+        if marks == rows.select(found).n_unique() and axis and numbers:
+            lines = False
+            found = [name for name in found if name not in numbers]
+    panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
+    curves = tuple(name for name in found if name not in panels)
+    return Grouping(tuple(axis), curves, panels, lines, tuple(free))
+
+
+def distinct(rows: pl.DataFrame) -> list[str]:
+    """The parameters that vary, in the order in which they are taken to distinguish configurations."""
+    left_out = {"experiment", CURVE, *(DERIVED if MACHINE in rows.columns else ())}
+    names = [name for name in varying(rows) if name not in left_out and not name.startswith("_")]
+    return sorted(names, key=lambda name: -1 if name == ON else LAST.index(name) + 1 if name in LAST else 0)
+
+
+def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator[Panel]:
+    """The panels of a figure, in the order of the rows; none without rows.
+
+    ``legend`` is the name of curves that differ in no parameter.
+    """
+    for key, here in _parts(rows, grouping.panels):
+        words = ", ".join(f"{word(name)} {said(value)}" for name, value in zip(grouping.panels, key, strict=True))
+        curves = here.select(grouping.curves).unique(maintain_order=True) if grouping.curves else pl.DataFrame()
+        if curves.is_empty():
+            yield Panel(words, here.with_columns(pl.lit(legend).alias(CURVE)))
+            continue
+        texts = names(curves)
+        each = math.ceil(len(texts) / math.ceil(len(texts) / CURVES))
+        for first in range(0, len(texts), each):
+            some = slice(first, first + each)
+            named = curves[some].with_columns(pl.Series("_curve", texts[some]))
+            part = here.join(named, on=list(grouping.curves), nulls_equal=True, maintain_order="left")
+            part = part.drop(CURVE, strict=False).rename({"_curve": CURVE})
+            number = f"{first + 1} to {first + len(texts[some])} of {len(texts)}" if each < len(texts) else ""
+            yield Panel(", ".join(filter(None, [words, number])), part)
+
+
+def parts(rows: pl.DataFrame, known: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each figure of a kind that distinguishes the ``known`` columns and series, with the others in words.
+
+    Rows without a parameter that distinguishes others, such as those of a job that runs alone, belong to every part.
+    """
+    shared = [name for name in (*known, "series") if name in rows.columns]
+    apart: list[str] = []
+    for name in distinct(rows):
+        if name not in shared and _several(rows.filter(pl.col(name).is_not_null()), name, [*shared, *apart]):
+            apart.append(name)
+    if not apart:
+        yield "", rows
+        return
+    for key in rows.select(apart).drop_nulls().unique(maintain_order=True).rows():
+        here = [pl.col(name).eq_missing(value) | pl.col(name).is_null() for name, value in zip(apart, key, strict=True)]
+        words = ", ".join(f"{word(name)} {said(value)}" for name, value in zip(apart, key, strict=True))
+        yield words, rows.filter(here)
+
+
+def each(
+    rows: pl.DataFrame, known: Sequence[str], draw: Callable[[pl.DataFrame], Iterable[Figure]]
+) -> Iterator[Figure]:
+    """The figures of a kind that distinguishes the ``known`` columns only: one for each of the ``parts``."""
+    found = list(parts(rows, known))
+    for number, (words, here) in enumerate(found, 1):
+        for figure in draw(here):
+            yield figure.apart(words, number) if len(found) > 1 else figure
+
+
+def names(curves: pl.DataFrame) -> list[str]:
+    """A name for each row of a table of the parameters of curves; no two rows have the same name."""
+    short = [", ".join(said(value) for value in row if value not in (None, "")) for row in curves.rows()]
+    if len(set(short)) == len(short):
+        return short
+    long = [
+        ", ".join(f"{word(name)} {value}" for name, value in zip(curves.columns, row, strict=True))
+        for row in curves.rows()
+    ]
+    return long if len(set(long)) == len(long) else [f"{text} ({index + 1})" for index, text in enumerate(long)]
+
+
+def word(name: str) -> str:
+    """The name of a parameter in titles and legends."""
+    suffix = next((suffix for suffix in SUFFIX.values() if name.endswith(suffix)), "")
+    return WORDS.get(name, name.removesuffix(suffix) if "." in name else name.removesuffix(suffix).replace("_", " "))
+
+
+def said(value: object) -> str:
+    """The value of a parameter in a legend or on an axis: ``8, 8`` for a list, ``1,024`` for a number."""
+    if isinstance(value, str) and (items := listed(value)) is not None:
+        return plain(items)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else plain(value)
+
+
+def listed(value: object) -> list[object] | None:
+    """The items of a list that stands in a key of a machine or an experiment, such as ``[8, 8]``; None for others."""
+    if not isinstance(value, str) or not value.startswith("["):
+        return None
+    try:
+        found = json.loads(value)
+    except ValueError:
+        try:
+            found = tomllib.loads(f"list = {value}")["list"]
+        except tomllib.TOMLDecodeError:
+            return None
+    return found if isinstance(found, list) else None
+
+
+def lists(rows: pl.DataFrame, name: str) -> bool:
+    """Whether all values of a column are lists."""
+    values = rows[name].unique().to_list()
+    return rows.schema[name] == pl.String and all(listed(value) is not None for value in values)
+
+
+def numeric(rows: pl.DataFrame, name: str) -> str | None:
+    """The column with the values of a parameter as numbers: itself or its twin with a unit; None if it is text."""
+    if rows.schema[name].is_numeric():
+        return name
+    return next((twin for suffix in SUFFIX.values() if (twin := name + suffix) in rows.columns), None)
+
+
+def measurable(rows: pl.DataFrame, name: str) -> bool:
+    """Whether the values of a parameter are numbers, quantities or lists, not names."""
+    return numeric(rows, name) is not None or lists(rows, name)
+
+
+def numbers(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with numbers in columns whose texts all are numbers: varied keys are texts, as on the command line."""
+    found = []
+    for name in parameters(rows):
+        if rows.schema[name] == pl.String and numeric(rows, name) is None:
+            for kind in (pl.Int64, pl.Float64):
+                cast = rows[name].cast(kind, strict=False)
+                if cast.null_count() == rows[name].null_count() < len(rows):
+                    found.append(cast)
+                    break
+    return rows.with_columns(found)
+
+
+def _several(rows: pl.DataFrame, name: str, within: Sequence[str]) -> bool:
+    """Whether rows that are alike in some columns differ in another one."""
+    if not within:
+        return rows[name].n_unique() > 1
+    alike = list(dict.fromkeys(within))
+    return rows.select(*alike, name).n_unique() > rows.select(alike).n_unique()
+
+
+def _apart(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
+    """Whether a parameter separates curves, although the axis has different places for its values.
+
+    A number does not if each place has its own value: it grows with the axis. Names on the axis separate everything.
+    """
+    if name in EFFORT or not _several(rows, name, curves):
+        return False
+    if not axis:
+        return True
+    if not measurable(rows, axis[0]):
+        return False
+    if not measurable(rows, name):
+        return True
+    counts = [pl.col(name).n_unique().alias("_values"), pl.struct(name, axis[0]).n_unique().alias("_places")]
+    found = rows.group_by(curves).agg(counts) if curves else rows.select(counts)
+    return not found.filter((pl.col("_values") > 1) & (pl.col("_places") > pl.col("_values"))).is_empty()
+
+
+def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
+    """The fewest panels with at most ``CURVES`` curves each; as many as there can be if every choice has more."""
+    if rows.select(found).n_unique() <= CURVES:
+        return ()
+    best: tuple[int, tuple[str, ...]] | None = None
+    for size in range(1, len(free) + 1):
+        for chosen in combinations(free, size):
+            if len(chosen) == len(found):
+                continue
+            rest = [name for name in found if name not in chosen]
+            most = rows.group_by(chosen).agg(pl.struct(rest).n_unique().alias("_n"))["_n"].to_list()
+            if max(most) <= CURVES and (best is None or len(most) < best[0]):
+                best = len(most), chosen
+    if best:
+        return best[1]
+    kept = max(found, key=lambda name: (name not in free, rows[name].n_unique()))
+    return tuple(name for name in free if name != kept)
+
+
+def _parts(rows: pl.DataFrame, columns: Sequence[str]) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
+    if not columns:
+        if not rows.is_empty():
+            yield (), rows
+        return
+    yield from rows.group_by(columns, maintain_order=True)
