@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shlex
@@ -61,6 +62,16 @@ class Parts(HTMLParser):
 def text_of(page: str) -> str:
     """The words of a page for readers: without scripts and styles."""
     return re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL))
+
+
+def tables_of(page: str) -> dict[str, list[list[str]]]:
+    """The listed tables of a page by their captions: the headings, then the rows."""
+    found = {}
+    for table in re.findall(r'<table class="listed">(.*?)</table>', page, re.DOTALL):
+        caption, *rows = re.findall(r"<caption[^>]*>.*?</caption>|<tr>.*?</tr>", table, re.DOTALL)
+        cells = [[html.unescape(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
+        found[html.unescape(re.sub(r"<[^>]+>", "", caption))] = cells
+    return found
 
 
 @pytest.fixture(scope="module")

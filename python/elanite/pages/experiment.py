@@ -1,38 +1,96 @@
-"""The page of an experiment or a sweep, from its finished points."""
+"""The page of an experiment or a sweep, from its finished points.
+
+The findings are sentences on numbers of the results (``outcomes``, ``hottest``), and the tables below the figures have
+the same numbers for every configuration. An experiment without ``[[figure]]`` has its series of one kind in one chart,
+so that placements that are series of their own can be compared.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from elanite import figures, frames
 from elanite.api import Machine
+from elanite.pages import hottest, outcomes
 from elanite.pages.frame import Page, Section
 from elanite.text import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elanite.figures import Figure
     from elanite.pages.inputs import Inputs
-    from elanite.plan import Plan
+    from elanite.plan import Plan, Point
     from elanite.store import Store
 
 
 def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
     """The page of the finished points of a plan; ``command`` are the words of the command line that ran it."""
+    points = frames.finished(plan, store)
+    rows = frames.tidy(points, store)
+    kinds = {point.series: point.kind for point in points}
+    units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
+    curves = outcomes.curves(rows, kinds)
+    found = outcomes.sentences(curves, units)
+    links = hottest.hottest(_loaded(points), store, outcomes.distinguishing(rows))
+    best = hottest.first(links)
+    results = [Section("Results", figures=_figures(plan, store, rows, kinds), tables=outcomes.tables(curves, units))]
+    if best is not None:
+        known = hottest.shares(best.point, store)
+        found += [hottest.sentence(best, known), *hottest.slowest(best, store)]
+        results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
+    results += _congestion(points, store)
     return Page(
         title=plan.title,
         command=command,
         inputs=inputs,
-        about=_about(plan, store),
-        notes=_notes(plan, store),
-        sections=[Section("Figures", figures=figures.drawn(plan, store))],
+        about=_about(plan, points, store),
+        findings=found,
+        notes=_notes(plan, points),
+        sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
 
 
-def _about(plan: Plan, store: Store) -> str:
+def _loaded(points: Sequence[Point]) -> list[Point]:
+    """The points of jobs, one for each configuration: that of its first seed."""
+    first: dict[str, Point] = {}
+    for point in points:
+        if point.kind == outcomes.JOBS:
+            first.setdefault(repr((point.series, point.machine, point.parameters)), point)
+    return list(first.values())
+
+
+def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
+    """The figures of the experiment file, or else one for each kind of benchmark and metric."""
+    if plan.figures:
+        matrices = {figure.name for figure in figures.matrices(frames.finished(plan, store), store, plan.figures)}
+        return [figure for figure in figures.drawn(plan, store) if figure.name not in matrices]
+    drawn: list[Figure] = []
+    for kind in dict.fromkeys(kinds.values()):
+        series = [name for name, of in kinds.items() if of == kind]
+        here = rows.filter(pl.col("series").is_in(series))
+        if len(series) > 1:
+            # The name of the series is one more parameter, and stands for all that it decides.
+            names = outcomes.distinguishing(here)
+            decided = [name for name in frames.varying(here) if name not in names]
+            twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
+            here = here.drop([name for name in (*decided, *twins) if name in here.columns])
+            here = here.with_columns(case="series", series=pl.lit(kind))
+        drawn += figures.generic.draw(here, {kind: kind} if len(series) > 1 else kinds)
+    return drawn
+
+
+def _congestion(points: Sequence[Point], store: Store) -> list[Section]:
+    drawn = figures.matrices(points, store)
+    return [Section("Congestion", figures=drawn)] if drawn else []
+
+
+def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     """The experiment, its machines, and the size of the runs."""
-    manifests = [manifest for point in plan.points if (manifest := store.get(point.id)) is not None]
+    manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     machines = " and ".join(machine.name for machine in plan.machines)
     packets = number(sum(manifest["packets"] for manifest in manifests))
     seconds = number(sum(manifest.cpu_seconds for manifest in manifests))
@@ -45,7 +103,7 @@ def _about(plan: Plan, store: Store) -> str:
     return " · ".join([plan.document, *parts] if plan.document else parts)
 
 
-def _notes(plan: Plan, store: Store) -> list[str]:
+def _notes(plan: Plan, points: Sequence[Point]) -> list[str]:
     """Missing points."""
-    missing = len(plan.points) - len(frames.finished(plan, store))
+    missing = len(plan.points) - len(points)
     return [f"Incomplete: {missing} of {len(plan.points)} points are missing."] if missing else []

@@ -1,0 +1,186 @@
+"""The hottest links of an experiment, and the jobs whose packets they carry.
+
+A link is hotter the longer packets waited for it in the measured window; of links without waits, the busier one. Links
+from nodes count with their business only: the packets that wait for them are the backlog of an adapter
+(``elanite.congestion``).
+
+The simulator counts packets by link, not by job. The *shares* of jobs are those of a second run of the point with the
+hottest link, which records the circuits of the first packets of the measured window: the run is deterministic, so
+these are packets of the point itself. A share is the part of the flits on the link that came from the nodes of a job.
+Nodes of several jobs cannot be told apart, and a point with such nodes has no shares; nor has a long run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import _core
+from elanite.congestion import matrix
+from elanite.pages.frame import Table
+from elanite.pages.outcomes import label_of
+from elanite.store import frame
+from elanite.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.plan import Point
+    from elanite.store import Store
+
+MOST_LINKS = 10
+"""Links in the table."""
+
+MOST_SECONDS = 20.0
+"""Processor time in seconds up to which a point is run again for the shares of its jobs."""
+
+MOST_PACKETS = 100_000
+"""Packets, about, whose circuits are recorded for the shares."""
+
+
+BEHIND = 0.9
+"""A node is behind its job if less than this fraction of the mean of its job is accepted."""
+
+
+@dataclass(frozen=True)
+class Hottest:
+    """The links of one point that carried packets, the hottest first."""
+
+    point: Point
+    label: str
+    """The configuration of the point, among those of the experiment."""
+    links: pl.DataFrame
+    """``link``, ``from``, ``to``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us``."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The jobs on the links of a point."""
+
+    jobs: tuple[str, ...]
+    links: dict[int, dict[str, float]]
+    """For each link the fraction of its flits that each job sent."""
+    recorded_us: float
+    """The recorded time, from the start of the measured window on."""
+    whole: bool
+    """Whether this is the whole window."""
+
+
+def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Hottest]:
+    """The hottest links of each point, in the order of the points; ``columns`` tell configurations apart."""
+    found = []
+    for point in points:
+        counted = store.table(point.id, "links")
+        if counted.is_empty():
+            continue
+        about = matrix(point, store)
+        window = (about.window[1] - about.window[0]) * 1e6
+        links = (
+            about.links.select("link", "from", "to", waiting_us=pl.col("waiting_us").fill_null(0.0))
+            .join(counted.select("link", "packets", "flits", "busy_ps"), on="link", how="inner", maintain_order="left")
+            .filter(pl.col("packets") > 0)
+            .with_columns(busy=pl.col("busy_ps") / window if window > 0 else pl.lit(0.0))
+            .sort("waiting_us", "busy", "link", descending=[True, True, False])
+        )
+        if not links.is_empty():
+            row = {"series": point.series} | point.parameters
+            found.append(Hottest(point, label_of(row, columns), links))
+    return found
+
+
+def first(found: Sequence[Hottest]) -> Hottest | None:
+    """The point with the hottest link of all points."""
+    return max(found, key=lambda one: one.links.select("waiting_us", "busy").row(0), default=None)
+
+
+def shares(point: Point, store: Store) -> Shares | None:
+    """The shares of the jobs on the links of a point, from a second run; None where they are not known."""
+    nodes = store.table(point.id, "nodes")
+    jobs = tuple(nodes["job"].unique(maintain_order=True).to_list()) if not nodes.is_empty() else ()
+    manifest = store.get(point.id)
+    if manifest is None or manifest.cpu_seconds > MOST_SECONDS or point.kind != "jobs" or len(jobs) < 2:
+        return None
+    if nodes["node"].n_unique() != len(nodes):
+        return None
+    content = json.loads(point.json)
+    begin, end = (_core.quantity(content["run"][key]) for key in ("warm_up", "window"))
+    if begin is None or end is None:
+        return None
+    window = manifest["simulated_ps"] / 1e6 - begin[0]
+    recorded = min(window, window * MOST_PACKETS / max(manifest["packets"], 1))
+    content["run"]["watch"] = f"{round(recorded * 1e6)} ps"
+    circuits = frame(_core.simulate(json.dumps(content), _core.Cancel())["tables"]["circuits"])
+    owners = nodes.select(source="node", job="job")
+    flits = (
+        circuits.join(owners, on="source", how="left")
+        .group_by("link", "job")
+        .agg(pl.col("flits").cast(pl.Float64).sum())
+        .sort("link", "job")
+    )
+    found: dict[int, dict[str, float]] = {}
+    for link, job, count in flits.iter_rows():
+        found.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = count
+    parts = {link: {job: count / sum(of.values()) for job, count in of.items()} for link, of in found.items()}
+    return Shares(jobs, parts, recorded, recorded >= window)
+
+
+def sentence(one: Hottest, known: Shares | None) -> str:
+    """The hottest link in a sentence, with the shares of the jobs where they are known."""
+    link = one.links.row(0, named=True)
+    where = f" ({one.label})" if one.label else ""
+    said = f"Hottest link: {link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
+    if link["waiting_us"]:
+        said += f"; packets waited {number(link['waiting_us'])} µs for it in total"
+    if known is not None and link["link"] in known.links:
+        each = known.links[link["link"]]
+        said += f"; its flits come from {', '.join(f'job {job} ({share:.0%})' for job, share in each.items())}"
+        said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
+    return f"{said}."
+
+
+def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
+    """The hottest links of the point with the hottest link, and the hottest link of each configuration."""
+    jobs = known.jobs if known else ()
+    columns = ("link", "busy", "packets", "waits, µs", *(f"flits of job {job}" for job in jobs))
+    rows = []
+    for link in best.links.head(MOST_LINKS).iter_rows(named=True):
+        each = known.links.get(link["link"], {}) if known else {}
+        parts = (f"{each[job]:.0%}" if job in each else "" for job in jobs)
+        rows.append((*_cells(link), *parts))
+    where = f": {best.label}" if best.label else ""
+    note = "Busy: share of the measured window. Waits: sum over all packets that waited for the link."
+    if known and not known.whole:
+        note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
+    made = [Table(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
+    if len(found) > 1:
+        columns = ("configuration", "hottest link", "busy", "packets", "waits, µs")
+        rows = [(one.label, *_cells(one.links.row(0, named=True))) for one in found]
+        made.append(Table(columns, rows, "Hottest link of every configuration", right=columns[2:]))
+    return made
+
+
+def _cells(link: dict[str, object]) -> tuple[str, ...]:
+    busy, packets, waits = link["busy"], link["packets"], link["waiting_us"]
+    assert isinstance(busy, float)  # noqa: S101 - columns of ``Hottest.links``
+    assert isinstance(packets, int)  # noqa: S101
+    assert isinstance(waits, float)  # noqa: S101
+    return f"{link['from']} → {link['to']}", f"{busy:.1%}", f"{packets:,}", number(waits)
+
+
+def slowest(one: Hottest, store: Store) -> list[str]:
+    """The node that had the least of its offered load accepted, if it is far behind its job."""
+    nodes = store.table(one.point.id, "nodes").filter(pl.col("offered") > 0)
+    if nodes.is_empty():
+        return []
+    least = nodes.with_columns(mean=pl.col("accepted").mean().over("job")).sort("accepted", "node").row(0, named=True)
+    if least["accepted"] >= BEHIND * least["mean"]:
+        return []
+    job = f" of job {least['job']}" if nodes["job"].n_unique() > 1 else ""
+    where = f" ({one.label})" if one.label else ""
+    return [
+        f"Slowest node: node {least['node']}{job}{where}, with {number(least['accepted'])} MB/s accepted;"
+        f" the mean of its job is {number(least['mean'])} MB/s."
+    ]

@@ -1,0 +1,343 @@
+"""The findings of an experiment: its configurations as curves, and sentences on the best and the worst of them.
+
+A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load that they offer, pings over
+the size of messages, collective operations over the number of nodes. Two machines, patterns, placements, jobs or values
+of any other key are two curves. A *place* of a curve is the mean over batches and seeds of one configuration, exactly a
+row of the summary of the results; nothing is averaged over configurations, fitted or interpolated.
+
+- The *highest accepted load* of a curve is the largest mean of ``accepted`` at any load that was run.
+- The *knee* lies between two loads that were run: the highest one up to which no load is saturated, and the lowest
+  saturated one. The simulator decides at each point whether the sources' queues grow (``saturated``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.frames import SUFFIX, summarise, varying
+from elanite.pages.frame import Table
+from elanite.plan import ON
+from elanite.text import YES_OR_NO, heading, number, plain, quantity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+JOBS = "jobs"
+"""The kind of benchmark with offered loads."""
+
+BARE = (ON, "series", "pattern", "job")
+"""Columns whose values name a configuration without the name of the column."""
+
+LATENCY = "latency_mean"
+
+
+@dataclass(frozen=True)
+class Place:
+    """The means of one configuration."""
+
+    x: float | None
+    """The value on the axis, as a number; None without an axis."""
+    at: str
+    """The same for people."""
+    means: Mapping[str, float]
+    """The mean of each metric over batches and seeds."""
+
+    @property
+    def saturated(self) -> bool:
+        """Whether most runs were saturated, as in the figures of loads."""
+        return self.means.get("saturated", 0.0) > 0.5
+
+
+@dataclass
+class Curve:
+    """One configuration over its axis."""
+
+    kind: str
+    label: str
+    """The values that tell it from the other curves of its kind; empty if there are no others."""
+    axis: str
+    """The parameter of the axis; empty if the curve has one place."""
+    places: list[Place] = field(default_factory=list)
+
+    @property
+    def best(self) -> Place:
+        """The place with the highest accepted load, the first one of equals."""
+        return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
+
+    @property
+    def steady(self) -> Place | None:
+        """The highest load up to which no load is saturated."""
+        found = None
+        for place in self.places:
+            if place.saturated:
+                break
+            found = place
+        return found
+
+    @property
+    def saturated(self) -> Place | None:
+        """The lowest saturated load."""
+        return next((place for place in self.places if place.saturated), None)
+
+
+def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
+    """The curves of tidy rows, in the order of the rows; ``kinds`` are the kinds of benchmark of the series."""
+    found: list[Curve] = []
+    for kind in dict.fromkeys(kinds.values()):
+        series = [name for name, of in kinds.items() if of == kind]
+        here = rows.filter(pl.col("series").is_in(series))
+        if not here.is_empty():
+            found += _of_kind(here, kind)
+    return found
+
+
+def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
+    """One sentence per finding; ``units`` are those of the metrics."""
+    said: list[str] = []
+    for kind in dict.fromkeys(curve.kind for curve in found):
+        here = [curve for curve in found if curve.kind == kind]
+        said += _of_loads(here, units) if kind == JOBS else _of_metrics(here, kind, units)
+    return said
+
+
+def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
+    """Every curve in a row: for jobs the highest accepted load and the knee, else the range of each metric."""
+    made = []
+    for kind in dict.fromkeys(curve.kind for curve in found):
+        here = [curve for curve in found if curve.kind == kind]
+        if kind == JOBS:
+            made.append(_throughput(here, units))
+        elif len(here) > 1:
+            made.append(_ranges(here, kind, units))
+    return made
+
+
+def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """The values of a configuration in words: ``fast, uniform, message 4 KB``."""
+    words = []
+    for name in columns:
+        if row.get(name) in (None, ""):
+            continue
+        value = plain(row[name])
+        words.append(f"job {value}" if name == "job" else value if name.split(".")[-1] in BARE else f"{name} {value}")
+    return ", ".join(words)
+
+
+def distinguishing(rows: pl.DataFrame) -> list[str]:
+    """The columns that tell configurations apart, without those that the series decides."""
+    names = varying(rows)
+    if "series" not in names:
+        return names
+    decided = rows.group_by("series").agg(pl.col(name).n_unique() for name in names if name != "series")
+    return [name for name in names if name == "series" or decided[name].max() != 1]
+
+
+def _of_kind(rows: pl.DataFrame, kind: str) -> Iterator[Curve]:
+    over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
+    names = distinguishing(rows)
+    means: dict[str, dict[str, float]] = {}
+    found: dict[tuple[str, str], Curve] = {}
+    for row in summarise(rows).iter_rows(named=True):
+        key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
+        if key not in means:
+            axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
+            if axis not in names and kind != JOBS:
+                axis = ""
+            label = label_of(row, [name for name in names if name != axis])
+            means[key] = {}
+            curve = found.setdefault((axis, label), Curve(kind, label, axis))
+            curve.places.append(Place(_numeric(row, axis), plain(row[axis]) if axis else "", means[key]))
+        means[key][row["metric"]] = row["mean"]
+    for curve in found.values():
+        curve.places.sort(key=lambda place: (place.x is None, place.x or 0.0))
+    yield from found.values()
+
+
+def _numeric(row: Mapping[str, Any], name: str) -> float | None:
+    values = (row.get(name + suffix) for suffix in ("", *SUFFIX.values()))
+    return next((float(one) for one in values if isinstance(one, int | float)), None)
+
+
+def _named(label: str) -> str:
+    return f" ({label})" if label else ""
+
+
+def _by(at: str) -> str:
+    return f" at {at}" if at else ""
+
+
+def _of_loads(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str]:
+    unit = f"{units.get('accepted', 'MB/s')} per node"
+    found = [curve for curve in found if "accepted" in curve.best.means]
+    if not found:
+        return
+    first = max(found, key=lambda curve: curve.best.means["accepted"])
+    last = min(found, key=lambda curve: curve.best.means["accepted"])
+    top, low = first.best, last.best
+    said = f"Highest accepted load: {number(top.means['accepted'])} {unit}{_by(top.at)}{_named(first.label)}"
+    if last is not first:
+        said += (
+            f"; the lowest of the {len(found)} maxima is {number(low.means['accepted'])} {unit}{_by(low.at)}"
+            f"{_named(last.label)}"
+        )
+    yield f"{said}."
+    yield from _knees(found)
+    yield from _latencies(found, units)
+
+
+def _knees(found: Sequence[Curve]) -> Iterator[str]:
+    """From which load on the sources' queues grow: the first and the last curve to saturate."""
+    knees = sorted(
+        (curve for curve in found if curve.saturated is not None and curve.saturated.x is not None),
+        key=lambda curve: (curve.saturated and curve.saturated.x) or 0.0,
+    )
+    if not knees:
+        if len({place.x for curve in found for place in curve.places}) > 1:
+            yield f"No saturation at any load up to {max(found, key=_last).places[-1].at}."
+        return
+    first, last = knees[0], knees[-1]
+    if len({_knee(curve) for curve in knees}) == 1:
+        said = f"Saturation: {_knee(first)}" + (f" (all {len(knees)} configurations)" if len(found) > 1 else "")
+        said = said if len(knees) == len(found) else f"Saturation: {_knee(first)} ({len(knees)} of {len(found)})"
+    else:
+        said = f"Saturation: {_knee(first)}{_named(first.label)}; {_knee(last)}{_named(last.label)}"
+        said += f", the last of {len(knees)}" if len(knees) > 2 else ""
+    if len(knees) < len(found):
+        said += f"; {len(found) - len(knees)} of {len(found)} configurations are steady at all loads"
+    yield f"{said}."
+
+
+def _knee(curve: Curve) -> str:
+    steady, saturated = curve.steady, curve.saturated
+    assert saturated is not None  # noqa: S101 - only saturated curves are asked for
+    return f"steady up to {steady.at}, saturated from {saturated.at}" if steady else f"saturated from {saturated.at}"
+
+
+def _last(curve: Curve) -> float:
+    return curve.places[-1].x or 0.0
+
+
+def _latencies(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str]:
+    """The mean latency: of one curve at its ends, of several at the lowest load that all have."""
+    here = [curve for curve in found if all(LATENCY in place.means for place in curve.places)]
+    if not here:
+        return
+    if len(here) == 1:
+        (curve,) = here
+        first, end = curve.places[0], curve.steady or curve.places[0]
+        said = f"Mean latency: {_mean(first, LATENCY, units)}{_by(first.at)}"
+        yield said + (
+            f", {_mean(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
+        )
+        return
+    yield from _at_common(here, LATENCY, "Mean latency", units, ends=1)
+
+
+def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Iterator[str]:
+    """The ends of each metric of a kind of benchmark."""
+    metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
+    for metric in metrics:
+        here = [curve for curve in found if any(metric in place.means for place in curve.places)]
+        if not here:
+            continue
+        name = metric.replace("_", " ").capitalize()
+        if metric in YES_OR_NO:
+            places = [place for curve in here for place in curve.places if metric in place.means]
+            count = sum(place.means[metric] > 0 for place in places)
+            yield f"{name} in {count} of {len(places)} configurations."
+        elif len(here) > 1:
+            yield from _at_common(here, metric, name, units, ends=2)
+        else:
+            (curve,) = here
+            places = [place for place in curve.places if metric in place.means]
+            first, last = places[0], places[-1]
+            said = f"{name}: {_mean(first, metric, units)}{_at(curve, first)}"
+            yield said + (f", {_mean(last, metric, units)}{_at(curve, last)}." if last is not first else ".")
+
+
+def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[str, str], ends: int) -> Iterator[str]:
+    """The lowest and the highest curve at the first (and the last) place of the axis that all curves have."""
+    held = [{place.x: place for place in curve.places if metric in place.means} for curve in found]
+    common = set.intersection(*(set(each) for each in held)) if held else set()
+    for x in _ends(common, ends) if common else [None]:
+        if common:
+            pairs = [(curve, each[x]) for curve, each in zip(found, held, strict=True)]
+        else:  # curves over different axes: all of their places
+            pairs = [(curve, place) for curve in found for place in curve.places if metric in place.means]
+        low = min(pairs, key=lambda pair: pair[1].means[metric])
+        high = max(pairs, key=lambda pair: pair[1].means[metric])
+        axis = found[0].axis
+        where = f" at {axis.replace('_', ' ')} {pairs[0][1].at}" if common and axis else ""
+        least, most = (
+            f"{_mean(place, metric, units)}{'' if common else _at(curve, place)}{_named(curve.label)}"
+            for curve, place in (low, high)
+        )
+        yield f"{name}{where}: lowest {least}; highest {most}."
+
+
+def _ends(common: set[float | None], ends: int) -> list[float | None]:
+    ordered = sorted(common, key=lambda x: (x is None, x or 0.0))
+    return list(dict.fromkeys([ordered[0], ordered[-1]][:ends]))
+
+
+def _at(curve: Curve, place: Place) -> str:
+    return f" at {curve.axis} {place.at}" if curve.axis else ""
+
+
+def _mean(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    return quantity(place.means[metric], units.get(metric, ""))
+
+
+def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    accepted = heading("highest accepted", f"{units.get('accepted', 'MB/s')} per node")
+    latency = heading("mean latency at the lowest load", units.get(LATENCY, ""))
+    rows = []
+    for curve in found:
+        best, steady, saturated = curve.best, curve.steady, curve.saturated
+        first = curve.places[0].means.get(LATENCY)
+        rows.append(
+            (
+                curve.label or "all",
+                number(best.means.get("accepted", 0.0)),
+                best.at,
+                steady.at if steady else "",
+                saturated.at if saturated else "",
+                number(first) if first is not None else "",
+            )
+        )
+    columns = ("configuration", accepted, "at", "steady up to", "saturated from", latency)
+    return Table(columns, rows, "Throughput of every configuration", right=columns[1:])
+
+
+def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Table:
+    metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
+    metrics = [each for each in metrics if each not in YES_OR_NO and any(each in c.places[0].means for c in found)]
+    axis = found[0].axis
+    columns = ["configuration"]
+    for metric in metrics:
+        name = heading(metric.replace("_", " "), units.get(metric, ""))
+        columns += [f"{name}, first", f"{name}, last"] if axis else [name]
+    rows = []
+    for curve in found:
+        cells = [curve.label or "all"]
+        for metric in metrics:
+            for place in (curve.places[0], curve.places[-1]) if axis else curve.places[:1]:
+                value = place.means.get(metric)
+                cells.append("" if value is None else number(_scaled(value, units.get(metric, ""))))
+        rows.append(cells)
+    note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
+    return Table(columns, rows, f"Every configuration of {kind}", right=columns[1:], note=note)
+
+
+def _spans(found: Sequence[Curve]) -> str:
+    return "; ".join(dict.fromkeys(f"{curve.places[0].at} and {curve.places[-1].at}" for curve in found))
+
+
+def _scaled(value: float, unit: str) -> float:
+    from elanite.text import SCALE
+
+    return value * SCALE.get(unit, 1.0)

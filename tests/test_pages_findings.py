@@ -1,0 +1,251 @@
+"""The findings of a page are numbers of the results: they equal what ``--format csv`` prints."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from conftest import Ended
+from elanite.pages import hottest, outcomes
+from elanite.text import number
+from test_pages import Parts, tables_of
+
+Run = Callable[..., Ended]
+Row = dict[str, str]
+Key = tuple[tuple[str, str], ...]
+
+TRAFFIC = """
+title = "Own traffic"
+machine = "es40-qsnet"
+[run]
+warm_up = "10 us"
+window = "60 us"
+batches = 4
+seeds = {seeds}
+"""
+
+NODES = {"packed": ("0-7", "8-15"), "interleaved": ("0,2,4,6,8,10,12,14", "1,3,5,7,9,11,13,15")}
+
+
+def placements(loads: list[str], seeds: int = 1, other: str = '"100 MB/s"') -> str:
+    """Two jobs on two placements, which are series of their own."""
+    text = TRAFFIC.format(seeds=seeds)
+    for name, nodes in NODES.items():
+        text += f'[[series]]\nname = "{name}"\n'
+        for job, pattern, where, load in (("a", "uniform", nodes[0], loads), ("b", "shift 3", nodes[1], other)):
+            text += f'[series.jobs.{job}]\npattern = "{pattern}"\nnodes = "{where}"\nmessage = "1 KB"\n'
+            text += f'sizes = "fixed"\narrivals = "exponential"\nload = {load}\n'.replace("'", '"')
+    return text
+
+
+def fast(folder: Path) -> None:
+    """A machine with another bus."""
+    from elanite.api import Machine
+    from elanite.machines import rewritten
+
+    made = rewritten(Machine.load("es40-qsnet"), {"bus.rate": ("130 MB/s", "test")}, "slow-bus")
+    (folder / "slow-bus.toml").write_text(made.file.text, encoding="utf-8")
+
+
+def results(ended: Ended) -> list[Row]:
+    assert ended.code == 0, ended
+    return list(csv.DictReader(io.StringIO(ended.out)))
+
+
+def means(rows: list[Row]) -> Iterator[tuple[Row, str, float]]:
+    """Each configuration and metric with the plain mean over its batches and seeds."""
+    values: dict[Key, list[float]] = defaultdict(list)
+    for row in rows:
+        values[tuple((k, v) for k, v in row.items() if k not in ("id", "seed", "batch", "value"))].append(
+            float(row["value"])
+        )
+    for key, each in values.items():
+        row = dict(key)
+        yield row, row["metric"], sum(each) / len(each)
+
+
+def accepted(rows: list[Row]) -> dict[str, tuple[str, str, str]]:
+    """By configuration, the highest accepted load, where it is, and the lowest saturated load."""
+    found: dict[str, list[tuple[float, str, float, float]]] = defaultdict(list)
+    state = {key_of(row): mean for row, metric, mean in means(rows) if metric == "saturated"}
+    varying = [k for k in rows[0] if k not in ("job", "series") and len({row[k] for row in rows}) > 1]
+    for row, metric, mean in means(rows):
+        if metric == "accepted":
+            load = f"{row['job']}.load" if f"{row['job']}.load" in row else "load"
+            own = [k for k in varying if k.endswith((".load", "load", "pattern", "on")) and k != load]
+            key = repr((row["series"], row["job"], [row[k] for k in own]))
+            found[key].append((float(row[f"{load}_MBps"]), row[load], mean, state[key_of(row)]))
+    answer = {}
+    for key, places in found.items():
+        places.sort()
+        _, at, most, _ = max(places, key=lambda place: place[2])
+        answer[key] = (number(most), at, next((place[1] for place in places if place[3] > 0.5), ""))
+    return answer
+
+
+def key_of(row: Row) -> Key:
+    return tuple((k, v) for k, v in row.items() if k not in ("metric", "unit"))
+
+
+def agree(page: str, rows: list[Row]) -> None:
+    """The sentences and the table of throughput say what the rows say."""
+    expected = accepted(rows)
+    head, *body = tables_of(page)["Throughput of every configuration"]
+    assert [cell.split(",")[0] for cell in head[:3]] == ["configuration", "highest accepted", "at"]
+    assert len({row[0] for row in body}) == len(body) == len(expected), "a row for each configuration"
+    assert sorted((row[1], row[2], row[4]) for row in body) == sorted(expected.values())
+    first = Parts(page).findings[0]
+    said = re.findall(r"([\d,.]+) MB/s per node at ([\d.]+ [MG]B/s)", first)
+    ranked = sorted(expected.values(), key=lambda one: float(one[0].replace(",", "")))
+    assert said[0] == ranked[-1][:2]
+    if len(expected) > 1:
+        assert said[1][0] == ranked[0][0]
+        assert f"the lowest of the {len(expected)} maxima" in first
+    label = re.search(r"at [\d.]+ [MG]B/s \(([^)]*)\)", first)
+    if label:
+        (row,) = [row for row in body if row[0] == label[1]]
+        assert (row[1], row[2]) == said[0]
+
+
+def test_two_machines_and_two_placements_say_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
+    fast(tmp_path)
+    (tmp_path / "mine.toml").write_text(placements(["60 MB/s", "330 MB/s"], seeds=2), encoding="utf-8")
+    words = ("run", "mine.toml", "--machine", "es40-qsnet", "--machine", "slow-bus.toml", "--html", "page.html")
+    rows = results(elanite(*words, "--format", "csv"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    agree(page, rows)
+    labels = [row[0] for row in tables_of(page)["Throughput of every configuration"][1:]]
+    assert sum("slow-bus" in label for label in labels) == len(labels) / 2
+    assert sum("interleaved" in label for label in labels) == len(labels) / 2
+    links = tables_of(page)["Hottest link of every configuration"]
+    assert len(links) - 1 == len({row["id"] for row in rows if row["seed"] == "1"})
+
+
+def test_the_sweep_of_a_list_says_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
+    text = TRAFFIC.format(seeds=1) + '[[series]]\nname = "load"\n[series.jobs.all]\npattern = ["uniform", "tornado"]\n'
+    text += 'nodes = 16\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = "330 MB/s"\n'
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    words = ("sweep", "mine.toml", "--vary", "bus.rate=120 MB/s,250 MB/s", "--html", "page.html", "--format", "csv")
+    rows = results(elanite(*words))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    _, *body = tables_of(page)["Throughput of every configuration"]
+    got = {row[0]: row[1] for row in body}
+    expected = {
+        f"bus.rate {row['bus.rate']}, {row['pattern']}": number(mean)
+        for row, metric, mean in means(rows)
+        if metric == "accepted"
+    }
+    assert got == expected
+    assert len(got) == 4
+
+
+def test_random_experiments_say_what_their_tables_say(elanite: Run, tmp_path: Path) -> None:
+    """Loads, seeds, patterns and jobs drawn from a list of seeds."""
+    for seed in range(3):
+        draw = Random(seed)
+        loads = sorted(draw.sample(range(40, 340, 20), draw.randint(1, 4)))
+        text = placements(
+            [f"{load} MB/s" for load in loads], draw.randint(1, 2), draw.choice(['"90 MB/s"', '"310 MB/s"'])
+        )
+        (tmp_path / f"r{seed}.toml").write_text(text, encoding="utf-8")
+        rows = results(elanite("run", f"r{seed}.toml", "--html", f"{seed}.html", "--format", "csv"))
+        agree((tmp_path / f"{seed}.html").read_text(encoding="utf-8"), rows)
+
+
+PING = """
+title = "Own pings"
+machine = ["es40-qsnet", "slow-bus.toml"]
+[[series]]
+name = "ping"
+[series.ping]
+from = 0
+to = [1, 63]
+directions = "one"
+source = "main"
+destination = "main"
+message = ["0 B", "4 KB", "64 KB"]
+repeats = 2
+"""
+
+
+def test_pings_are_compared_at_the_ends_of_the_axis(elanite: Run, tmp_path: Path) -> None:
+    fast(tmp_path)
+    (tmp_path / "ping.toml").write_text(PING, encoding="utf-8")
+    rows = results(elanite("run", "ping.toml", "--html", "page.html", "--format", "csv"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    said = [one for one in Parts(page).findings if one.startswith("Latency at message")]
+    assert len(said) == 2
+    for sentence, message in zip(said, ("0 B", "64 KB"), strict=True):
+        here = {
+            (mean, row["on"], row["to"])
+            for row, metric, mean in means(rows)
+            if metric == "latency" and row["message"] == message
+        }
+        low, high = min(here), max(here)
+        assert sentence.startswith(f"Latency at message {message}: lowest {number(low[0])} µs (")
+        assert f"highest {number(high[0])} µs (" in sentence
+        assert high[1] in sentence.partition("highest")[2]
+    assert "Hottest links" not in page, "a ping waits for no link"
+
+
+def curve(label: str, *places: tuple[float, float, float]) -> outcomes.Curve:
+    made = [
+        outcomes.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated})
+        for load, accepted, saturated in places
+    ]
+    return outcomes.Curve("jobs", label, "load", made)
+
+
+UNITS = {"accepted": "MB/s"}
+
+
+def test_the_knee_is_between_two_loads_that_were_run() -> None:
+    early = curve("x", (10, 10, 0), (20, 18, 1), (30, 25, 0), (40, 19, 1))
+    late = curve("y", (10, 10, 0), (20, 20, 0), (40, 30, 0.5), (80, 35, 1))
+    never = curve("z", (10, 10, 0), (20, 20, 0))
+    assert outcomes.sentences([early, late, never], UNITS)[:2] == [
+        "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
+        " 20 MB/s (z).",
+        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 40 MB/s, saturated from 80 MB/s"
+        " (y); 1 of 3 configurations are steady at all loads.",
+    ]
+    assert outcomes.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
+    assert outcomes.sentences([replace(early, label="")], UNITS) == [
+        "Highest accepted load: 25 MB/s per node at 30 MB/s.",
+        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s.",
+    ]
+
+
+def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
+    """Links of nodes carry the flits of one job; the shares of a link make one."""
+    from elanite.api import load_results
+
+    text = placements(["330 MB/s"], other='"330 MB/s"')
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    results(elanite("run", "mine.toml", "--format", "csv", "--html", "page.html"))
+    found = load_results(tmp_path / "mine.toml", out=tmp_path / "out")
+    point = next(point for point in found.points if point.series == "interleaved")
+    shares = hottest.shares(point, found.store)
+    assert shares is not None
+    assert shares.whole
+    assert shares.jobs == ("a", "b")
+    counted = found.store.table(point.id, "links")
+    mixed = 0
+    for link in counted.filter(counted["packets"] > 0).iter_rows(named=True):
+        each = shares.links[link["link"]]
+        assert sum(each.values()) == pytest.approx(1)
+        for end in (link["from"], link["to"]):
+            if end.startswith("node "):
+                assert each["ab"[int(end.split()[1]) % 2]] == 1.0, (link, each)
+        mixed += 0.1 < each["a"] < 0.9
+    assert mixed > 0, "links between switches carry both jobs"
+    sentence = next(one for one in Parts((tmp_path / "page.html").read_text()).findings if one.startswith("Hottest"))
+    assert re.search(r"its flits come from job a \(\d+%\), job b \(\d+%\)", sentence)
