@@ -48,13 +48,17 @@ _Columns = dict[str, tuple[str, _Values]]
 
 @type_check_only
 class Records(TypedDict):
-    """What `simulate` gives: tables by columns (see `tables`), and totals of the point."""
+    """Results of `simulate`: tables by columns (see `tables`), and totals of the point.
+
+    `random`: whether random numbers were drawn; without draws, the results are the same for every seed.
+    """
 
     tables: dict[str, _Columns]
     digest: str
     packets: int
     events: int
     simulated_ps: int
+    random: bool
     peak_memory_bytes: int
 
 @type_check_only

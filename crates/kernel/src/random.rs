@@ -10,17 +10,49 @@
 //! helpers below are defined by formulas on these words rather than by a library that may improve
 //! its algorithms, and use no function of the machine's own mathematical library. A test pins the
 //! first draws.
+//!
+//! A run without a draw is the same for every seed. [`watch`] reports whether a run drew any number,
+//! so that a comparison of two runs knows which differences may be noise. The report is per thread,
+//! like the memory of [`measure`](crate::memory::measure), since a run is one thread's work.
 
+use std::cell::Cell;
 use std::ops::Range;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_128;
 
+thread_local! {
+    /// Whether this thread has drawn a number that depends on the seed of a run.
+    static DRAWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` and returns whether it drew numbers that depend on the seed of a run: from streams
+/// that it made with [`Stream::new`], or reported by [`note_draw`]. Calls may be nested.
+pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
+    /// Reports to an enclosing call, also if `work` panics.
+    struct Outer(bool);
+    impl Drop for Outer {
+        fn drop(&mut self) {
+            DRAWN.set(DRAWN.get() | self.0);
+        }
+    }
+    let _outer = Outer(DRAWN.replace(false));
+    let result = work();
+    (result, DRAWN.get())
+}
+
+/// Reports to [`watch`] a draw that uses no stream, such as a hash of the seed.
+pub fn note_draw() {
+    DRAWN.set(true);
+}
+
 /// The random numbers of one component. Not `Clone`: two owners would draw the same numbers.
 #[derive(Debug)]
 pub struct Stream {
     generator: ChaCha8Rng,
+    /// Whether no draw of this stream is left to report: after the first one.
+    reported: bool,
 }
 
 impl Stream {
@@ -32,13 +64,33 @@ impl Stream {
         key[16..].copy_from_slice(&xxh3_128(path.as_bytes()).to_le_bytes());
         Self {
             generator: ChaCha8Rng::from_seed(key),
+            reported: false,
+        }
+    }
+
+    /// The stream of a `number` that is part of the configuration, such as that of a permutation:
+    /// its draws are the same for every seed of a run, and [`watch`] does not report them.
+    #[must_use]
+    pub fn fixed(number: u64, path: &str) -> Self {
+        Self {
+            reported: true,
+            ..Self::new(number, path)
         }
     }
 
     /// The next 64-bit word.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
+        if !self.reported {
+            self.report();
+        }
         self.generator.next_u64()
+    }
+
+    #[cold]
+    fn report(&mut self) {
+        self.reported = true;
+        note_draw();
     }
 
     /// A number of `range`; all are equally likely. With words w and the length n of the range, the

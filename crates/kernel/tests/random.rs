@@ -1,6 +1,6 @@
 //! Random streams: fixed output, independence, and the right distributions.
 
-use kernel::random::Stream;
+use kernel::random::{Stream, note_draw, watch};
 use proptest::prelude::*;
 
 /// A change here changes every result of the model: it needs a new model revision. The values
@@ -46,6 +46,41 @@ fn seeds_and_paths_make_different_streams() {
     draws.dedup();
     assert_eq!(draws.len(), 50);
     assert_eq!(first(7, "a"), first(7, "a"));
+}
+
+#[test]
+fn draws_are_watched() {
+    let drawn = |work: fn()| watch(work).1;
+    assert!(!drawn(|| ()));
+    assert!(!drawn(|| drop(Stream::new(1, "never drawn"))));
+    assert!(!drawn(|| {
+        Stream::fixed(1, "a permutation").next_u64();
+    }));
+    for draw in [
+        (|| drop(Stream::new(1, "x").next_u64())) as fn(),
+        || drop(Stream::new(1, "x").uniform_u64(0..3)),
+        || drop(Stream::new(1, "x").uniform_f64()),
+        || drop(Stream::new(1, "x").exponential(2.0)),
+        note_draw,
+    ] {
+        assert!(drawn(draw));
+        assert!(!drawn(|| ()), "the next run begins without draws");
+        // An enclosing run has the draws of the inner ones, and an inner one those of its own.
+        assert_eq!(
+            watch(|| (watch(draw).1, watch(|| ()).1)),
+            ((true, false), true)
+        );
+    }
+    let other = || std::thread::spawn(note_draw).join().expect("it ends");
+    assert!(!watch(other).1, "threads have runs of their own");
+}
+
+#[test]
+fn fixed_streams_are_those_of_their_number() {
+    assert_eq!(
+        Stream::fixed(7, "a").next_u64(),
+        Stream::new(7, "a").next_u64()
+    );
 }
 
 #[test]

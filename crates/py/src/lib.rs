@@ -17,8 +17,8 @@ use pyo3::pymodule;
 mod _core {
     use config::{Override, Problems};
     use experiment::{Experiment, MachineFile, Point};
-    use kernel::memory;
     use kernel::statistics::{Figure, Interval};
+    use kernel::{memory, random};
     use machine::Machine;
     use pyo3::exceptions::PyValueError;
     use pyo3::prelude::*;
@@ -122,12 +122,13 @@ mod _core {
     ) -> PyResult<Bound<'py, PyDict>> {
         let point = point(point_json)?;
         let flag = cancel.flag();
-        let (records, peak) = guarded(py, move || {
-            let (outcome, peak) = memory::measure(|| experiment::simulate(&point, Some(flag)));
+        let (records, random, peak) = guarded(py, move || {
+            let run = || random::watch(|| experiment::simulate(&point, Some(flag)));
+            let ((outcome, random), peak) = memory::measure(run);
             let records = outcome.map_err(|error| Failure::of_run(&error))?;
-            Ok((records, peak))
+            Ok((records, random, peak))
         })?;
-        records::to_python(py, &records, peak)
+        records::to_python(py, &records, random, peak)
     }
 
     /// The tables of every point: the name of each, and of each column its name, type, unit and description.

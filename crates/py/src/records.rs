@@ -49,10 +49,11 @@ fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
-/// The tables of a point, and its totals.
+/// The tables of a point, and its totals. `random`: whether the run drew random numbers.
 pub fn to_python<'py>(
     py: Python<'py>,
     records: &Records,
+    random: bool,
     peak: Bytes,
 ) -> PyResult<Bound<'py, PyDict>> {
     let tables = PyDict::new(py);
@@ -65,6 +66,7 @@ pub fn to_python<'py>(
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;
     all.set_item("simulated_ps", records.simulated.as_ps())?;
+    all.set_item("random", random)?;
     all.set_item("peak_memory_bytes", peak.as_u64())?;
     Ok(all)
 }

@@ -205,7 +205,7 @@ impl Pattern {
 /// The permutation of `count` ranks that is drawn from a number. Shuffles are drawn until no rank is its own partner, which takes
 /// e = 2.7 shuffles in the mean.
 fn drawn(number: u32, count: u32) -> Vec<u32> {
-    let mut stream = Stream::new(u64::from(number), "permutation");
+    let mut stream = Stream::fixed(number.into(), "permutation");
     let mut partners: Vec<u32> = (0..count).collect();
     loop {
         // Fisher and Yates: each rank of those left is equally likely to come next.

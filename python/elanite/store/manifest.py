@@ -48,6 +48,15 @@ class Manifest:
         """Processor time that the simulation took."""
         return float(self.data["times"]["cpu_seconds"])
 
+    @property
+    def random(self) -> bool | None:
+        """Whether the simulation drew random numbers: the records of a point without draws are those of any seed.
+
+        None for points of versions that did not record it.
+        """
+        found = self.data.get("random")
+        return found if isinstance(found, bool) else None
+
 
 def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
     """The manifest of a finished point; ``tables`` says whether the checksums of the tables are compared, too.

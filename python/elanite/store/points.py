@@ -150,6 +150,7 @@ class Store:
             "packets": records["packets"],
             "events": records["events"],
             "simulated_ps": records["simulated_ps"],
+            "random": records.get("random"),  # workers of older versions do not report it
             "peak_memory_bytes": records["peak_memory_bytes"],
             "files": {},
             "versions": manifest.versions(),

@@ -70,6 +70,7 @@ use super::Control;
 use crate::motion::Lanes;
 use crate::topology::DeadLinks;
 use crate::{ChannelId, Config, Cycle, LinkId, Place, config, table};
+use kernel::random;
 use typed_index_collections::TiVec;
 
 /// A cycle that never comes.
@@ -222,6 +223,7 @@ impl Faults {
         if rate == 0.0 {
             return false;
         }
+        random::note_draw();
         let (kind, bits) = match part {
             Draw::Header => (0, u64::from(self.config.header_bits)),
             Draw::Body(bits) => (1, bits),
