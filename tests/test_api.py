@@ -112,7 +112,7 @@ def test_results_on_several_machines_are_compared(both: el.Result) -> None:
     assert len(hops) == 4
     assert hops[0] < hops[2]
     assert (latency["ratio"] > 1).all()
-    assert ((latency["mean"] > latency["reference"]) == latency["differs"]).all()
+    assert ((latency["mean"] > latency["reference"]) == (latency["state"] == "differs")).all()
     out = Path(both.store.address).parent
     alone = [el.load_results(el.Experiment.from_dict(PINGS, "pings"), each, out=out) for each in (USUAL, SLOW)]
     assert len(alone[1].points) == 4  # the points are those of the common run
@@ -130,7 +130,7 @@ def test_equal_results_do_not_differ(both: el.Result) -> None:
     pings = el.Experiment.from_dict(PINGS, "pings")
     same = el.run(pings, [USUAL, USUAL.with_({}, name="same")], out=out)
     table = el.compare(same)
-    assert not table["differs"].any()
+    assert set(table["state"]) == {"equal"}
     assert set(table["ratio"].drop_nulls()) == {1.0}
 
 

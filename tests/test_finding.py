@@ -1,9 +1,8 @@
-"""Finding things: lists, explanations, filters of results, warnings, and comparisons of two folders."""
+"""Finding things: lists, explanations, filters of results, and warnings."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 import tomllib
 from collections.abc import Callable
@@ -14,8 +13,6 @@ import pytest
 from conftest import SMALL, Ended
 from elanite import catalog, sources
 from elanite.claims import claims
-from elanite.differences import Comparison, Line
-from elanite.measures.numbers import number
 
 Run = Callable[..., Ended]
 
@@ -130,50 +127,6 @@ def test_reports_without_results_are_errors(elanite: Run, campaign: Path) -> Non
     ended = elanite("report", "qsnet/uniform", "--out", str(campaign))
     assert ended.code == 2
     assert "elanite run qsnet/uniform" in ended.err
-
-
-def test_two_folders_are_compared(elanite: Run, campaign: Path) -> None:
-    words = ("run", SMALL, "--series", "ping", "--format", "csv", "--set", "link.hop_delay=110 ns", "--out", "slow")
-    assert elanite(*words).code == 0
-    same = elanite("compare", str(campaign), str(campaign))
-    assert same.code == 0
-    assert same.out == ""
-    assert "the same; only in" in same.err
-    assert "figures of other points" not in same.err
-    found = json.loads(elanite("compare", str(campaign), "slow", "--format", "json").out)
-    latencies = [line for line in found if line["metric"] == "latency"]
-    assert latencies
-    # A ping is one value: it has no interval, and only who knows that nothing in it is random can tell what it says.
-    assert all(line["differs"] is None and line["ratio"]["mean"] > 1 for line in latencies)
-    shown = elanite("compare", str(campaign), "slow")
-    # However long the folders' names are.
-    assert shown.out.splitlines()[1].endswith("B / A       change")
-    assert f"A is {campaign}, B is slow" in shown.err
-    assert "only in" in shown.err
-    ratios = [float(line.split()[-3]) for line in shown.out.splitlines() if line.endswith("no interval")]
-    changes = [round(max(ratio, 1 / ratio), 1) for ratio in ratios]
-    assert changes[: len(latencies)] == sorted(changes[: len(latencies)], reverse=True), "the largest change first"
-    assert f"{len(found)} figures of other points: 0 differ" in shown.err
-    assert f"{len(changes)} of them are 0.5% or more apart" in shown.err
-    missing = elanite("compare", str(campaign), "nowhere")
-    assert missing.code == 2
-    assert "nowhere has no results" in missing.err
-
-
-def test_what_differs_and_what_cannot_be_told() -> None:
-    def line(a: list[float], b: list[float]) -> Line:
-        return Line("x", "s", {}, "", "m", "us", number(a), number(b))
-
-    noisy = [99.0, 100.0, 101.0, 100.0]
-    far, near = line(noisy, [value + 10 for value in noisy[::-1]]), line(noisy, [100.0, 99.5, 101.0, 100.5])
-    assert (far.differs, near.differs) == (True, False)
-    once, twice = line([100.0], [100.001]), line([100.0, 101.0], [200.0, 202.0])
-    assert (once.differs, twice.differs, line([3.0], [3.0]).differs) == (None, None, False)
-    assert line([0.0], [1.0]).change == math.inf
-    assert line([200.0], [100.0]).change == line([100.0], [200.0]).change == 1.0
-    found = Comparison((once, near, far, twice), 0, 0, 0, 0)
-    assert found.differing == [far]
-    assert found.unknown == [twice, once], "the largest change first"
 
 
 def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_path: Path) -> None:

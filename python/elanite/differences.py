@@ -1,44 +1,40 @@
-"""What differs between results, by how much, and whether the difference is more than noise.
+"""Results side by side: which figures differ, by how much, and which cannot be decided.
 
 ``compare`` puts results side by side: configurations are the same if all parameters of the workload and the metric are
-the same. A configuration that only one result has is left out. The interval of a ratio has the uncertainty of both
-figures; points with the same seeds are compared batch by batch, so that what both have in common does not widen it.
+the same. A configuration of only one result is left out.
 
 ``compare_stores`` does it for all points of two stores. Points are the same work if experiment, series and parameters
-agree; their machines, windows, seeds and model revisions may differ, which is what is compared. A store may hold the
-same work twice, with different overrides or machines: such points are counted and left out, since nothing says which
-of them is meant.
+agree; their machines, windows, seeds and model revisions may differ, which is the comparison. A store may hold the same
+work twice, with different overrides or machines: such points are counted and left out, since neither is the one that is
+meant.
 
-A figure *differs* if the 95% interval of the difference does not contain zero. A figure with fewer than three values on
-a side has no interval. If its means are not equal, nothing tells a change from noise, unless one knows that the
-benchmark draws no random numbers, as a ping does not: such a figure is neither said to differ nor to be the same.
+Each figure *differs*, is *equal* or is *undecided*; ``elanite.samples`` has the rules.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from elanite import _core
-from elanite.beside import beside
 from elanite.errors import UsageError
-from elanite.measures.numbers import averaged, difference, ratio
+from elanite.frames import varying
 from elanite.plan import ON
-from elanite.text import FEWEST, plain
+from elanite.samples import Pair, Sample, State
+from elanite.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from elanite.api import Result
-    from elanite.measures import Number
     from elanite.store import Store
 
 _SCHEMA = {"on": pl.String, "reference": pl.Float64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
-_SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "differs": pl.Boolean}
+_SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "state": pl.String}
 
 
 def compare(first: Result, *others: Result) -> pl.DataFrame:
@@ -46,24 +42,19 @@ def compare(first: Result, *others: Result) -> pl.DataFrame:
 
     A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean``
     with its interval ``low`` to ``high``, ``ratio`` to the first with its interval (null if the first is 0), and
-    ``differs``: whether the interval of the difference excludes 0 (null if there is no interval and the means are not
-    equal). Raises ``UsageError`` if there is nothing to compare.
+    ``state``: ``differs``, ``equal`` or ``undecided`` (see ``elanite.samples``). Raises ``UsageError`` if there is
+    nothing to compare.
     """
     rows = _side_by_side(first, *others)
     found = []
-    for (series,), here in rows.group_by(["series"], maintain_order=True):
-        for line in beside(here):
-            reference = line.figures[line.first]
-            for machine, figure in line.figures.items():
-                if machine == line.first:
-                    continue
-                ratio = line.ratios.get(machine)
-                found.append(
-                    {"series": series, **line.parameters, "metric": line.metric, "unit": line.unit, "on": machine}
-                    | {"reference": reference.mean, "mean": figure.mean, "low": figure.low, "high": figure.high}
-                    | {"ratio": ratio and ratio.mean, "ratio_low": ratio and ratio.low}
-                    | {"ratio_high": ratio and ratio.high, "differs": differs(reference, figure)}
-                )
+    for about, on, pair in _pairs(rows):
+        figure, ratio = pair.b.figure, pair.ratio
+        found.append(
+            {**about, "on": on}
+            | {"reference": pair.a.figure.mean, "mean": figure.mean, "low": figure.low, "high": figure.high}
+            | {"ratio": ratio and ratio.mean, "ratio_low": ratio and ratio.low, "ratio_high": ratio and ratio.high}
+            | {"state": str(pair.state)}
+        )
     if not found:
         raise UsageError("the results have no configuration in common; compare results of the same experiment")
     table = pl.DataFrame(found, infer_schema_length=None).cast(dict(_SCHEMA.items()))
@@ -71,11 +62,32 @@ def compare(first: Result, *others: Result) -> pl.DataFrame:
     return table.select(*given, "metric", "unit", *_SCHEMA)
 
 
+def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
+    """The figures of each configuration: what identifies them, another machine, and its pair with the first one."""
+    machines = rows[ON].unique(maintain_order=True).to_list()
+    for (series,), here in rows.group_by(["series"], maintain_order=True):
+        names = [name for name in varying(here.drop(_RANDOM)) if name not in (ON, "series")]
+        for key, figures in here.group_by([*names, "metric", "unit"], maintain_order=True):
+            parts = {machine: part for machine in machines if (part := figures.filter(pl.col(ON) == machine)).height}
+            (_, reference), *others = ((name, Sample.of(part, part[_RANDOM])) for name, part in parts.items())
+            *values, metric, unit = key
+            about = {"series": series, **dict(zip(names, values, strict=True)), "metric": metric, "unit": unit or ""}
+            for machine, sample in others:
+                yield about, machine, Pair(reference, sample)
+
+
+_RANDOM = "_random"
+"""Column: whether the point of the row drew random numbers."""
+
+
 def _side_by_side(*results: Result) -> pl.DataFrame:
-    """The tidy rows of all results, with a column ``on`` that tells them apart."""
+    """The tidy rows of all results, with a column ``on`` that tells them apart, and ``_RANDOM``."""
     frames = []
     for result in results:
+        drawn = {point.id: result.manifest(point).random for point in result.points}
         frame = result.frame()
+        random = [drawn[one] for one in frame["id"]]
+        frame = frame.with_columns(pl.Series(_RANDOM, random, pl.Boolean))
         if ON not in frame.columns:
             frame = frame.with_columns(pl.lit(_name(result)).alias(ON))
         frames.append(frame)
@@ -93,16 +105,6 @@ def _name(result: Result) -> str:
     return ", ".join([machine.name, *result.plan.overrides])
 
 
-def differs(a: Number, b: Number) -> bool | None:
-    """Whether the interval of the difference excludes 0; None if the means differ and there is no interval."""
-    if a.mean == b.mean:
-        return False
-    if min(len(a.values), len(b.values)) < FEWEST:
-        return None
-    change = difference(b, a)
-    return change.low > 0 or change.high < 0
-
-
 _Key = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON."""
 
@@ -117,54 +119,45 @@ class Line:
     job: str
     metric: str
     unit: str
-    a: Number
-    b: Number
+    pair: Pair
+    """The figure in the first store and in the second."""
 
     @property
-    def differs(self) -> bool | None:
-        """Whether the figures differ by more than their intervals explain; None if no interval can tell."""
-        return differs(self.a, self.b)
+    def state(self) -> State:
+        """Whether the figures differ."""
+        return self.pair.state
 
     @property
     def change(self) -> float:
-        """How far the figures are apart, as a fraction of the smaller one: 0.5 for half as much more or less."""
-        low, high = sorted(abs(side.mean) for side in (self.a, self.b))
-        if self.a.mean * self.b.mean <= 0:
-            return 0.0 if self.a.mean == self.b.mean else math.inf
-        return high / low - 1
-
-    @property
-    def ratio(self) -> Number | None:
-        """The second figure relative to the first; None if that is 0."""
-        return ratio(self.b, self.a) if self.a.mean else None
+        """The distance of the figures as a fraction of the smaller one."""
+        return self.pair.change
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two stores say of the same work."""
+    """The figures of two stores side by side."""
 
     lines: tuple[Line, ...]
-    """All figures of points that are in both stores and whose records are not the same."""
+    """All figures of points that are in both stores and whose records differ."""
     same: int
-    """Points whose records are the same, byte for byte."""
+    """Points with the same records, byte for byte."""
     only_a: int
     only_b: int
     ambiguous: int
     """Points that a store holds more than once with the same seed."""
+    unrecorded: int = 0
+    """Points of the lines, in both stores, that do not record whether random numbers were drawn."""
 
-    @property
-    def differing(self) -> list[Line]:
-        """The figures that differ by more than their intervals explain, the largest change first."""
-        return _largest(line for line in self.lines if line.differs)
+    @cached_property
+    def _by_state(self) -> dict[State, list[Line]]:
+        found: dict[State, list[Line]] = {state: [] for state in State}
+        for line in sorted(self.lines, key=lambda line: -line.change):
+            found[line.state].append(line)
+        return found
 
-    @property
-    def unknown(self) -> list[Line]:
-        """The figures that are not equal and have no interval, the largest change first."""
-        return _largest(line for line in self.lines if line.differs is None)
-
-
-def _largest(lines: Iterable[Line]) -> list[Line]:
-    return sorted(lines, key=lambda line: -line.change)
+    def of(self, state: State) -> list[Line]:
+        """The figures of a state, the largest change first."""
+        return self._by_state[state]
 
 
 def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Comparison:
@@ -172,7 +165,7 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     here, there = (_points(store, experiments) for store in (a, b))
     twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
     lines: list[Line] = []
-    same = 0
+    same = unrecorded = 0
     for key, points in sorted(here.items(), key=lambda item: _place(item[0])):
         others = there.get(key)
         if others is None or key in twice:
@@ -180,9 +173,11 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
         if _digests(a, points) == _digests(b, others):
             same += 1
             continue
-        lines += _lines(key, _rows(a, points), _rows(b, others))
+        sides = _rows(a, points), _rows(b, others)
+        lines += _lines(key, *sides)
+        unrecorded += sum(drew is None for _, random in sides for drew in random)
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
-    return Comparison(tuple(lines), same, only[0], only[1], len(twice))
+    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded)
 
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
@@ -221,18 +216,24 @@ def _digests(store: Store, points: Iterable[str]) -> list[str]:
     return sorted(str(manifest["digest"]) for one in points if (manifest := store.get(one)) is not None)
 
 
-def _rows(store: Store, points: Iterable[str]) -> pl.DataFrame:
-    tables = [store.table(one, "rows").with_columns(seed=pl.lit(number)) for number, one in enumerate(points)]
-    return pl.concat(tables, how="vertical_relaxed")
+def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool | None]]:
+    """The rows of points with their seeds, and whether each point drew random numbers."""
+    tables, random = [], []
+    for one in points:
+        if (manifest := store.get(one)) is not None:
+            tables.append(store.table(one, "rows").with_columns(seed=pl.lit(manifest["seed"], pl.UInt64)))
+            random.append(manifest.random)
+    return pl.concat(tables, how="vertical_relaxed"), random
 
 
-def _lines(key: _Key, a: pl.DataFrame, b: pl.DataFrame) -> list[Line]:
+def _lines(
+    key: _Key, a: tuple[pl.DataFrame, list[bool | None]], b: tuple[pl.DataFrame, list[bool | None]]
+) -> Iterator[Line]:
     experiment, series, parameters = key
-    others = {tuple(names): rows for names, rows in b.group_by(["job", "metric", "unit"], maintain_order=True)}
-    found = []
-    for names, rows in a.group_by(["job", "metric", "unit"], maintain_order=True):
-        if tuple(names) in others:
-            job, metric, unit = (str(name or "") for name in names)
-            pair = (averaged(rows), averaged(others[tuple(names)]))
-            found.append(Line(experiment, series, json.loads(parameters), job, metric, unit, *pair))
-    return found
+    names = ["job", "metric", "unit"]
+    others = {tuple(figure): rows for figure, rows in b[0].group_by(names, maintain_order=True)}
+    for figure, rows in a[0].group_by(names, maintain_order=True):
+        if tuple(figure) in others:
+            job, metric, unit = (str(name or "") for name in figure)
+            pair = Pair(Sample.of(rows, a[1]), Sample.of(others[tuple(figure)], b[1]))
+            yield Line(experiment, series, json.loads(parameters), job, metric, unit, pair)

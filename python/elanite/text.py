@@ -29,12 +29,22 @@ WIDE = 0.02
 """A wider 95% confidence interval, as a fraction of the mean, is counted as wide."""
 
 
-def number(value: float) -> str:
-    """A figure with four significant digits at most, never in scientific notation."""
+def number(value: float, more: int = 0) -> str:
+    """A figure with four significant digits at most, and ``more`` if asked for; never in scientific notation."""
     if value == 0:
         return "0"
-    text = f"{value:,.{_digits(value)}f}"
+    text = f"{value:,.{_digits(value) + more}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def distinct(one: float, other: float) -> tuple[str, str]:
+    """Two figures, with as many digits as tell them apart if they differ."""
+    texts = (number(one), number(other))
+    for more in range(1, 13):
+        if texts[0] != texts[1] or one == other:
+            break
+        texts = (number(one, more), number(other, more))
+    return texts
 
 
 def with_half(mean: float, half: float) -> str:

@@ -15,9 +15,10 @@ import traceback
 import typer
 
 from elanite.cli.common import about_version, hushed
+from elanite.cli.compare import compare
 from elanite.cli.congestion import congestion
 from elanite.cli.energy import energy
-from elanite.cli.finding import compare, explain, list_
+from elanite.cli.finding import explain, list_
 from elanite.cli.goal import goal_app
 from elanite.cli.inspect import check, schema, show
 from elanite.cli.mpirun import PRUN, mpirun

@@ -1,0 +1,210 @@
+"""Comparisons of two folders or results: differs, equal or undecided, and why."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import elanite as el
+from conftest import SMALL, Ended, command, execute
+from elanite.differences import Comparison, Line
+from elanite.samples import NEGLIGIBLE, Pair, Sample, State
+from elanite.store import Store, manifest
+
+Run = Callable[..., Ended]
+
+SEEDS = range(1, 5)
+
+
+def sample(values: Sequence[float], drew: bool | None = True, first: int = 1) -> Sample:
+    """One value for each seed from the first on."""
+    return Sample(tuple((first + place, 0) for place in range(len(values))), tuple(values), drew)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "state"),
+    [
+        pytest.param(sample([3.0], False), sample([3.0], False), State.EQUAL, id="exact and equal"),
+        pytest.param(sample([3.0], False), sample([3.0 + 1e-9], False), State.DIFFERS, id="exact, however near"),
+        pytest.param(sample([0.1] * 10, False), sample([0.1] * 7, False), State.EQUAL, id="rounding of sums"),
+        pytest.param(sample([1.0, 3.0], False), sample([3.0, 2.0], False), State.DIFFERS, id="exact batches"),
+        pytest.param(sample([3.0]), sample([4.0]), State.UNDECIDED, id="one seed"),
+        pytest.param(sample([3.0, 3.1]), sample([9.0, 9.1]), State.UNDECIDED, id="two seeds"),
+        pytest.param(sample([3.0], None), sample([4.0], None), State.UNDECIDED, id="not recorded"),
+        pytest.param(sample([3.0]), sample([3.0]), State.EQUAL, id="the same of the same seed"),
+        pytest.param(sample([3.0]), sample([3.0], first=2), State.UNDECIDED, id="the same of other seeds"),
+        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5]), State.DIFFERS, id="in pairs"),
+        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5], first=2), State.UNDECIDED, id="not in pairs"),
+        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5, 5.5]), State.UNDECIDED, id="more seeds"),
+        pytest.param(sample([100.0, 100.1, 99.9]), sample([100.1, 99.9, 100.0]), State.EQUAL, id="within 1%"),
+        pytest.param(sample([100.0, 140.0, 60.0]), sample([60.0, 100.0, 141.0]), State.UNDECIDED, id="wide"),
+        pytest.param(sample([2.0], False), sample([3.0, 3.1, 2.9]), State.DIFFERS, id="exact against random"),
+        pytest.param(sample([3.01], False), sample([3.0, 3.1, 2.9]), State.UNDECIDED, id="exact within an interval"),
+        pytest.param(sample([2.0], False), sample([3.0, 3.1]), State.UNDECIDED, id="exact against two seeds"),
+        pytest.param(sample([0.0] * 3), sample([0.0] * 3, first=4), State.EQUAL, id="zeros"),
+    ],
+)
+def test_states(a: Sample, b: Sample, state: State) -> None:
+    assert Pair(a, b).state is Pair(b, a).state is state
+
+
+def test_intervals_of_pairs_are_narrower_and_right() -> None:
+    """The interval contains the true difference in 95 of 100 cases, with common noise and without it."""
+    draws = random.Random(1)
+    for common in (0.0, 3.0):
+        within, narrower = 0, 0
+        for _ in range(1000):
+            shared = [draws.gauss(0, common) for _ in range(6)]
+            a = [100 + each + draws.gauss(0, 1) for each in shared]
+            b = [102 + each + draws.gauss(0, 1) for each in shared]
+            change = Pair(sample(a), sample(b)).difference
+            apart = Pair(sample(a), sample(b, first=7)).difference
+            assert change is not None
+            assert apart is not None
+            within += change.low <= 2 <= change.high
+            narrower += change.half < apart.half
+        assert 930 <= within <= 970
+        assert narrower > (950 if common else 400)
+
+
+def test_equal_figures_differ_by_chance_as_often_as_stated() -> None:
+    draws = random.Random(2)
+
+    def state() -> State:
+        a, b = ([draws.gauss(100, 1) for _ in range(5)] for _ in range(2))
+        return Pair(sample(a), sample(b)).state
+
+    states = [state() for _ in range(1000)]
+    assert 30 <= states.count(State.DIFFERS) <= 70
+    assert State.EQUAL not in states[:5] or NEGLIGIBLE < 0.1
+
+
+def test_samples_of_rows() -> None:
+    rows = pl.DataFrame(
+        {"seed": [2, 1, 2, 1, 1], "batch": [0, 1, 1, 0, 0], "value": [5.0, 2.0, 6.0, 1.0, 3.0]},
+        schema_overrides={"batch": pl.UInt32},
+    )
+    found = Sample.of(rows, [False, True])
+    assert found.labels == ((1, 0), (1, 1), (2, 0), (2, 1))
+    assert found.values == (2.0, 2.0, 5.0, 6.0), "values of one batch are averaged"
+    assert found.random is True
+    assert Sample.of(rows, [False, None]).random is None
+    assert Sample.of(rows, [False, False]).exact
+    one = Sample.of(pl.DataFrame({"seed": [1], "batch": [None], "value": [5.0]}), [None])
+    assert (one.labels, one.exact) == (((1, -1),), False)
+
+
+def test_the_largest_change_comes_first() -> None:
+    def line(a: float, b: float) -> Line:
+        return Line("x", "s", {}, "", "m", "us", Pair(sample([a], False), sample([b], False)))
+
+    small, large, none, same = line(100.0, 101.0), line(200.0, 100.0), line(0.0, 1.0), line(1.0, 1.0)
+    assert (large.change, line(100.0, 200.0).change, none.change) == (1.0, 1.0, math.inf)
+    found = Comparison((small, same, large, none), 0, 0, 0, 0)
+    assert found.of(State.DIFFERS) == [none, large, small]
+    assert found.of(State.EQUAL) == [same]
+    assert found.of(State.UNDECIDED) == []
+
+
+@pytest.fixture(scope="module")
+def faster(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small campaign on links with longer delays."""
+    out = tmp_path_factory.mktemp("compared") / "slow"
+    words = ("run", SMALL, "--format", "csv", "--set", "link.hop_delay=110 ns", "--quiet", "--out", str(out))
+    assert execute(command(*words), cwd=out.parent).code == 0
+    return out
+
+
+def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Path) -> None:
+    words = ("compare", str(campaign), str(faster))
+    found = json.loads(elanite(*words, "--format", "json").out)
+    pings = [line for line in found if line["series"] == "ping"]
+    latencies = [line for line in pings if line["metric"] == "latency"]
+    assert latencies
+    assert all(line["state"] == "differs" and line["ratio"]["mean"] > 1 for line in latencies)
+    for line in pings:
+        assert line["random"] == [False, False]
+        change = line["difference"]
+        assert change["low"] == change["mean"] == change["high"] == line["b"]["mean"] - line["a"]["mean"]
+    loads = [line for line in found if line["series"] == "load"]
+    assert all(line["random"] == [True, True] and line["paired"] for line in loads)
+    assert {line["state"] for line in loads if line["a"]["n"] < 3 and line["a"] != line["b"]} == {"undecided"}
+    shown = elanite(*words)
+    counts = {state: sum(line["state"] == state for line in found) for state in State}
+    said = f"{len(found)} figures of other points: {counts['differs']} differ, {counts['equal']} equal,"
+    assert said in " ".join(shown.err.split())
+    assert f"{counts['undecided']} undecided" in shown.err
+    assert shown.out.splitlines()[1].endswith("B / A    state")
+    rows = [line for line in shown.out.splitlines() if line.endswith("differs")]
+    assert len(rows) == counts["differs"]
+    every = elanite(*words, "--all").out.splitlines()
+    assert len([line for line in every if line.endswith(tuple(State))]) == len(found)
+
+
+def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) -> None:
+    """Six sizes, three metrics; only the bandwidth of empty messages is 0 on both."""
+    ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
+    sizes = {"message": ["0 B", "64 B", "320 B", "1 KB", "4 KB", "16 KB", "64 KB"]}
+    content = {"title": "Pings", "machine": "es40-qsnet", "series": [{"name": "size", "ping": ping | sizes}]}
+    chosen = el.Experiment.from_dict(content, "pings")
+    usual = el.Machine.load("es40-qsnet")
+    for name, machine in (("a", usual), ("b", usual.with_({"bus.rate": "263 MB/s"}))):
+        el.run(chosen, machine, out=tmp_path / name)
+    shown = elanite("compare", "a", "b")
+    assert "21 figures of other points: 20 differ, 1 equal, 0 undecided" in shown.err
+    rows = [line.split() for line in shown.out.splitlines() if line.endswith("differs")]
+    assert len(rows) == 20
+    for *_, a, b, ratio, _ in rows:
+        assert a != b, "enough digits"
+        assert ratio != "1"
+
+
+def test_the_state_is_in_csv(elanite: Run, campaign: Path, faster: Path) -> None:
+    words = ("compare", str(campaign), str(faster), "--format")
+    objects = json.loads(elanite(*words, "json").out)
+    rows = list(csv.DictReader(io.StringIO(elanite(*words, "csv").out)))
+    assert [(row["series"], row["metric"], row["state"]) for row in rows] == [
+        (line["series"], line["metric"], line["state"]) for line in objects
+    ]
+    assert [float(row["b_mean"]) for row in rows] == [line["b"]["mean"] for line in objects]
+    assert {row["message"] for row in rows if row["series"] == "ping"} == {"0 B", "64 B", "4 KB"}
+    same = elanite("compare", str(campaign), str(campaign), "--format", "csv").out.splitlines()
+    assert len(same) == 1
+    assert same[0].startswith("experiment,series,job,metric,unit,state,")
+
+
+def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
+    same = elanite("compare", str(campaign), str(campaign))
+    assert same.code == 0
+    assert same.out == ""
+    assert "identical points; only in A: 0; only in B: 0" in same.err
+    assert "figures of other points" not in same.err
+    missing = elanite("compare", str(campaign), "nowhere")
+    assert missing.code == 2
+    assert "nowhere has no results" in missing.err
+
+
+def test_points_of_older_versions_count_as_random(elanite: Run, campaign: Path, faster: Path, tmp_path: Path) -> None:
+    old = Store(tmp_path / "old" / "store")
+    store = Store(faster / "store")
+    for identity in store.identities():
+        found = store.get(identity)
+        assert found is not None
+        content = {key: value for key, value in found.data.items() if key != "random"}
+        old.add(identity, manifest.seal({"rows": store.table(identity, "rows")}, content))
+    words = ("compare", str(campaign), "old")
+    lines = json.loads(elanite(*words, "--format", "json").out)
+    pings = [line for line in lines if line["series"] == "ping"]
+    assert all(line["random"] == [False, None] for line in pings)
+    assert {line["state"] for line in pings if line["b"]["n"] < 3} == {"undecided"}
+    assert "of an older version do not record whether random numbers were drawn" in " ".join(
+        elanite(*words).err.split()
+    )
