@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import calibration, measured, ranges
+from elanite import measured, minimum, ranges
 from elanite.api import Experiment, Machine, run
 from elanite.plan import plan
 from elanite.search import Search, Spent
@@ -44,7 +44,7 @@ COUNTS = (15, 30, 45)
 
 def hypercube_and_least_squares(search: Search) -> None:
     """As ``elanite calibrate``."""
-    calibration.minimise(search, 1)
+    minimum.minimise(search, 1)
 
 
 def least_squares_alone(search: Search) -> None:
@@ -54,9 +54,9 @@ def least_squares_alone(search: Search) -> None:
     least_squares(
         lambda x: search.residuals(search.texts(x)),
         [0.5] * len(search.keys),
-        jac=lambda x: calibration.jacobian(search, search.texts(x)),
+        jac=lambda x: minimum.jacobian(search, search.texts(x)),
         bounds=(0, 1),
-        **dict.fromkeys(("xtol", "ftol", "gtol"), calibration.CLOSE),
+        **dict.fromkeys(("xtol", "ftol", "gtol"), minimum.CLOSE),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 import elanite as el
 from conftest import FILES, Ended
-from elanite import calibration, measured
+from elanite import identify, measured, minimum
 from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.machines import rewritten
 from elanite.plan import plan
@@ -79,7 +80,10 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     assert amount(value.after) == pytest.approx(amount(CHANGED["bus.rate"]), rel=0.002)
     assert value.determined
     assert 0.005 < value.error < 0.02, "the values count as known within 1%"
-    assert not value.at_end
+    assert not value.reason
+    low, high = (amount(end) for end in (value.low, value.high))
+    assert low < amount(CHANGED["bus.rate"]) < high, "the interval has the true value"
+    assert high - low == pytest.approx(2 * 1.96 * value.error * amount(value.after), rel=0.2)
     assert found.ended
     assert found.before > 1 > 0.1 > found.after
     (group,) = found.groups
@@ -87,7 +91,10 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     assert group.before > 0.03 > 0.001 > group.after
     assert found.machine["bus.rate"] == el.Machine.load(ES40, [f"bus.rate={value.after}"])["bus.rate"]
     (source,) = (each.source for each in found.machine.parameters if each.key == "bus.rate")
-    assert source.startswith("fitted to measured.csv, standard error 1.0%; 264 MB/s")
+    assert re.fullmatch(
+        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ MB/s to 23[\d.]+ MB/s; 264 MB/s before",
+        source,
+    )
     assert [count for count, _ in steps] == sorted({count for count, _ in steps})
     assert steps[-1][0] == found.trials
     # Only what was measured is simulated, and once.
@@ -107,6 +114,7 @@ def test_three_changed_parameters_are_found_again(tmp_path: Path) -> None:
     for value in found.values:
         assert amount(value.after) == pytest.approx(amount(CHANGED[value.key]), rel=0.02), found
         assert value.determined
+        assert amount(value.low) < amount(CHANGED[value.key]) < amount(value.high)
     assert found.after < 1 < found.before
     assert {group.metric for group in found.groups} == {"latency", "accepted"}
 
@@ -116,21 +124,29 @@ def test_what_data_do_not_tell_is_said(pings: Path, tmp_path: Path) -> None:
     fit = {"adapter.dma_start": "400 ns..700 ns", "adapter.command": "100 ns..400 ns", "tport.handle": "100..200"}
     found = el.calibrate([ping], fit, pings, out=tmp_path, trials=30)
     start, command, handle = found.values
-    assert not handle.determined, "no ping of Elan3lib uses it"
-    assert start.error > 0.05
+    assert found.undetermined == [start, command, handle]
+    assert handle.reason == "no measured value depends on it", "no ping of Elan3lib uses it"
+    assert start.reason.startswith("adapter.command can make up for it: values from ")
+    assert command.reason.startswith("adapter.dma_start can make up for it: values from ")
     ((one, other, share),) = found.alike
     assert (one, other) == (start.key, command.key), "only the sum of both costs can be measured"
     assert share < -0.99
     assert found.correlation[0][2] == pytest.approx(0)
-    assert "which does not determine this value" in sources(found.machine)["tport.handle"]
+    usual = el.Machine.load(ES40)
+    for value in found.values:
+        assert value.after == value.before == str(usual[value.key]) == str(found.machine[value.key]), "as before"
+        source = sources(found.machine)[value.key]
+        assert source == f"{sources(usual)[value.key]}; not determined by measured.csv: {value.reason}"
+    assert fitted_to(found.machine) == fitted_to(usual)
+    assert found.before == found.after > found.best
 
 
 def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
     ping = el.Experiment.load("qsnet/ping", SHORT)
     found = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, pings, out=tmp_path, trials=3)
     assert not found.ended
-    assert found.trials <= 3 + 2, "the curvature at the best one is no trial"
-    assert found.after <= found.before
+    assert found.trials <= 3 + 12, "the intervals are no trials"
+    assert found.best <= found.before
 
 
 @pytest.mark.parametrize("name", shipped("machine"))
@@ -155,6 +171,10 @@ def test_a_written_machine_is_the_same_machine(name: str) -> None:
 
 def sources(machine: el.Machine) -> dict[str, str]:
     return {each.key: each.source for each in machine.parameters}
+
+
+def fitted_to(machine: el.Machine) -> dict[str, tuple[str, ...]]:
+    return {each.key: each.fitted_to for each in machine.parameters}
 
 
 def test_a_written_machine_keeps_faults() -> None:
@@ -274,5 +294,29 @@ def test_a_calibration_by_the_command_line(elanite: Run, pings: Path, tmp_path: 
     assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.toml", "out"]
 
 
+def test_a_calibration_that_leaves_parameters_open_ends_with_an_error(
+    elanite: Run, pings: Path, tmp_path: Path
+) -> None:
+    words = ["calibrate", "qsnet/ping", "--to", str(pings), "--machine-out", "mine.toml"]
+    words += ["--fit", "bus.rate=150 MB/s..400 MB/s", "--fit", "tport.handle=100..200"]
+    words += [part for each in SHORT for part in ("--set", each)]
+    ended = elanite(*words)
+    assert ended.code == 2, ended
+    assert "not determined" in ended.out
+    said = " ".join(ended.err.split())
+    assert "error: the measured values do not determine tport.handle" in said
+    assert "tport.handle keeps 168: no measured value depends on it" in said
+    assert "mine.toml has the other values; leave out --fit of such a parameter" in said
+    machine, usual = el.Machine.load(str(tmp_path / "mine.toml")), el.Machine.load(ES40)
+    assert machine["tport.handle"] == usual["tport.handle"]
+    assert amount(machine["bus.rate"]) == pytest.approx(231.5, rel=0.01)
+    assert "; not determined by measured.csv: no measured value" in sources(machine)["tport.handle"]
+    found = json.loads(elanite(*words[:4], *words[6:], "--format", "json").out)
+    assert [value["determined"] for value in found["values"]] == [True, False]
+    assert len(found["places"]) == POINTS
+    for place in found["places"]:
+        assert abs(place["after"] - place["measured"]) < abs(place["before"] - place["measured"])
+
+
 def test_constants_are_those_that_the_page_states() -> None:
-    assert (calibration.STARTS, calibration.STEP, calibration.ALIKE) == (4, 0.1, 0.95)
+    assert (minimum.STARTS, minimum.STEP, identify.ALIKE) == (4, 0.1, 0.95)

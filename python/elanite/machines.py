@@ -20,10 +20,13 @@ GIVEN = "given on the command line"
 """The provenance of a value that an override gave."""
 
 
-def rewritten(machine: Machine, values: Mapping[str, tuple[str, str]], name: str) -> Machine:
+def rewritten(
+    machine: Machine, values: Mapping[str, tuple[str, str]], name: str, notes: Mapping[str, str] | None = None
+) -> Machine:
     """A machine with other values, each with its source, and with the overrides of the machine; by another name.
 
-    Raises ``ConfigError`` if the machine refuses a value.
+    ``notes``: by parameter that keeps its value, a text to add to its source. Raises ``ConfigError`` if the machine
+    refuses a value.
     """
     content = tomllib.loads(machine.file.text)
     own = {each.key: each.value for each in machine.parameters}
@@ -32,11 +35,15 @@ def rewritten(machine: Machine, values: Mapping[str, tuple[str, str]], name: str
     chosen = Machine.of(machine.file, [*machine.overrides, *(f"{key}={value}" for key, (value, _) in values.items())])
     sources = given | {key: (chosen[key], source) for key, (_, source) in values.items()}
     for key, (value, source) in sources.items():
-        *path, last = key.split(".")
-        section = content
-        for step in path:
-            section = section.setdefault(step, {})
-        section[last] = {"value": value, "source": source} if path[0] != "fabric" else value
+        section, last = _place(content, key)
+        section[last] = {"value": value, "source": source} if not key.startswith("fabric.") else value
+    for each in machine.parameters:
+        if note := (notes or {}).get(each.key):
+            section, last = _place(content, each.key)
+            _, source = sources.get(each.key, (None, each.source))
+            stated = section.get(last)
+            others = stated if isinstance(stated, dict) else {}
+            section[last] = {**others, "value": each.value, "source": f"{source}; {note}"}
     content["machine"] = content["machine"] | {"name": name}
     text = f"# Made from {machine.name}: values with other sources are those of that machine.\n\n{toml(content)}"
     written = Machine.of(Source("machine", name, f"{name}.toml", f"{name}.toml", text))
@@ -46,6 +53,15 @@ def rewritten(machine: Machine, values: Mapping[str, tuple[str, str]], name: str
         wrong = sorted(key for key in expected.keys() | found.keys() if expected.get(key) != found.get(key))
         raise AssertionError(f"a machine file that was written differs in {', '.join(wrong)}")
     return written
+
+
+def _place(content: dict[str, Any], key: str) -> tuple[dict[str, Any], str]:
+    """The table of a parameter, and its name there."""
+    *path, last = key.split(".")
+    section = content
+    for step in path:
+        section = section.setdefault(step, {})
+    return section, last
 
 
 def toml(content: Mapping[str, Any]) -> str:

@@ -71,6 +71,8 @@ class Search:
         self.executor = executor
         self.tried: dict[Texts, list[float] | None] = {}
         """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
+        self.units: dict[str, str] = {}
+        """Of each metric of the measured points."""
         self._sigmas: list[float] = []
         self._wanted = {target.key for target in targets}
         self._texts: dict[tuple[int, float, Texts], str] = {}
@@ -212,8 +214,9 @@ class Search:
         found: dict[Key, dict[tuple[str, str], list[float]]] = {}
         for point in points:
             values = found.setdefault(measured.key(point), {})
-            rows = self.store.table(point.id, "rows").select("metric", "job", "value")
-            for metric, job, value in rows.iter_rows():
+            rows = self.store.table(point.id, "rows").select("metric", "unit", "job", "value")
+            for metric, unit, job, value in rows.iter_rows():
+                self.units[metric] = unit or ""
                 values.setdefault((metric, job or ""), []).append(value)
         return found
 

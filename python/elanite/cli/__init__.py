@@ -14,6 +14,7 @@ import traceback
 
 import typer
 
+from elanite.cli.calibrate import calibrate
 from elanite.cli.common import about_version, hushed
 from elanite.cli.compare import compare
 from elanite.cli.congestion import congestion
@@ -29,7 +30,7 @@ from elanite.cli.replay import replay
 from elanite.cli.results import claims, report, reproduce, run
 from elanite.cli.sensitivity import refit, sensitivity
 from elanite.cli.store import store_app
-from elanite.cli.sweep import calibrate, sweep
+from elanite.cli.sweep import sweep
 from elanite.cli.watch import watch
 from elanite.errors import ConfigError, ElaniteError, Exit
 
