@@ -27,7 +27,7 @@ from elanite.cli.common import (
     table,
 )
 from elanite.cli.engine import words_of
-from elanite.cli.sweep import options
+from elanite.cli.sweep import words_of_run
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def calibrate(
     words += ["--to", str(to)] + (["--machine", machine] if machine else [])
     words += ["--machine-out", str(machine_out)] if machine_out else []
     words += ["--trials", str(trials)] if trials else []
-    words += options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
+    words += words_of_run(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
     words += ["--format", format_.value] if format_ != Shape.TABLE else []
     own = [each for each in set_ or [] if of_experiment(each)]
     loaded = [Experiment.load(name, own) for name in experiments]

@@ -112,7 +112,7 @@ def sweep(
     for name in machine or []:
         words += ["--machine", name]
     words += words_of_choice(series, where, metric, html, svg)
-    words += options(set_, seed, jobs, out) + words_of(executor, scheduler, workers, shard, max_cost)
+    words += words_of_run(set_, seed, jobs, out) + words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
@@ -132,7 +132,7 @@ def sweep(
     finish(outcome, words, out)
 
 
-def options(set_: Sequence[str] | None, seed: int, jobs: int | None, out: Path) -> list[str]:
+def words_of_run(set_: Sequence[str] | None, seed: int, jobs: int | None, out: Path) -> list[str]:
     """The words of common options, as they were given."""
     words: list[str] = []
     for each in set_ or []:
