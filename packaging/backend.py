@@ -5,6 +5,9 @@ process loads, and ``elanite mpirun`` and ``elanite prun`` need it. So the libra
 the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. Likewise, a source distribution of
 maturin would lack the crates of the library: here, it has every file of the repository.
 
+A wheel and a source distribution name the commit that they were made from: here git is asked, and ``data/build.json``
+of the package has the answer (``elanite.build`` reads it). A source distribution without git passes on its own file.
+
 With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the library that it
 had, which its own ranks load.
 
@@ -13,8 +16,10 @@ It fails if cargo or git fails, with their own words on standard error.
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import runpy
 import subprocess
 import tarfile
 import tempfile
@@ -43,15 +48,21 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "python" / "elanite" / "libelanite-fi.so"
+COMMIT = "python/elanite/data/build.json"
 
 
 def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """Build a wheel that needs nothing of the checkout, and return its name."""
     before = LIBRARY.read_bytes() if LIBRARY.exists() and os.environ.get("CARGO_BUILD_TARGET") else None
     build_library()
+    text = commit()
+    if text is not None:
+        (ROOT / COMMIT).write_text(text, encoding="utf-8")
     try:
         return maturin.build_wheel(folder, settings, metadata)
     finally:
+        if text is not None:  # in a checkout git is asked
+            (ROOT / COMMIT).unlink()
         if before is not None:
             replace(before)
 
@@ -72,7 +83,17 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
             archive.add(information / "METADATA", f"{name}/PKG-INFO")
             for file in listed.removesuffix("\0").split("\0"):
                 archive.add(ROOT / file, f"{name}/{file}")
+            if (text := commit()) is not None:
+                about = tarfile.TarInfo(f"{name}/{COMMIT}")
+                about.size, about.mode = len(text), 0o644
+                archive.addfile(about, io.BytesIO(text.encode()))
     return f"{name}.tar.gz"
+
+
+def commit() -> str | None:
+    """The commit of the checkout and whether sources differ from it, as JSON; None if git cannot answer."""
+    found = runpy.run_path(str(ROOT / "python" / "elanite" / "checkout.py"))["state"](ROOT)
+    return None if found is None else json.dumps(dict(zip(("commit", "dirty"), found, strict=True)))
 
 
 def build_library() -> None:

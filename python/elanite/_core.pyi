@@ -3,17 +3,24 @@
 Its errors are ``ConfigError`` and ``RunError`` of ``elanite.errors``.
 """
 
+from collections.abc import Mapping
 from os import PathLike
-from typing import Literal, TypedDict, final, type_check_only
+from typing import Any, Literal, TypedDict, final, type_check_only
 
 __all__ = [
+    "ENGINE",
     "MODEL_REVISION",
+    "SOURCES",
     "VERSION",
     "Cancel",
     "GoalTrace",
     "MpiRun",
     "difference",
+    "digests",
+    "fingerprints",
     "graph_mistake",
+    "hashed",
+    "identify",
     "interval",
     "load_experiment",
     "load_machine",
@@ -28,7 +35,11 @@ __all__ = [
     "wiring",
 ]
 
+ENGINE: str
+"""Fingerprint of all that decides the results of points."""
 MODEL_REVISION: int
+SOURCES: str
+"""Fingerprint of all that was compiled."""
 VERSION: str
 
 @final
@@ -174,5 +185,24 @@ def difference(one: _Mean, other: _Mean) -> _Mean: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def plots() -> list[tuple[str, str, list[str]]]: ...
 def tables() -> list[tuple[str, list[tuple[str, str, str, str]]]]: ...
+def digests(
+    points: list[tuple[str, int, int, int]],
+    tables: Mapping[str, tuple[list[int], Mapping[str, bytes | list[Any]]]],
+) -> list[str | None]:
+    """Digests of points from their tables: of each point the base, packets, events and simulated picoseconds.
+
+    Of each table the rows of all points come one after the other: the number of rows of each point, and the columns
+    that digests take. Numbers without gaps may be bytes, eight for each. None for a point whose tables lack a value.
+    """
+
+def fingerprints(root: str | PathLike[str]) -> tuple[str, str]:
+    """``ENGINE`` and ``SOURCES`` of a checkout. Raises ``OSError`` if the sources cannot be read."""
+
+def hashed() -> dict[str, list[str]]:
+    """The columns of each table that its digest takes."""
+
+def identify(manifests: list[bytes]) -> list[tuple[str, str, str, int] | None]:
+    """Key, parameters as JSON, series and seed of the point in each manifest; None for a text without a point."""
+
 def graph_mistake(text: str) -> tuple[int | None, str] | None: ...
 def schema(kind: str) -> str: ...

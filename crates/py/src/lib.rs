@@ -9,6 +9,7 @@ mod cancel;
 mod mpirun;
 mod records;
 mod replay;
+mod stored;
 
 use pyo3::pymodule;
 
@@ -20,10 +21,14 @@ mod _core {
     use kernel::statistics::{Figure, Interval};
     use kernel::{memory, random};
     use machine::Machine;
-    use pyo3::exceptions::PyValueError;
+    use provenance::{ENGINE as ENGINE_CRATES, Fingerprint, PROGRAM};
+    use pyo3::exceptions::{PyOSError, PyValueError};
     use pyo3::prelude::*;
+    use pyo3::pybacked::PyBackedBytes;
     use pyo3::types::PyDict;
     use serde_json::{Value, json};
+    use std::collections::HashMap;
+    use std::path::PathBuf;
     use units::{Bytes, Rate, Time};
 
     use crate::bridge::{Failure, USAGE, guarded};
@@ -34,6 +39,7 @@ mod _core {
     use crate::records;
     #[pymodule_export]
     use crate::replay::GoalTrace;
+    use crate::stored;
 
     /// Version of the package.
     #[pymodule_export]
@@ -42,6 +48,25 @@ mod _core {
     /// The revision of the model.
     #[pymodule_export]
     const MODEL_REVISION: u32 = experiment::MODEL_REVISION;
+
+    /// The fingerprint of all that computes the results of points.
+    #[pymodule_export]
+    const ENGINE: &str = env!("ELANITE_ENGINE");
+
+    /// The fingerprint of all that was compiled, for runs of real programs, too.
+    #[pymodule_export]
+    const SOURCES: &str = env!("ELANITE_SOURCES");
+
+    /// `ENGINE` and `SOURCES` of the checkout at a path. Raises `OSError` if its sources cannot be read.
+    #[pyfunction]
+    fn fingerprints(root: PathBuf) -> PyResult<(String, String)> {
+        let of = |crates| {
+            Fingerprint::of(&root, crates)
+                .map(|found| found.hash)
+                .map_err(|error| PyOSError::new_err(error.to_string()))
+        };
+        Ok((of(ENGINE_CRATES)?, of(PROGRAM)?))
+    }
 
     /// A machine file as JSON: name, title, and every parameter with its provenance.
     #[pyfunction]
@@ -111,6 +136,37 @@ mod _core {
             let points = points().map_err(|problems| Failure::of_problems(&problems))?;
             Ok(points.iter().map(texts).collect())
         })
+    }
+
+    /// What identifies the points of manifests; see `_core.pyi`.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn identify(
+        py: Python<'_>,
+        manifests: Vec<PyBackedBytes>,
+    ) -> PyResult<Vec<Option<stored::Identified>>> {
+        guarded(py, || {
+            Ok(manifests
+                .iter()
+                .map(|text| stored::identified(text))
+                .collect())
+        })
+    }
+
+    /// The digests of finished points from their tables; see `_core.pyi`.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn digests(
+        points: Vec<(String, u64, u64, u64)>,
+        tables: HashMap<String, (Vec<usize>, HashMap<String, stored::Given>)>,
+    ) -> Vec<Option<String>> {
+        stored::digests(&points, &tables)
+    }
+
+    /// The columns of each table that its digest takes.
+    #[pyfunction]
+    fn hashed(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+        stored::hashed(py)
     }
 
     /// The records of a point; see `_core.pyi`. Setting `cancel` ends the simulation soon.

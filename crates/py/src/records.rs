@@ -62,6 +62,7 @@ pub fn to_python<'py>(
     }
     let all = PyDict::new(py);
     all.set_item("tables", tables)?;
+    all.set_item("base", &records.base)?;
     all.set_item("digest", &records.digest)?;
     all.set_item("packets", records.packets)?;
     all.set_item("events", records.events)?;

@@ -27,6 +27,14 @@ impl Cell for Role {
             Role::Receive => "receive",
         })
     }
+
+    fn of(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text("transmit") => Some(Role::Transmit),
+            Value::Text("receive") => Some(Role::Receive),
+            _ => None,
+        }
+    }
 }
 
 table! {

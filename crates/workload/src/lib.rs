@@ -59,7 +59,7 @@ pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
 pub use precision::Precision;
-pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables};
+pub use records::{BinRow, LinkRow, NodeRow, Records, Row, SwitchRow, Tables, digest};
 pub use saturation::Search;
 pub use slices::SliceRow;
 pub use trace::Replay;

@@ -211,7 +211,10 @@ impl From<Vec<Row>> for Tables {
 pub struct Records {
     /// What was measured.
     pub tables: Tables,
-    /// Digest of all packets of the run and of all tables.
+    /// Digest of all packets of the run, without the tables. Where values were added after the run, it is the digest of the
+    /// records without these values.
+    pub base: String,
+    /// Digest of all packets of the run and of all tables: [`digest()`] of `base`.
     pub digest: String,
     /// Packets acknowledged in the whole run.
     pub packets: u64,
@@ -252,7 +255,8 @@ impl Baseline {
                 switches,
                 ..measured
             },
-            digest: cluster.digest(),
+            base: cluster.digest(),
+            digest: String::new(),
             packets: cluster.packets(),
             events: cluster.events(),
             simulated: cluster.now(),
@@ -350,19 +354,31 @@ impl Records {
     /// Adds values that are known only after the run.
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
         self.tables.rows.extend(rows);
+        self.base = std::mem::take(&mut self.digest);
         self.digest = self.digest_of_all();
     }
 
     fn digest_of_all(&self) -> String {
-        let mut digest = Digest::new();
-        digest
-            .str(&self.digest)
-            .u64(self.packets)
-            .u64(self.events)
-            .u64(self.simulated.as_ps());
-        for (_, table) in self.tables.all() {
-            table.add_to(&mut digest);
-        }
-        digest.hex()
+        let totals = [self.packets, self.events, self.simulated.as_ps()];
+        let add = |digest: &mut Digest| {
+            for (_, table) in self.tables.all() {
+                table.add_to(digest);
+            }
+            Some(())
+        };
+        digest(&self.base, totals, add).expect("all rows are there")
     }
+}
+
+/// The digest of records: of their `base`, their packets, events and simulated picoseconds, and the tables that `add` adds in the
+/// order of [`Tables::all`]. `None` if `add` returns `None`.
+pub fn digest(
+    base: &str,
+    totals: [u64; 3],
+    add: impl FnOnce(&mut Digest) -> Option<()>,
+) -> Option<String> {
+    let mut digest = Digest::new();
+    digest.str(base).u64s(totals);
+    add(&mut digest)?;
+    Some(digest.hex())
 }

@@ -6,6 +6,13 @@
 //!
 //! A field is a column of the same name. A [`Time`] is a column of whole picoseconds, `NAME_ps`. What can be missing is an
 //! `Option`. Columns that follow from other fields, such as the name of a switch from its number, are left out of the digest.
+//!
+//! The digest of a table can be taken again from its columns, as the store keeps them ([`Table::add_columns`]): rows are made of
+//! the columns that the digest takes, and go the same way as those of a run.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Mutex;
 
 use kernel::Digest;
 use units::Time;
@@ -34,6 +41,17 @@ impl Type {
             Type::U64 => "UInt64",
             Type::F64 => "Float64",
             Type::Text => "String",
+        }
+    }
+
+    /// Some value of the type.
+    fn blank(self) -> Value<'static> {
+        match self {
+            Type::Bool => Value::Bool(false),
+            Type::U32 => Value::U32(0),
+            Type::U64 => Value::U64(0),
+            Type::F64 => Value::F64(0.0),
+            Type::Text => Value::Text(""),
         }
     }
 }
@@ -66,6 +84,11 @@ pub trait Cell {
     /// The value.
     fn value(&self) -> Value<'_>;
 
+    /// The cell that holds a value; `None` if a cell of this type cannot.
+    fn of(value: Value<'_>) -> Option<Self>
+    where
+        Self: Sized;
+
     /// Adds the value to a digest: numbers as integers of 64 bits, a missing value as the greatest integer or an empty text.
     fn add_to(&self, digest: &mut Digest) {
         match self.value() {
@@ -81,7 +104,7 @@ pub trait Cell {
 }
 
 macro_rules! cells {
-    ($($type:ty: $kind:ident $(in $unit:literal)?, |$cell:ident| $value:expr;)*) => {
+    ($($type:ty: $kind:ident $(in $unit:literal)?, |$cell:ident| $value:expr, |$held:ident| $made:expr;)*) => {
         $(impl Cell for $type {
             const TYPE: Type = Type::$kind;
             $(const UNIT: &'static str = $unit;)?
@@ -90,19 +113,42 @@ macro_rules! cells {
                 let $cell = self;
                 Value::$kind($value)
             }
+
+            fn of(value: Value<'_>) -> Option<Self> {
+                match value {
+                    Value::$kind($held) => $made,
+                    _ => None,
+                }
+            }
         })*
     };
 }
 
 cells! {
-    bool: Bool, |cell| *cell;
-    u32: U32, |cell| *cell;
-    u64: U64, |cell| *cell;
-    f64: F64, |cell| *cell;
-    String: Text, |cell| cell;
-    &str: Text, |cell| cell;
-    Time: U64 in "ps", |cell| cell.as_ps();
-    (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1);
+    bool: Bool, |cell| *cell, |held| Some(held);
+    u32: U32, |cell| *cell, |held| Some(held);
+    u64: U64, |cell| *cell, |held| Some(held);
+    f64: F64, |cell| *cell, |held| Some(held);
+    String: Text, |cell| cell, |held| Some(held.to_owned());
+    &str: Text, |cell| cell, |held| constant(held);
+    Time: U64 in "ps", |cell| cell.as_ps(), |held| Some(Time::from_ps(held));
+    (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1), |held| Some(((held >> 32) as u32, held as u32));
+}
+
+/// A text as a constant of the program. There are few of these, and they are short; `None` for one too many or too long.
+fn constant(text: &str) -> Option<&'static str> {
+    static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut known = KNOWN.lock().expect("no holder panics");
+    let known = known.get_or_insert_default();
+    if let Some(found) = known.get(text) {
+        return Some(found);
+    }
+    if known.len() >= 4096 || text.len() > 256 {
+        return None;
+    }
+    let kept: &'static str = Box::leak(text.into());
+    known.insert(kept);
+    Some(kept)
 }
 
 impl<T: Cell> Cell for Option<T> {
@@ -111,6 +157,13 @@ impl<T: Cell> Cell for Option<T> {
 
     fn value(&self) -> Value<'_> {
         self.as_ref().map_or(Value::None, T::value)
+    }
+
+    fn of(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::None => Some(None),
+            value => T::of(value).map(Some),
+        }
     }
 }
 
@@ -146,6 +199,12 @@ impl Column {
     }
 }
 
+/// The values of a column, for [`Table::add_columns`].
+pub trait Values {
+    /// The value in a row; `None` if there is no such row.
+    fn at(&self, row: usize) -> Option<Value<'_>>;
+}
+
 /// One row of a table; see [`table!`](crate::table!).
 pub trait Row {
     /// The descriptions of the columns.
@@ -153,6 +212,14 @@ pub trait Row {
 
     /// A value for each column.
     fn values(&self) -> Vec<Value<'_>>;
+
+    /// The row of these values, one for each column; `None` if a value is none of its column.
+    fn of<'a>(value: impl FnMut(usize) -> Option<Value<'a>>) -> Option<Self>
+    where
+        Self: Sized;
+
+    /// Whether the digest takes each column.
+    fn hashed() -> Vec<bool>;
 
     /// Adds what the row says, except what follows from other rows.
     fn add_to(&self, digest: &mut Digest);
@@ -166,8 +233,22 @@ pub trait Table {
     /// The table's rows, each with a value for every column.
     fn rows(&self) -> Box<dyn Iterator<Item = Vec<Value<'_>>> + '_>;
 
+    /// Whether the digest takes each of the columns.
+    fn hashed(&self) -> Vec<bool>;
+
     /// Adds all rows.
     fn add_to(&self, digest: &mut Digest);
+
+    /// Adds rows that are given by columns, as [`Table::add_to`] adds those of this table: an entry for each of the columns, of
+    /// which those that the digest takes must be there.
+    ///
+    /// Returns `None` if a value is missing, or none of its column.
+    fn add_columns(
+        &self,
+        digest: &mut Digest,
+        columns: &[Option<&dyn Values>],
+        rows: Range<usize>,
+    ) -> Option<()>;
 }
 
 impl<R: Row> Table for Vec<R> {
@@ -179,15 +260,49 @@ impl<R: Row> Table for Vec<R> {
         Box::new(self.iter().map(R::values))
     }
 
+    fn hashed(&self) -> Vec<bool> {
+        R::hashed()
+    }
+
     fn add_to(&self, digest: &mut Digest) {
         for row in self {
             row.add_to(digest);
         }
     }
+
+    fn add_columns(
+        &self,
+        digest: &mut Digest,
+        columns: &[Option<&dyn Values>],
+        rows: Range<usize>,
+    ) -> Option<()> {
+        let (kinds, hashed) = (R::columns(), R::hashed());
+        for number in rows {
+            let value = |column: usize| match columns[column] {
+                Some(values) => values.at(number),
+                None if hashed[column] => None,
+                None => Some(kinds[column].kind.blank()),
+            };
+            R::of(value)?.add_to(digest);
+        }
+        Some(())
+    }
+}
+
+/// Whether a text of Rust names a field of a row: `row.field`.
+#[must_use]
+pub fn names(text: &str, row: &str, field: &str) -> bool {
+    // How white space stands in the text of an expression is not specified.
+    let text: String = text.split_whitespace().collect();
+    let name = format!("{row}.{field}");
+    text.match_indices(&name).any(|(at, _)| {
+        let next = text[at + name.len()..].chars().next();
+        !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
+    })
 }
 
 /// Defines the rows of a table: the fields with their types, and their units where the types imply none; and what the
-/// digest takes from a row, or from some of the rows.
+/// digest takes from a row, or from some of the rows. Expressions of the digest name fields as `row.field`.
 #[macro_export]
 macro_rules! table {
     (
@@ -214,6 +329,23 @@ macro_rules! table {
 
             fn values(&self) -> Vec<$crate::table::Value<'_>> {
                 vec![$($crate::table::Cell::value(&self.$field),)*]
+            }
+
+            fn of<'a>(
+                mut value: impl FnMut(usize) -> Option<$crate::table::Value<'a>>,
+            ) -> Option<Self> {
+                let mut column = 0..;
+                Some($row {
+                    $($field: $crate::table::Cell::of(value(column.next()?)?)?,)*
+                })
+            }
+
+            fn hashed() -> Vec<bool> {
+                let texts: &[&str] = &[$(stringify!($hashed),)* $(stringify!($counts),)?];
+                let row = stringify!($this);
+                let fields = [$(stringify!($field),)*];
+                let named = |field: &str| texts.iter().any(|text| $crate::table::names(text, row, field));
+                fields.map(named).to_vec()
             }
 
             #[allow(unused_variables)] // of a table that follows from another one as a whole

@@ -1,0 +1,4 @@
+//! Tests of the fingerprints.
+
+mod edits;
+mod workspace;
