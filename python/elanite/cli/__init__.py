@@ -100,8 +100,8 @@ def _options(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    # Batch systems end jobs by SIGTERM. A signal that the parent has set to be ignored stays ignored: a shell without job
-    # control does so with the SIGINT of background jobs, and Python installs no handler then.
+    # Batch systems end jobs by SIGTERM. A signal that the parent has set to be ignored stays ignored: a shell without
+    # job control does so with the SIGINT of background jobs, and Python installs no handler then.
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
