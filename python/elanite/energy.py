@@ -31,6 +31,7 @@ import polars as pl
 
 from elanite import _core
 from elanite.errors import UsageError
+from elanite.foreign import reading
 from elanite.store import frame
 
 if TYPE_CHECKING:
@@ -67,12 +68,10 @@ class Energy:
 
 def load(path: Path) -> Energy:
     """The parameters of a file. Raises ``UsageError``, which names file and key."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: it cannot be read: {error.strerror}; name a file with a section [energy]") from None
-    except ValueError as error:
-        raise UsageError(f"{path}: this is no TOML: {error}") from None
+    with reading(path, "it cannot be read", "name a file with a section [energy]"):
+        data = path.read_bytes()
+    with reading(path, "this is no TOML"):
+        content = tomllib.loads(data.decode())
     section = content.get("energy")
     if not isinstance(section, dict):
         raise UsageError(f"{path}: there is no section [energy]; it needs {', '.join(PARAMETERS)}")

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 
 from elanite.campaign import cores
 from elanite.errors import UsageError
+from elanite.foreign import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -108,12 +109,8 @@ def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
         ):
             yield Engine(client.get_executor(pure=False), workers or cores())
         return
-    try:
+    with reading(f"--scheduler {scheduler}", "no Dask scheduler answers", "start one: dask scheduler --port 8786"):
         client = Client(scheduler, timeout=_WAIT)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"no Dask scheduler answers at {scheduler} ({error}); start one: dask scheduler --port 8786"
-        ) from error
     with client:
         try:
             client.wait_for_workers(1, timeout=_WAIT)

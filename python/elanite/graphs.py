@@ -18,6 +18,7 @@ from xml.parsers import expat
 
 from elanite import _core, toml
 from elanite.errors import UsageError
+from elanite.foreign import reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +61,7 @@ def _topology(text: str) -> dict[str, Any]:
         return {}
     try:
         topology = tomllib.loads(text).get("topology")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # the simulator names the place
         return {}
     return topology if isinstance(topology, dict) else {}
 
@@ -82,10 +83,8 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     except ImportError as error:
         raise UsageError(f"{file}: GraphML needs the package networkx: pip install networkx") from error
     parts, ends = _elements(content, file)
-    try:
+    with reading(file, "not a graph in GraphML", "draw it anew, or write a list of cables"):
         graph = nx.parse_graphml(content, force_multigraph=True)
-    except Exception as error:  # whatever networkx makes of a wrong file
-        raise UsageError(f"{file}: not a graph in GraphML: {str(error) or type(error).__name__}") from error
     if graph.is_directed():
         _wrong(file, None, 'the graph is directed, and cables lead both ways: write edgedefault="undirected"')
     text: list[str] = []
@@ -95,7 +94,7 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     for name, line in parts.items():
         if re.search(r"[\s,#]", name) or not name:
             _wrong(file, line, f"the name `{name}` has a blank, a comma or a #: take another id")
-        kind = kinds[name] if parted else "switch"
+        kind = kinds.get(name) if parted else "switch"
         if kind not in KINDS:
             _wrong(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
         text.append(f"{kind} {name}")

@@ -14,6 +14,7 @@ metrics there are is known when the first points are finished.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, frames
 from elanite.errors import UsageError
+from elanite.foreign import reading
 from elanite.sources import did_you_mean
 
 if TYPE_CHECKING:
@@ -66,12 +68,11 @@ def key(point: Point) -> Key:
 
 def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
     """Read measured values, and find the configuration of each among the points of the plans."""
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as text:
-            reader = csv.DictReader(text)
-            rows = [(reader.line_num, row) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise UsageError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
+        text = file.read_bytes().decode("utf-8-sig")
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
+        rows = [(reader.line_num, row) for row in reader]
     columns = [name for name in reader.fieldnames or () if name is not None]
     points = {key(point): frames.identity(point) for each in plans for point in each.points}
     _check(file, columns, {name for about in points.values() for name in about})

@@ -16,7 +16,8 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
-from elanite.errors import UsageError
+from elanite.errors import ElaniteError, UsageError
+from elanite.foreign import reading, words
 from elanite.store.errors import StoreError, UnreadableError
 from elanite.store.places import ABANDONED
 
@@ -37,10 +38,8 @@ class Remote:
         except ImportError:
             needed = "stores that are no folders need fsspec: pip install fsspec"
             raise UsageError(f"{address}: {needed}") from None
-        try:
+        with reading(address, "it cannot be opened", "write for example s3://bucket/store"):
             self._files, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
-        except (ImportError, ValueError) as error:
-            raise UsageError(f"{address} cannot be opened: {error}") from error
         self._root = str(root).rstrip("/")
         self.name = self.address = address
 
@@ -71,11 +70,13 @@ class Remote:
 
     def load_all(self, names: Sequence[str]) -> list[bytes | None]:
         # The requests for several files go out together where the file system is an asynchronous one.
-        found = self._files.cat([self._path(name) for name in names], on_error="return") if names else {}
+        with self._reading():
+            found = self._files.cat([self._path(name) for name in names], on_error="return") if names else {}
         loaded: list[bytes | None] = []
         for data in (found.get(self._path(name)) for name in names):
-            if isinstance(data, OSError) and not isinstance(data, _NONE):
-                raise UnreadableError(self.name, _reason(data))
+            # Also those of libraries below fsspec, which are no errors of the system: of credentials, for example.
+            if isinstance(data, BaseException) and not isinstance(data, _NONE):
+                raise UnreadableError(self.name, words(data))
             loaded.append(data if isinstance(data, bytes) else None)
         return loaded
 
@@ -177,16 +178,16 @@ class Remote:
     def _writing(self) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
-            raise StoreError(self.name, _reason(error)) from error
+        except ElaniteError:
+            raise
+        except Exception as error:
+            raise StoreError(self.name, words(error)) from error
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         try:
             yield
-        except OSError as error:
-            raise UnreadableError(self.name, _reason(error)) from error
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error) or type(error).__name__
+        except ElaniteError:
+            raise
+        except Exception as error:
+            raise UnreadableError(self.name, words(error)) from error

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from elanite.errors import RunError, UsageError
+from elanite.foreign import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,8 +138,6 @@ def _binary(path: Path) -> Iterator[Node]:
         metadata, _, node = messages()
     except ImportError:
         raise UsageError(f"{path}: traces in .et need the package protobuf; install it: pip install protobuf") from None
-    from google.protobuf.message import DecodeError
-
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         first = True
@@ -149,12 +148,13 @@ def _binary(path: Path) -> Iterator[Node]:
                 raise RunError(f"{path}: byte {at}: a message of {length} bytes is cut short; {size - at} are there")
             content = file.read(length)
             one = (metadata if first else node)()
-            try:
+            with reading(
+                f"{path}: byte {at}", f"this is no {'metadata' if first else 'node'} of Chakra", error=RunError
+            ):
                 one.ParseFromString(content)
-            except DecodeError:
-                raise RunError(f"{path}: byte {at}: this is no {'metadata' if first else 'node'} of Chakra") from None
-            if not first:
-                yield _of_message(path, one, f"byte {at}")
+                found = None if first else _of_message(path, one, f"byte {at}")
+            if found is not None:
+                yield found
             first = False
 
 
@@ -169,23 +169,19 @@ def _of_message(path: Path, one: Any, where: str) -> Node:
 
 
 def _json(path: Path) -> Iterator[Node]:
-    try:
+    with reading(path, "this is no JSON", error=RunError):
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise RunError(f"{path}: this is no JSON: {error}") from None
     graph = content.get("workload_graph") if isinstance(content, dict) else None
     if not isinstance(graph, list):
         raise RunError(f"{path}: there is no list `workload_graph`")
     for place, one in enumerate(graph):
         where = f"workload_graph[{place}]"
-        try:
+        needed = "a node has `Id`, `NodeType` and `data_deps`: a number, a number and a list of numbers"
+        with reading(f"{path}: {where}", needed, error=RunError):
             after = (*one.get("ctrl_deps", ()), *one["data_deps"])
             if not all(isinstance(each, int) for each in (one["Id"], *after)):
-                raise TypeError
+                raise TypeError("a number is no integer")
             micros = float(one.get("runtime", 0))
             found = {name: one[name] for name in ATTRIBUTES if name in one}
             node = Node(one["Id"], str(one.get("Name", "")), _kind(path, where, one["NodeType"]), after, micros, found)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            needed = "a node has `Id`, `NodeType` and `data_deps`: a number, a number and a list of numbers"
-            raise RunError(f"{path}: {where}: {needed}") from None
         yield node
