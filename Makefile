@@ -58,12 +58,15 @@ endif
 
 test: test-python test-rust
 
+# The tests run the same cases on every host: a shell's variables that choose others are left out (make fuzz and others set them).
+SETTLED := env $(patsubst %,-u %,$(filter ELANITE_% PROPTEST_% RUST_%,$(.VARIABLES))) LC_ALL=C.UTF-8 TZ=UTC
+
 # Needs no released build and no packages: the tests of Rust are compiled meanwhile. Cargo shares out cores by itself.
 test-rust: $(BIN)/python
-	MAKEFLAGS= nice cargo test --workspace --locked --quiet
+	MAKEFLAGS= $(SETTLED) nice cargo test --workspace --locked --quiet </dev/null
 
 test-python: build
-	$(BIN)/python -m pytest
+	$(SETTLED) $(BIN)/python -m pytest </dev/null
 
 test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored
