@@ -40,8 +40,8 @@ DIGITS = 15
 
 
 @dataclass(frozen=True)
-class _View:
-    """What one picture shows of a matrix. All frames have the time in ``us``."""
+class View:
+    """The numbers of a matrix that one picture shows. All frames have the time in ``us``."""
 
     links: pl.DataFrame
     """The links of switches: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, and whether the
@@ -62,11 +62,11 @@ class _View:
 def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
     """The pictures of the delays and of the waits of a matrix; ``parameters`` describe the traffic in the captions."""
     waits = (f"{name}-waits", f"{title}, waits for each link", "")
-    views = zip(((name, title, paper), waits), (_delays(matrix), _waits(matrix)), strict=True)
+    views = zip(((name, title, paper), waits), (of_delays(matrix), of_waits(matrix)), strict=True)
     return [_figure(view, *texts, parameters) for texts, view in views]
 
 
-def _delays(matrix: Matrix) -> _View:
+def of_delays(matrix: Matrix) -> View:
     """What packets have waited since their injection, at the port by which they come in."""
     named = matrix.links.select(
         *("link", "packets", "switch", "level", "enters", "enters_level"),
@@ -75,7 +75,7 @@ def _delays(matrix: Matrix) -> _View:
         above=~pl.col("up"),
     )
     entering = named.drop_nulls("enters").drop("switch", "level")
-    return _View(
+    return View(
         links=entering.rename({"enters": "switch", "enters_level": "level"}).sort("switch", "link"),
         ends=named.filter(pl.col("enters").is_null()),
         switches=matrix.switches.select("switch", "level", "name", "packets", us="delay_us"),
@@ -91,10 +91,10 @@ def _delays(matrix: Matrix) -> _View:
     )
 
 
-def _waits(matrix: Matrix) -> _View:
+def of_waits(matrix: Matrix) -> View:
     """What packets have waited for each link that leaves a switch."""
     links = matrix.links.drop_nulls("switch")
-    return _View(
+    return View(
         links=links.select(
             *("link", "packets", "switch", "level"),
             name=pl.format("{} → {}", "from", "to"),
@@ -115,7 +115,7 @@ def _waits(matrix: Matrix) -> _View:
     )
 
 
-def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> Figure:
+def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
     caption = f"A block is a switch, and a row is a level. {view.says} The most loaded link and switch have 100."
     if view.matrix.slice_count:
         caption += (
@@ -129,11 +129,11 @@ def _figure(view: _View, name: str, title: str, paper: str, parameters: str) -> 
     return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_told(view))
 
 
-def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
+def _chart(view: View, name: str, title: str) -> alt.LayerChart:
     matrix = view.matrix
-    members, labels, height = _layout(view)
+    members, labels, height = layout(view)
     # The moments that the slider shows; a Vega expression picks the one from the lists below.
-    moments = _moments(matrix)
+    moments = moments_of(matrix)
     moment = alt.param(name="moment_" + "".join(c if c.isalnum() else "_" for c in name), value=len(moments))
     if matrix.slice_count:
         slider = alt.binding_range(min=1, max=len(moments), step=1, name="time slice, then the measured window ")
@@ -142,7 +142,7 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
 
     x, y = pixels(WIDTH, height)
     base = (
-        alt.Chart(_parts(members, view))
+        alt.Chart(parts_of(members, view))
         .transform_calculate(delay=f"datum.delays[{moment.name} - 1]")
         .transform_calculate(relative=f"100 * datum.delay / {most}[datum.kind][{moment.name} - 1]")
         .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
@@ -206,14 +206,14 @@ def _chart(view: _View, name: str, title: str) -> alt.LayerChart:
     return layered(title, layers, WIDTH, height).add_params(moment)
 
 
-def _moments(matrix: Matrix) -> list[str]:
+def moments_of(matrix: Matrix) -> list[str]:
     """The names of the slices of time, and of the measured window."""
     ends = [number(matrix.slice_us * index / 1000) for index in range(matrix.slice_count + 1)]
     begin, end = (number(each / 1000) for each in matrix.window)
     return [f"{one} to {two} ms" for one, two in pairwise(ends)] + [f"measured window, {begin} to {end} ms"]
 
 
-def _told(view: _View) -> pl.DataFrame:
+def _told(view: View) -> pl.DataFrame:
     """The figures of the measured window, as a table for readers: links, then switches."""
     links = pl.concat([part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)])
     parts = [links, view.switches.select("name", "packets", "us")]
@@ -242,10 +242,10 @@ class Scene:
 
 def scene(matrix: Matrix) -> Scene:
     """The picture of the delays of a matrix, at every moment that it knows."""
-    view = _delays(matrix)
-    members, labels, height = _layout(view)
+    view = of_delays(matrix)
+    members, labels, height = layout(view)
     most = _most(view)
-    parts = _parts(members, view)
+    parts = parts_of(members, view)
     relative = [
         [100 * delay / most[kind][moment] for moment, delay in enumerate(delays)]
         for kind, delays in parts.select("kind", "delays").iter_rows()
@@ -253,10 +253,10 @@ def scene(matrix: Matrix) -> Scene:
     squares = parts.select("x", "x2", "y", "y2", "name", "kind").with_columns(
         relative=pl.Series(relative, dtype=pl.List(pl.Float64))
     )
-    return Scene(squares, labels, _moments(matrix), WIDTH, height)
+    return Scene(squares, labels, moments_of(matrix), WIDTH, height)
 
 
-def _layout(view: _View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     """The place of every switch and link (a group has one place), the labels, and the total height."""
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
@@ -327,7 +327,7 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
     return [(6.0, top + 11.0, "nodes", "left"), *found] if found else []
 
 
-def _parts(members: pl.DataFrame, view: _View) -> pl.DataFrame:
+def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
     """The data of the picture, one row per square, with the highest figure of its members at every moment."""
     place = ["kind", "x", "x2", "y", "y2"]
     parts = members.group_by(place, maintain_order=True).agg(
@@ -357,12 +357,12 @@ def _parts(members: pl.DataFrame, view: _View) -> pl.DataFrame:
     )
 
 
-def _by_switch(view: _View) -> pl.DataFrame:
+def _by_switch(view: View) -> pl.DataFrame:
     """The sums of the switches, slice by slice."""
     return view.slices.drop_nulls("switch").group_by("slice", "switch", maintain_order=True).agg(pl.col("us").sum())
 
 
-def _most(view: _View) -> dict[str, list[float]]:
+def _most(view: View) -> dict[str, list[float]]:
     """The times that are 100 at every moment, in us, of links and of switches."""
     links = pl.concat([view.links["us"], view.ends["us"]]) if len(view.ends) else view.links["us"]
     tables = {"link": (view.slices, links), "switch": (_by_switch(view), view.switches["us"])}

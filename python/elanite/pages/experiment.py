@@ -13,6 +13,8 @@ import polars as pl
 
 from elanite import figures, frames
 from elanite.api import Machine
+from elanite.congestion import matrix
+from elanite.figures import beside
 from elanite.pages import hottest, outcomes
 from elanite.pages.frame import Page, Section
 from elanite.text import counted, number
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from elanite.pages.inputs import Inputs
     from elanite.plan import Plan, Point
     from elanite.store import Store
+
+MOST_MATRICES = 12
+"""Points in the pictures of congestion."""
 
 
 def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
@@ -41,7 +46,7 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, known), *hottest.slowest(best, store)]
         results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
-    results += _congestion(points, store)
+    results += _congestion(links, store)
     return Page(
         title=plan.title,
         command=command,
@@ -83,9 +88,14 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     return drawn
 
 
-def _congestion(points: Sequence[Point], store: Store) -> list[Section]:
-    drawn = figures.matrices(points, store)
-    return [Section("Congestion", figures=drawn)] if drawn else []
+def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:
+    """The congestion matrices of the points in which packets waited longest."""
+    waited = [one for one in links if one.links["waiting_us"].sum() > 0]
+    shown = sorted(waited, key=lambda one: one.links["waiting_us"].sum(), reverse=True)[:MOST_MATRICES]
+    cases = [beside.Case(one.label, matrix(one.point, store)) for one in waited if one in shown]
+    text = [f"The {MOST_MATRICES} of {len(waited)} points with the longest waits."] if len(waited) > len(shown) else []
+    drawn = beside.draw(cases)
+    return [Section("Congestion", text, drawn)] if drawn else []
 
 
 def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:

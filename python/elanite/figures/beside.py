@@ -1,0 +1,267 @@
+"""Congestion matrices of several points on one scale in time, and their differences.
+
+The pictures are those of ``matrix``, with sums in µs in place of shares of the most loaded link: a colour is the same
+time in every picture of a page, for links and for switches each. A list chooses the point; a second picture has
+two lists, and shows the first point less the second one. Points of one network share a picture, points of other
+networks have pictures of their own with the same scale. If all points of a picture have slices of time, it has the
+slider of ``matrix``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import altair as alt
+import polars as pl
+
+from elanite.congestion import HEAT
+from elanite.figures.matrix import DIGITS, HEAD, LEFT, WIDTH, View, layout, moments_of, of_delays, of_waits, parts_of
+from elanite.figures.style import RULE, Figure, layered, pixels
+from elanite.text import number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from elanite.congestion import Matrix
+
+LESS_MORE = ["#08519c", "#3182bd", "#6baed6", "#bdd7e7", "#f7f7f7", "#fdbe85", "#fd8d3c", "#e6550d", "#a63603"]
+"""Blue for less, white for equal, orange for more: both ends are dark, and differ for the colour-blind."""
+
+MOST_NUMBERS = 300_000
+"""Squares times points times moments for which a picture has its slices."""
+
+MOST_ROWS = 200
+"""Rows of the table behind a picture: the most loaded links and switches."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A point of a picture."""
+
+    label: str
+    matrix: Matrix
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """The squares of one network, with the sums in µs of all of its points."""
+
+    cases: Sequence[Case]
+    squares: pl.DataFrame
+    """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the moments of the first point, those of
+    the second one, and so on) and ``down`` (whether the link failed, by point)."""
+    labels: pl.DataFrame
+    height: int
+    moments: list[str]
+    """The slices of time, then the measured window; only the window if not all points have slices."""
+
+
+def draw(cases: Sequence[Case]) -> list[Figure]:
+    """The pictures of the waits and of the delays, and their differences if there are two points or more."""
+    if not cases:
+        return []
+    found: list[Figure] = []
+    networks: dict[str, list[Case]] = {}
+    for case in cases:
+        wires = case.matrix.links.select("link", "from", "to").sort("link").write_csv()
+        networks.setdefault(wires, []).append(case)
+    several = len(networks) > 1
+    kinds: list[tuple[str, str, Callable[[Matrix], View]]] = [
+        ("waits", "Waits for each link", of_waits),
+        ("delays", "Delays of the packets on each link", of_delays),
+    ]
+    for kind, title, view in kinds:
+        pictures = [_picture(here, view) for here in networks.values()]
+        most = _most(pictures)
+        if not any(most.values()):
+            continue
+        for place, (here, picture) in enumerate(zip(networks.values(), pictures, strict=True), 1):
+            name = f"{kind}-{place}" if several else kind
+            of = f", {here[0].matrix.switches.height} switches" if several else ""
+            caption = _caption(view(here[0].matrix), most, picture)
+            found.append(Figure(name, title + of, "", caption, _chart(picture, name, most), True, _told(picture)))
+            if len(here) > 1:
+                name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
+                chart = _chart(picture, name, most, difference=True)
+                found.append(
+                    Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, _told(picture))
+                )
+    return found
+
+
+def _picture(cases: Sequence[Case], view: Callable[[Matrix], View]) -> _Picture:
+    views = [view(case.matrix) for case in cases]
+    _, labels, height = layout(views[0])
+    tables = [parts_of(layout(one)[0], one) for one in views]
+    counts = {case.matrix.slice_count for case in cases}
+    squares = sum(len(table) for table in tables)
+    sliced = len(counts) == 1 and len({case.matrix.window for case in cases}) == 1
+    moments = moments_of(cases[0].matrix)
+    if not sliced or squares * len(moments) > MOST_NUMBERS:
+        window = {case.matrix.window for case in cases}
+        moments = moments[-1:] if len(window) == 1 else ["measured window"]
+    us = zip(*(table["delays"].to_list() for table in tables), strict=True)
+    down = zip(
+        *((table["failed"] if "failed" in table.columns else [False] * len(table)) for table in tables), strict=True
+    )
+    return _Picture(
+        cases,
+        tables[0]
+        .select(*("kind", "x", "x2", "y", "y2"), pl.col("name").str.replace("; in the window.*", ""))
+        .with_columns(
+            us=pl.Series([[v for one in each for v in one[-len(moments) :]] for each in us], dtype=pl.List(pl.Float64)),
+            down=pl.Series([list(each) for each in down], dtype=pl.List(pl.Boolean)),
+        ),
+        labels,
+        height,
+        moments,
+    )
+
+
+def _most(pictures: Sequence[_Picture]) -> dict[str, float]:
+    """The largest sum of any link and of any switch at any moment of any point, in µs."""
+    squares = pl.concat([picture.squares.select("kind", "us") for picture in pictures])
+    found = dict(squares.group_by("kind").agg(pl.col("us").list.max().max()).iter_rows())
+    return {kind: float(found.get(kind) or 0.0) for kind in ("link", "switch")}
+
+
+def _scale(most: dict[str, float]) -> str:
+    return (
+        f"The colours are the same in all pictures: the darkest link has {number(most['link'])} µs, the darkest switch"
+        f" {number(most['switch'])} µs."
+    )
+
+
+def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
+    said = f"A block is a switch, and a row is a level. {view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
+    if len(picture.moments) > 1:
+        said += " The slider moves through the slices of time; at its end is the measured window."
+    if any(case.matrix.failed for case in picture.cases):
+        said += " A cross marks links that were down."
+    return said
+
+
+def _chart(picture: _Picture, name: str, most: dict[str, float], *, difference: bool = False) -> alt.LayerChart:
+    steps, count = len(picture.moments), len(picture.cases)
+    safe = "".join(one if one.isalnum() else "_" for one in name)
+    links = picture.squares.filter(pl.col("kind") == "link")["us"].list
+    totals = [links.get(place * steps + steps - 1).sum() for place in range(count)]
+    hot, cool = totals.index(max(totals)), totals.index(min(totals))
+    params = [_chosen(f"point_{safe}", "point " if not difference else "first point ", hot, picture)]
+    moment = alt.param(name=f"moment_{safe}", value=steps)
+    if steps > 1:
+        slider = alt.binding_range(min=1, max=steps, step=1, name="time slice, then the measured window ")
+        moment = alt.param(name=moment.name, value=steps, bind=slider)
+    params.append(moment)
+    if difference:
+        other = cool if cool != hot else (hot + 1) % count
+        params.insert(1, _chosen(f"other_{safe}", "less second point ", other, picture))
+    value = f"datum.us[{params[0].name} * {steps} + {moment.name} - 1]"
+    if difference:
+        value += f" - datum.us[{params[1].name} * {steps} + {moment.name} - 1]"
+    x, y = pixels(WIDTH, picture.height)
+    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=",.2f")]
+    layers: list[alt.Chart | alt.LayerChart] = []
+    for kind in ("link", "switch"):
+        end = most[kind] or 1.0
+        scale = alt.Scale(domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT)
+        legend = alt.Legend(orient="bottom", direction="horizontal", gradientLength=240, titleLimit=320, tickCount=4)
+        # Two channels, each with a scale of its own: sums of switches are larger than those of links.
+        channel = alt.Color if kind == "link" else alt.Fill
+        title = f"{'difference of ' if difference else ''}{kind}, µs"
+        colour = channel("sum:Q", title=title, scale=scale, legend=legend)
+        here = (
+            alt.Chart(picture.squares.filter(pl.col("kind") == kind))
+            .transform_calculate(sum=value, failed=f"datum.down[{params[0].name}]")
+            .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
+        )
+        wide = f"datum.x2 - datum.x >= {DIGITS}"
+        layers.append(
+            here.mark_rect(stroke="#9a9a9a").encode(
+                x=x,
+                x2=alt.X2("x2:Q"),
+                y=y,
+                y2=alt.Y2("y2:Q"),
+                **{"color" if kind == "link" else "fill": colour},
+                strokeWidth=alt.condition(wide, alt.value(0.6), alt.value(0.2)),
+                tooltip=tooltip,
+            )
+        )
+        for tone, sign in (("#ffffff", ">"), ("#1b1f24", "<=")):
+            layers.append(
+                here.transform_filter(f"datum.x2 - datum.x >= {1.6 * DIGITS} && abs(datum.sum) {sign} {0.55 * end}")
+                .transform_calculate(text=_SHORT)
+                .mark_text(baseline="middle", fontSize=13 if kind == "switch" else 9, color=tone)
+                .encode(
+                    x=alt.X("centre:Q", axis=None),
+                    y=alt.Y("middle:Q", axis=None),
+                    text=alt.Text("text:N"),
+                    tooltip=tooltip,
+                )
+            )
+        if kind == "link" and any(case.matrix.failed for case in picture.cases):
+            crosses = here.transform_filter("datum.failed").mark_point(
+                shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
+            )
+            layers.append(
+                crosses.encode(x=alt.X("centre:Q", axis=None), y=alt.Y("middle:Q", axis=None), tooltip=tooltip)
+            )
+    rows = alt.Chart(picture.labels).encode(
+        x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N")
+    )
+    layers += [
+        rows.transform_filter(alt.FieldEqualPredicate(field="align", equal=align)).mark_text(
+            align=align, baseline="middle", color=RULE, fontSize=11
+        )
+        for align in ("left", "center")
+    ]
+    layers.append(_head(picture, [param.name for param in params if param is not moment], moment.name))
+    return layered("", layers, WIDTH, picture.height).add_params(*params)
+
+
+_SHORT = (
+    "abs(datum.sum) >= 9999.5 ? format(datum.sum / 1000, '.0f') + 'k' :"
+    " abs(datum.sum) >= 9.95 || abs(datum.sum) < 0.05 ? format(datum.sum, '.0f') : format(datum.sum, '.1f')"
+)
+"""Vega expression of a sum in µs with four characters at most."""
+
+
+def _chosen(name: str, title: str, value: int, picture: _Picture) -> alt.Parameter:
+    """A list of the points of a picture; a picture of one point has none."""
+    labels = [case.label or "all" for case in picture.cases]
+    if len(labels) == 1:
+        return alt.param(name=name, value=0)
+    return alt.param(
+        name=name, value=value, bind=alt.binding_select(options=list(range(len(labels))), labels=labels, name=title)
+    )
+
+
+def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
+    """The line above a picture: its points and its moment."""
+    labels = json.dumps([case.label for case in picture.cases])
+    shown = " + ' less ' + ".join(f"{labels}[{name}]" for name in points)
+    text = f"{shown} + ({shown} ? ', ' : '') + datum.moments[{moment} - 1]"
+    chart: alt.Chart = (
+        alt.Chart(pl.DataFrame({"moments": [picture.moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
+        .transform_calculate(text=text)
+        .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
+        .encode(x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N"))
+    )
+    return chart
+
+
+def _told(picture: _Picture) -> pl.DataFrame:
+    """The sums of the measured window of every point, for readers: the most loaded links and switches first."""
+    steps = len(picture.moments)
+    window = pl.col("us").list
+    columns = [
+        window.get(place * steps + steps - 1).alias(f"{case.label or 'sum'}, µs")
+        for place, case in enumerate(picture.cases)
+    ]
+    return (
+        picture.squares.sort(pl.col("us").list.max(), descending=True, maintain_order=True)
+        .head(MOST_ROWS)
+        .select(pl.col("name").alias("where"), *columns)
+    )

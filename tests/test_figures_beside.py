@@ -1,0 +1,116 @@
+"""Congestion matrices of several points have one scale in time, and differences of points are differences of sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import vl_convert as vlc
+
+import elanite as el
+from elanite.figures import beside, tabular
+from elanite.figures.beside import Case
+
+EXPERIMENT = {
+    "title": "Two loads",
+    "source": "test",
+    "machine": "es40-qsnet",
+    "run": {"warm_up": "10 us", "window": "40 us", "slices": 3, "seeds": 1},
+    "series": [
+        {
+            "name": "load",
+            "jobs": {
+                "all": {
+                    "pattern": "complement",
+                    "nodes": 16,
+                    "message": "1 KB",
+                    "sizes": "fixed",
+                    "arrivals": "exponential",
+                    "load": ["150 MB/s", "330 MB/s"],
+                }
+            },
+        }
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
+    """Two loads on a machine of 16 nodes, and one on a smaller machine."""
+    out = tmp_path_factory.mktemp("out")
+    experiment = el.Experiment.from_dict(EXPERIMENT)
+    few = el.Machine.load("es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"])
+    found = el.run(experiment, few, out=out)
+    made = [Case(point.parameters["load"], found.congestion(point)) for point in found.points]
+    other = el.run(experiment, el.Machine.load("es40-qsnet"), out=out)
+    return [*made, Case("64 nodes", other.congestion(other.points[1]))]
+
+
+def layers(spec: dict[str, Any], channel: str) -> list[dict[str, Any]]:
+    return [layer["encoding"][channel] for layer in spec["layer"] if channel in layer["encoding"]]
+
+
+def test_all_pictures_have_one_scale_in_time(cases: list[Case]) -> None:
+    drawn = {figure.name: figure for figure in beside.draw(cases)}
+    assert list(drawn) == [
+        *("waits-1", "waits-1-difference", "waits-2"),
+        *("delays-1", "delays-1-difference", "delays-2"),
+    ]
+    for kind, column in (("waits", "waiting_us"), ("delays", "delay_us")):
+        most = {}
+        for channel, table in (("color", "links"), ("fill", "switches")):
+            domains = [layers(drawn[name].spec(), channel)[0]["scale"]["domain"] for name in (f"{kind}-1", f"{kind}-2")]
+            assert domains[0] == domains[1]
+            most[channel] = domains[0][1]
+            (low, high) = layers(drawn[f"{kind}-1-difference"].spec(), channel)[0]["scale"]["domain"]
+            assert (low, high) == (-most[channel], most[channel])
+            window = max(getattr(case.matrix, table)[column].fill_null(0).max() for case in cases)
+            assert most[channel] >= round(window, 2)
+    for name in ("waits-1", "waits-1-difference"):
+        assert "<svg" in vlc.vegalite_to_svg(drawn[name].spec())
+
+
+def test_the_sums_are_those_of_the_matrices(cases: list[Case]) -> None:
+    figure = next(figure for figure in beside.draw(cases) if figure.name == "delays-1")
+    head, rows = tabular.table(figure)
+    assert head == ["where", "150 MB/s, µs", "330 MB/s, µs"]
+    for place, case in enumerate(cases[:2], 1):
+        sums = {
+            f"{row['from']} → {row['to']}": round(row["delay_us"], 2) for row in case.matrix.links.iter_rows(named=True)
+        }
+        sums |= {row["name"]: round(row["delay_us"], 2) for row in case.matrix.switches.iter_rows(named=True)}
+        told = {row[0]: float(row[place].replace(",", "")) for row in rows}
+        assert told
+        for name, value in told.items():
+            assert value == pytest.approx(sums[name], rel=1e-3, abs=1e-9), name
+
+
+def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case]) -> None:
+    """The expression of the squares, and the sums at its places with both points chosen and at the measured window."""
+    figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
+    spec = figure.spec()
+    first, second, moment = (param["name"] for param in spec["params"])
+    (expression,) = {
+        step["calculate"] for layer in spec["layer"] for step in layer["transform"] if step.get("as") == "sum"
+    }
+    squares = next(
+        rows for rows in spec["datasets"].values() if "us" in rows[0] and any("→" in row["name"] for row in rows)
+    )
+    steps = len(cases[0].matrix.slices["slice"].unique()) + 1
+    assert steps == 4
+    waits = [
+        {f"{row['from']} → {row['to']}": row["waiting_us"] for row in case.matrix.links.iter_rows(named=True)}
+        for case in cases[:2]
+    ]
+    assert expression == f"datum.us[{first} * 4 + {moment} - 1] - datum.us[{second} * 4 + {moment} - 1]"
+    for row in squares:
+        for one, other in ((1, 0), (0, 1)):
+            got = row["us"][one * 4 + 4 - 1] - row["us"][other * 4 + 4 - 1]
+            assert got == pytest.approx(waits[one][row["name"]] - waits[other][row["name"]], abs=0.011)
+
+
+def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None:
+    drawn = beside.draw([Case("", cases[0].matrix)])
+    assert [figure.name for figure in drawn] == ["waits", "delays"]
+    assert all("bind" not in param for param in drawn[0].spec()["params"] if param["name"].startswith("point"))
+    assert beside.draw([]) == []
