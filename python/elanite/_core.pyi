@@ -121,12 +121,15 @@ class ReplayRecords(TypedDict):
     trace has it, without noise), `end_us`."""
     operations: _Columns
     """`rank`, `operation` (its number in the rank), `kind` (send, recv, calc), `peer` and `tag` (None for computation
-    and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; only if they
+    and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; of a
+    receive, `sender` (the rank whose message it has taken) and `sent_by` (the number of the send there); only if they
     were asked for."""
     links: _Columns
     """The columns of a point's table of links, over the whole replay."""
     faults: _Columns
     """The columns of a point's table of faults."""
+    series: _Columns
+    """The columns of the series of an `MpiRun`; only with operations, and on a machine."""
     summary: _Columns
     """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
 

@@ -52,6 +52,7 @@
 //! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
 //! | [`thread`] | what threads on the adapter can do |
 //! | [`rails`] | which adapter carries a message |
+//! | [`series`] | the utilisation of links, buses and thread processors over time |
 //! | [`noise`] | the processor time that the operating system takes from the hosts |
 //! | [`faults`] | what fails, and when |
 //!
@@ -71,6 +72,7 @@ pub mod meter;
 pub mod noise;
 pub mod packet;
 pub mod rails;
+pub mod series;
 pub mod thread;
 pub mod transaction;
 

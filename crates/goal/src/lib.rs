@@ -28,6 +28,7 @@
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | which operations of a rank may start |
 //! | `ledger` | messages that nobody receives |
+//! | `pairs` | sends and receives that belong together |
 //! | [`replay`] | the replay, on a simulated machine or on an ideal network |
 //!
 //! ## A trace need not fit in memory
@@ -53,6 +54,7 @@ mod binary;
 mod ledger;
 mod operation;
 mod pages;
+mod pairs;
 pub mod pattern;
 mod problem;
 mod progress;

@@ -1,7 +1,8 @@
 //! A replay takes the time that can be calculated, in the order that the trace asks for, on an ideal network and on machines.
 
+use elan::series::Thing;
 use elan::{Cluster, NodeId, Placement, Watch};
-use goal::replay::{CALL, Failure, LATENCY, Replayed, on_cluster, on_ideal};
+use goal::replay::{CALL, Failure, LATENCY, OperationRow, Replayed, on_cluster, on_ideal};
 use goal::{ANY, Kind, Operation, Place, Schedule, Trace};
 use kernel::Limits;
 use libelan::{Job, Pe};
@@ -58,11 +59,16 @@ fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
     on_cluster(trace, &mut cluster, &job, Placement::Main, true)
 }
 
-/// When an operation was free and when it ended.
-fn times(replayed: &Replayed, rank: u32, number: u32) -> [Time; 2] {
+/// The record of an operation.
+fn row(replayed: &Replayed, rank: u32, number: u32) -> &OperationRow {
     let mut rows = replayed.operations.iter();
     let row = rows.find(|row| (row.rank, row.number) == (rank, number));
-    let row = row.expect("it has ended");
+    row.expect("it has ended")
+}
+
+/// When an operation was free and when it ended.
+fn times(replayed: &Replayed, rank: u32, number: u32) -> [Time; 2] {
+    let row = row(replayed, rank, number);
     [row.free, row.end]
 }
 
@@ -477,6 +483,8 @@ fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
             assert!(
                 times(replayed, operation.peer, receive)[1] > times(replayed, source, number)[0]
             );
+            let taken = row(replayed, operation.peer, receive).taken;
+            assert_eq!(taken, Some((source, number)), "the send of the receive");
         }
     }
 }
@@ -493,6 +501,51 @@ proptest! {
             prop_assert_eq!(replay(&trace).unwrap().digest, replayed.digest);
         }
     }
+}
+
+/// The long message needs the receiver's answer; the short one, which was sent later, arrives before it.
+#[test]
+fn receives_are_matched_in_the_order_of_their_calls_and_not_of_their_ends() {
+    let trace = "num_ranks 3
+        rank 0 { l0: send 200000b to 2 tag 4 \n l1: send 8b to 2 tag 4 \n l1 irequires l0 }
+        rank 1 { l0: calc 9000000 \n l1: send 16b to 2 tag 7 \n l1 requires l0 }
+        rank 2 { l0: recv 200000b from -1 tag -1 \n l1: recv 200000b from 0 tag -1
+                 l2: recv 16b from -1 tag 7 \n l1 irequires l0 \n l2 irequires l1 }";
+    for replay in [ideal, |trace: &str| es40(trace, 1)] {
+        let replayed = replay(trace).unwrap();
+        let taken = [0, 1, 2].map(|number| row(&replayed, 2, number).taken);
+        assert_eq!(taken, [Some((0, 0)), Some((0, 1)), Some((1, 1))]);
+        assert_eq!(row(&replayed, 0, 0).taken, None, "a send takes no message");
+    }
+    let replayed = es40(trace, 1).unwrap();
+    let [long, short] = [0, 1].map(|number| times(&replayed, 2, number)[1]);
+    assert!(short < long, "{short} is before {long}");
+}
+
+/// A replay that keeps operations and series is the replay that keeps neither, and its series add up.
+#[test]
+fn series_change_nothing_and_add_up_to_the_busy_time_of_each_link() {
+    let trace = ping_pong(40, 30_000);
+    let machine = machine("es40-qsnet", &[]);
+    let job = Job::new("rank", NodeId::all(2), 1).unwrap();
+    let mut both = Vec::new();
+    for keep in [false, true] {
+        let mut cluster = cluster(&machine);
+        let replayed = on_cluster(open(&trace), &mut cluster, &job, Placement::Main, keep).unwrap();
+        both.push((replayed.digest, replayed.time, cluster.digest()));
+        assert_eq!(replayed.series.is_empty(), !keep);
+        let links = cluster.config().fabric.topology.links();
+        for id in (0..links).filter(|_| keep) {
+            let counters = cluster.link(id);
+            let busy = cluster.config().cycle * (counters.flits + counters.tokens);
+            let rows = replayed.series.iter();
+            let rows = rows.filter(|row| (row.thing, row.id) == (Thing::Link, id));
+            assert_eq!(rows.map(|row| row.busy).sum::<Time>(), busy, "link {id}");
+        }
+        assert!(!keep || replayed.series.iter().any(|row| row.thing == Thing::Bus));
+        assert!(replayed.series.iter().all(|row| row.begin < row.end));
+    }
+    assert_eq!(both[0], both[1]);
 }
 
 #[test]

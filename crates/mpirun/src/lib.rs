@@ -18,7 +18,6 @@
 //! | [`groups`] | groups of ranks: which calls of their members belong together |
 //! | `combine` | the functions of reductions |
 //! | `sent` | messages on their way, and whether what arrives is what was sent |
-//! | [`series`] | how busy links, buses and thread processors were over time |
 //!
 //! ## Time
 //!
@@ -67,7 +66,6 @@ pub mod options;
 mod record;
 pub mod run;
 mod sent;
-pub mod series;
 mod server;
 pub mod tports;
 pub mod trace;

@@ -94,7 +94,7 @@ pub struct Options {
     pub seed: u64,
     /// A bound of simulated time.
     pub limit_time: Option<String>,
-    /// Whether [`crate::series`] is kept.
+    /// Whether [`elan::series`] is kept.
     pub timeline: bool,
     /// Whether the run is recorded in GOAL.
     #[serde(default)]

@@ -17,7 +17,7 @@ use units::Time;
 
 use crate::bridge::{Failure, USAGE, guarded};
 use crate::cancel::Cancel;
-use crate::records::{of_table, table};
+use crate::records::{of_table, series, table};
 
 /// A run that ranks can attach to.
 #[pyclass(frozen, module = "elanite._core")]
@@ -210,13 +210,7 @@ fn tables<'py>(
         "mpi_us": |(_, row)| row.in_mpi.as_us_f64(),
         "end_us": |(_, row)| row.end.as_us_f64(),
     });
-    let series = table!(py, results.series.iter(), {
-        "time_us": |row| row.begin.as_us_f64(),
-        "end_us": |row| row.end.as_us_f64(),
-        "thing": |row| row.thing.name(),
-        "id": |row| row.id,
-        "busy": |row| row.busy.as_us_f64() / (row.end - row.begin).as_us_f64(),
-    });
+    let series = series(py, &results.series)?;
     let bytes: u64 = results.messages.iter().map(|row| row.bytes.as_u64()).sum();
     let one = std::iter::once(results);
     let summary = table!(py, one.clone(), {

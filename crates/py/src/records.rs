@@ -3,6 +3,7 @@
 //! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The tables
 //! of points are those of [`workload::table!`]; this module makes the others.
 
+use elan::series::SeriesRow;
 use fabric::{LinkId, SwitchId, Wiring, topology::End};
 use kernel::memory;
 use noise::Measurement;
@@ -70,6 +71,17 @@ pub fn to_python<'py>(
     all.set_item("random", random)?;
     all.set_item("peak_memory_bytes", peak.as_u64())?;
     Ok(all)
+}
+
+/// The utilisation of parts over time, as a share of each period.
+pub fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDict>> {
+    Ok(table!(py, rows.iter(), {
+        "time_us": |row| row.begin.as_us_f64(),
+        "end_us": |row| row.end.as_us_f64(),
+        "thing": |row| row.thing.name(),
+        "id": |row| row.id,
+        "busy": |row| row.busy.as_us_f64() / (row.end - row.begin).as_us_f64(),
+    }))
 }
 
 /// A table by columns.

@@ -20,7 +20,7 @@ use workload::records::{Baseline, LinkRow};
 
 use crate::bridge::{DEADLOCK, Failure, USAGE, guarded};
 use crate::cancel::Cancel;
-use crate::records::{of_table, table};
+use crate::records::{of_table, series, table};
 
 /// A trace that has been read and checked.
 #[pyclass(frozen, module = "elanite._core")]
@@ -170,7 +170,10 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "tag": |row| given(row.operation, row.operation.tag),
         "free_us": |row| row.free.as_us_f64(),
         "end_us": |row| row.end.as_us_f64(),
+        "sender": |row| row.taken.map(|(rank, _)| rank),
+        "sent_by": |row| row.taken.map(|(_, number)| number),
     });
+    let series = series(py, &replayed.series)?;
     let rows = || replayed.ranks.iter();
     let one = std::iter::once(results);
     let summary = table!(py, one.clone(), {
@@ -187,6 +190,7 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
     all.set_item("operations", operations)?;
     all.set_item("links", of_table(py, &results.links)?)?;
     all.set_item("faults", of_table(py, &results.faults)?)?;
+    all.set_item("series", series)?;
     all.set_item("summary", summary)?;
     Ok(all)
 }

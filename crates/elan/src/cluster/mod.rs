@@ -22,6 +22,7 @@ use crate::adapter::mmu::context::{Capability, NoContext};
 use crate::config::Config;
 use crate::faults::Episode;
 use crate::meter::Meter;
+use crate::series::Series;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Progress, memory};
@@ -277,12 +278,31 @@ impl Cluster {
     /// # Errors
     /// A bound passed, the run cancelled, or processes that wait for what cannot happen.
     pub fn run(&mut self) -> Result<(), Stop> {
+        self.run_to_end(None)
+    }
+
+    /// As [`Cluster::run`], and cuts the series on the way and at the end. The results are the same.
+    ///
+    /// # Errors
+    /// As [`Cluster::run`].
+    pub fn run_in_periods(&mut self, series: &mut Series) -> Result<(), Stop> {
+        let run = self.run_to_end(Some(series));
+        series.cut(self);
+        run
+    }
+
+    fn run_to_end(&mut self, mut series: Option<&mut Series>) -> Result<(), Stop> {
         loop {
             self.executor.run_ready();
             if self.executor.unfinished_count() == 0 {
                 return Ok(());
             }
-            if !self.step(Time::MAX, false)? {
+            if let Some(series) = &mut series
+                && self.now() >= series.next()
+            {
+                series.cut(self);
+            }
+            if !self.step(Time::MAX, series.is_some())? {
                 let packets = self.world.borrow().fabric().deadlock();
                 return Err(self.deadlock(packets));
             }

@@ -5,6 +5,7 @@
 use super::{Failure, Record, Replayed};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
+use elan::series::Series;
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use foldhash::HashMap;
 use kernel::Signal;
@@ -34,7 +35,8 @@ struct Process {
     streams: RefCell<HashMap<u8, Time>>,
 }
 
-/// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, `placement` where buffers lie.
+/// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, and the
+/// utilisation of links over time; `placement` says where buffers lie.
 ///
 /// # Errors
 /// What is wrong with the trace; no room for the ranks; a bound passed; the run cancelled.
@@ -74,14 +76,22 @@ pub fn on_cluster(
             over.wait().await;
         });
     }
-    let run = cluster.run();
+    let mut series = keep.then(|| Series::new(cluster));
+    let run = match &mut series {
+        Some(series) => cluster.run_in_periods(series),
+        None => cluster.run(),
+    };
     if let Some(failure) = ranks.failure.take() {
         return Err(failure);
     }
     let mut record = ranks.record.borrow_mut();
     match run {
         // The trace says why ranks wait for ever, unless packets do.
-        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => record.finish(cluster.now()),
+        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
+            let series = series.map(Series::rows).unwrap_or_default();
+            let replayed = record.finish(cluster.now())?;
+            Ok(Replayed { series, ..replayed })
+        }
         Err(stop) => Err(stop.into()),
     }
 }
@@ -156,7 +166,11 @@ impl Ranks {
         while !free.is_empty() {
             let mut next = Vec::new();
             for one in free {
-                self.record.borrow_mut().progress[rank as usize].under_way(&one);
+                {
+                    let record = &mut *self.record.borrow_mut();
+                    record.progress[rank as usize].under_way(&one);
+                    record.calls(rank, (one.number, one.operation));
+                }
                 match one.operation.kind {
                     Kind::Send => self.send(rank, &one),
                     Kind::Recv => self.receive(rank, &one),
@@ -206,8 +220,6 @@ impl Ranks {
     fn send(self: &Rc<Self>, rank: u32, one: &Free) {
         let process = &self.processes[rank as usize];
         let (number, operation) = (one.number, one.operation);
-        let way = (rank, operation.peer, operation.tag);
-        self.record.borrow_mut().ledger.sent(way);
         let tport = process.pe.elan().tport();
         let (to, label) = (ProcessId::new(operation.peer), (rank, operation.tag.into()));
         let size = Bytes::new(operation.size);
@@ -232,9 +244,9 @@ impl Ranks {
         process.pe.node().serve("receive", async move {
             match tport.rx_wait(rx).await {
                 Ok(message) => {
-                    let tag = message.tag as u32;
+                    let from = (message.sender, message.tag as u32);
                     let mut record = ranks.record.borrow_mut();
-                    record.received(message.sender, rank, tag, message.size);
+                    record.received(from, message.size, (rank, number));
                     drop(record);
                     ranks.ended(rank, (number, operation), free);
                 }

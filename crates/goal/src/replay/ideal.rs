@@ -146,6 +146,7 @@ impl Ideal {
         for one in free {
             self.record.progress[rank as usize].under_way(one);
             let operation = one.operation;
+            self.record.calls(rank, (one.number, operation));
             let (stream, takes) = match operation.kind {
                 Kind::Calc => (operation.cpu, Time::from_ns(operation.size)),
                 _ => (0, CALL),
@@ -173,7 +174,6 @@ impl Ideal {
                     size: operation.size,
                 };
                 let to = operation.peer;
-                self.record.ledger.sent((rank, to, operation.tag));
                 let event = (to, Event::Arrives(message));
                 self.queue.schedule(arrival, to.into(), event);
             }
@@ -214,7 +214,8 @@ impl Ideal {
             return Err(self.record.trace.problem(rank, posted.number, &what).into());
         }
         let size = Bytes::new(message.size);
-        self.record.received(message.from, rank, message.tag, size);
+        let from = (message.from, message.tag);
+        self.record.received(from, size, (rank, posted.number));
         self.end(rank, (posted.number, posted.operation), posted.free)
     }
 

@@ -29,8 +29,10 @@ pub use cluster::on_cluster;
 pub use ideal::{CALL, LATENCY, on_ideal};
 
 use crate::ledger::Ledger;
+use crate::pairs::Pairs;
 use crate::progress::Progress;
 use crate::{Kind, Operation, Problem, Trace};
+use elan::series::SeriesRow;
 use kernel::Digest;
 use libelan::JobError;
 use thiserror::Error;
@@ -71,6 +73,8 @@ pub struct OperationRow {
     pub free: Time,
     /// When it ended.
     pub end: Time,
+    /// The send whose message a receive has taken, as its rank and its number there.
+    pub taken: Option<(u32, u32)>,
 }
 
 /// What a replay leaves behind.
@@ -80,6 +84,8 @@ pub struct Replayed {
     pub ranks: Vec<RankRow>,
     /// When operations were free and ended, in the order of their ends; only if they were asked for.
     pub operations: Vec<OperationRow>,
+    /// The utilisation of links, buses and thread processors over time; only on a machine, and with operations.
+    pub series: Vec<SeriesRow>,
     /// When the last operation ended.
     pub time: Time,
     /// Digest of when each operation was free and ended.
@@ -113,7 +119,8 @@ struct Record {
     ledger: Ledger,
     ranks: Vec<RankRow>,
     operations: Vec<OperationRow>,
-    keep: bool,
+    /// Only if operations are kept.
+    pairs: Option<Pairs>,
     digest: Digest,
 }
 
@@ -126,8 +133,27 @@ impl Record {
             ledger: Ledger::default(),
             ranks: vec![RankRow::default(); ranks],
             operations: Vec::new(),
-            keep,
+            pairs: keep.then(Pairs::default),
             digest: Digest::new(),
+        }
+    }
+
+    /// The call of a send or a receive is the next that a rank makes.
+    fn calls(&mut self, rank: u32, (number, operation): (u32, Operation)) {
+        let way = (rank, operation.peer, operation.tag);
+        match operation.kind {
+            Kind::Send => {
+                self.ledger.sent(way);
+                if let Some(pairs) = &mut self.pairs {
+                    pairs.sends(way, number);
+                }
+            }
+            Kind::Recv => {
+                if let Some(pairs) = &mut self.pairs {
+                    pairs.receives(rank, number);
+                }
+            }
+            Kind::Probe | Kind::Poll | Kind::Calc => {}
         }
     }
 
@@ -146,23 +172,27 @@ impl Record {
         }
         let which = u64::from(rank) << 32 | u64::from(number);
         self.digest.u64s([which, free.as_ps(), end.as_ps()]);
-        if self.keep {
+        if self.pairs.is_some() {
             self.operations.push(OperationRow {
                 rank,
                 number,
                 operation,
                 free,
                 end,
+                taken: None,
             });
         }
     }
 
-    /// A rank has received a message.
-    fn received(&mut self, source: u32, rank: u32, tag: u32, size: Bytes) {
+    /// A receive of a rank has taken a message.
+    fn received(&mut self, (source, tag): (u32, u32), size: Bytes, (rank, number): (u32, u32)) {
         let row = &mut self.ranks[rank as usize];
         row.received += 1;
         row.bytes_received = row.bytes_received.saturating_add(size);
         self.ledger.received((source, rank, tag));
+        if let Some(pairs) = &mut self.pairs {
+            pairs.received((source, rank, tag), number);
+        }
     }
 
     /// The results, if every message had a partner.
@@ -170,6 +200,12 @@ impl Record {
         let problems = self.partners(at)?;
         if !problems.is_empty() {
             return Err(Failure::Partners(problems));
+        }
+        if let Some(pairs) = self.pairs.take() {
+            let sends = pairs.matched();
+            for row in &mut self.operations {
+                row.taken = sends.get(&(row.rank, row.number)).copied();
+            }
         }
         Ok(Replayed {
             time: self
@@ -180,6 +216,7 @@ impl Record {
                 .unwrap_or_default(),
             ranks: std::mem::take(&mut self.ranks),
             operations: std::mem::take(&mut self.operations),
+            series: Vec::new(),
             digest: self.digest.hex(),
         })
     }

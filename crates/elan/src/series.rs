@@ -1,13 +1,17 @@
-//! How busy links, buses and thread processors were over time, for pictures of a run.
+//! Utilisation of links, buses and thread processors over time, for pictures of a run.
 //!
-//! The run is cut into periods. Its length is not known beforehand: when there are [`MOST`] periods, each two become one, and
-//! later ones are twice as long. A period ends with the first event, or turn of a rank, at or after its nominal end.
+//! The run is cut into periods. Its length is not known beforehand: when there are as many periods as memory is meant to hold,
+//! each two become one, and later ones are twice as long. A period ends with the first event, or turn of a rank, at or after
+//! its nominal end.
 
-use elan::Cluster;
+use crate::Cluster;
 use units::Time;
 
-/// The most periods that are kept.
-const MOST: usize = 512;
+/// Bounds of the number of kept periods, both even.
+const PERIODS: (usize, usize) = (16, 512);
+
+/// Sums of busy time that are kept, above the lower bound of periods: networks with more parts have fewer periods.
+const SUMS: usize = 1 << 22;
 
 /// The first length of a period.
 const SHORTEST: Time = Time::from_us(1);
@@ -50,8 +54,10 @@ pub struct SeriesRow {
 }
 
 /// The sums so far, cut into periods.
-pub(crate) struct Series {
+pub struct Series {
     things: Vec<(Thing, u32)>,
+    /// The number of periods at which each two become one.
+    most: usize,
     /// End of each period, and the sum of each thing's busy time until then.
     periods: Vec<(Time, Vec<Time>)>,
     length: Time,
@@ -59,14 +65,17 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// No periods, for a cluster whose run begins.
     pub fn new(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
         let adapters = cluster.nodes() * cluster.rails();
         let links = (0..links).map(|id| (Thing::Link, id));
         let buses = (0..adapters).map(|id| (Thing::Bus, id));
         let threads = (0..adapters).map(|id| (Thing::Thread, id));
+        let things: Vec<_> = links.chain(buses).chain(threads).collect();
         Series {
-            things: links.chain(buses).chain(threads).collect(),
+            most: (SUMS / things.len().max(1) / 2 * 2).clamp(PERIODS.0, PERIODS.1),
+            things,
             periods: Vec::new(),
             length: SHORTEST,
             next: SHORTEST,
@@ -92,7 +101,7 @@ impl Series {
         };
         let sums = self.things.iter().map(busy).collect();
         self.periods.push((cluster.now(), sums));
-        if self.periods.len() == MOST {
+        if self.periods.len() == self.most {
             let mut number = 0;
             self.periods.retain(|_| {
                 number += 1;
