@@ -62,7 +62,7 @@ def keys(source: str) -> list[str]:
 
 def named(source: str) -> str:
     """The publications that a ``source`` cites, in a few words; the source itself if it cites none."""
-    return "; ".join(papers()[key].name for key in keys(source)) or source
+    return " and ".join(papers()[key].name for key in keys(source)) or source
 
 
 def chapter_of_claim(claim: Claim) -> str:

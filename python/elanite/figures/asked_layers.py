@@ -36,7 +36,7 @@ TEMPLATE = "_template"
 def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt.X, str]:
     """The horizontal axis, and its kind in Vega-Lite."""
     x, scale = asked["x"], asked["x_scale"]
-    title = asked["x_title"] or x.replace("_", " ")
+    title = asked["x_title"] or axes.title(x)
     if data.schema[x] == pl.String:
         return axes.of_names(x, title, data[x].unique(maintain_order=True).to_list()), "N"
     marks = data[x].unique().sort().to_list()
@@ -126,7 +126,7 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame) -> Layers:
     curves = data[CURVE].unique(maintain_order=True).to_list()
     steps = every[x].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
-        x=alt.X(f"{x}:N", title=asked["x_title"] or x, sort=steps, axis=alt.Axis(labelAngle=0)),
+        x=alt.X(f"{x}:N", title=asked["x_title"] or axes.title(x), sort=steps, axis=alt.Axis(labelAngle=0)),
         color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import altair as alt
 
-from elanite.figures.grouping import said
+from elanite.figures.grouping import said, word
 from elanite.figures.style import BYTES, size_axis
 from elanite.frames import SUFFIX
 from elanite.text import heading
@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-DECADES = [digit * 10**power for power in range(6) for digit in (1, 2, 5)]
+DECADES = [digit * 10.0**power for power in range(-6, 10) for digit in (1, 2, 5)]
 """Where a logarithmic axis is labelled."""
 
 BEYOND = 0.25
 """How far an interval moves the end of an axis, as a part of the span of the means."""
+
+HEADROOM = 1.03
+"""The room above published values, so that none lies on the frame."""
 
 LETTERS = 80
 """Letters that labels of names may have together before they are written at an angle."""
@@ -46,12 +49,18 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
         floor = min([low, *bounds])
         roof = max([high, *data["high"].drop_nulls().to_list()])
         return max(floor, low / 10**spread), min(roof, high * 10**spread)
-    low, high = min(low, 0.0), max(high, 0.0)
+    low, high = min(low, 0.0), max(high, 0.0, *(HEADROOM * value for value in stated))
     spread = BEYOND * (high - low)
     floor = min([low, *data["low"].drop_nulls().to_list()]) if low < 0 else low
     roof = max([high, *data["high"].drop_nulls().to_list()])
     found = max(floor, low - spread), min(roof, high + spread)
     return found if found[0] < found[1] else (0.0, 1.0)
+
+
+def decades(found: Ends) -> alt.Axis:
+    """The marks of a logarithmic axis: on a scale that ends at its frame, others would lie on the frame."""
+    low, high = found
+    return alt.Axis(values=[mark for mark in DECADES if low <= mark <= high] or [low, high])
 
 
 def scale(found: Ends, *, log: bool = False) -> alt.Scale:
@@ -103,4 +112,10 @@ def field(name: str) -> str:
 def titled(name: str, column: str) -> str:
     """The title of an axis: the parameter with the unit of its column."""
     unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
-    return heading(name.replace("_", " "), unit)
+    return heading(word(name), unit)
+
+
+def title(column: str) -> str:
+    """The title of the axis of a column without another title: ``load, MB/s`` for ``load_MBps``."""
+    unit = next((unit for unit, suffix in SUFFIX.items() if unit != "B" and column.endswith(suffix)), "")
+    return heading(word(column), unit)

@@ -9,7 +9,6 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes
-from elanite.figures.axes import DECADES
 from elanite.figures.style import RULE, below, colour, shape
 from elanite.measures.numbers import number
 from elanite.text import FEWEST
@@ -172,13 +171,14 @@ def curves(
     The vertical axis has the ends ``reach``, by default those of the data. Without ``lines``, marks are not joined.
     """
     order = data[curve].unique(maintain_order=True).to_list()
+    reach = reach or axes.ends(data, log=log)
     form = f".{digits}f"
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     up = alt.Y(
         "mean:Q",
         title=y,
-        scale=axes.scale(reach or axes.ends(data, log=log), log=log),
-        axis=alt.Axis(values=DECADES) if log else alt.Undefined,
+        scale=axes.scale(reach, log=log),
+        axis=axes.decades(reach) if log else alt.Undefined,
     )
     points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=up,

@@ -103,7 +103,8 @@ def _layers(
         base = base.encode(x=axes.of_numbers(main, column, sorted(set(data[column].drop_nulls().to_list()))))
     legend = ", ".join(map(grouping.word, found.curves))
     label = heading(metric.replace("_", " "), unit)
-    y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log))
+    marks = axes.decades(ends) if log else alt.Undefined
+    y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
     points = base.mark_point(filled=True, size=45, opacity=1).encode(

@@ -92,12 +92,10 @@ def grouped(
         if _several(rows, name, [*found, *axis]) or (name not in covered and _apart(rows, name, found, axis)):
             found.append(name)
     lines = True
-    if rows.select(found).n_unique() > CURVES if found else False:
-        marks = rows.select(*dict.fromkeys([*found, *axis])).n_unique()
-        numbers = [name for name in found if name not in named and measurable(rows, name)]
-        if marks == rows.select(found).n_unique() and axis and numbers:
-            lines = False
-            found = [name for name in found if name not in numbers]
+    if axis and found and (curves := rows.select(found).n_unique()) > CURVES:
+        rest = [name for name in found if name in named or not measurable(rows, name)]
+        lines = not rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == curves
+        found = found if lines else rest
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
     return Grouping(tuple(axis), curves, panels, lines, tuple(free))

@@ -147,10 +147,9 @@ def caption(values: Sequence[Value], at: Mapping[Place, str]) -> str:
         if value.places:
             first, last = (at.get(place, f"{place}") for place in (value.places[0], value.places[-1]))
             where = f"at {first}" if first == last else f"from {first} to {last}"
-            label = "" if value.label in ("", PUBLISHED) else f", {value.label}"
+            label = "" if value.label in ("", PUBLISHED) else f" ({value.label})"
             words.setdefault(value.source, []).append(f"{value.text} {where}{label}")
-    texts = [f"{', and '.join(figures)} ({source})" for source, figures in words.items()]
-    return f"Published: {'; '.join(texts)}." if texts else ""
+    return " ".join(f"Published by {source}: {', '.join(figures)}." for source, figures in words.items())
 
 
 def dodged(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:

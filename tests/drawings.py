@@ -1,0 +1,100 @@
+"""The marks of figures as a reader sees them: each with its curve, its place, its mean and its interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.figures import Figure
+
+Layer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point or a bar."""
+
+    panel: str
+    curve: str
+    x: Any
+    mean: float
+    low: float | None
+    high: float | None
+
+
+def layers(figure: Figure) -> list[Layer]:
+    """The layers of a figure, each with its rows."""
+    spec = figure.spec()
+
+    def inside(one: Layer, data: Layer) -> Iterator[Layer]:
+        data = one.get("data", data)
+        if "layer" in one:
+            for each in one["layer"]:
+                yield from inside(each, data)
+        else:
+            yield one | {"rows": spec["datasets"][data["name"]]}
+
+    return list(inside(spec, {}))
+
+
+def kind(layer: Layer) -> str:
+    mark = layer["mark"]
+    return str(mark["type"] if isinstance(mark, dict) else mark)
+
+
+def means(figure: Figure) -> Layer:
+    """The layer with the marks of the means."""
+    found = [
+        layer
+        for layer in layers(figure)
+        if kind(layer) in ("point", "bar") and layer["encoding"]["y"].get("field") == "mean"
+    ]
+    (layer,) = found
+    return layer
+
+
+def marks(figure: Figure) -> list[Mark]:
+    """The marks of a figure; a row that lies under another one in the same curve counts once."""
+    layer = means(figure)
+    x = layer["encoding"]["x"]["field"].replace("\\.", ".")
+    colour = layer["encoding"].get("color", {}).get("field")
+    found = [
+        Mark(figure.title, row[colour] if colour else "", row[x], row["mean"], row["low"], row["high"])
+        for row in layer["rows"]
+    ]
+    return list({(mark.curve, str(mark.x)): mark for mark in found}.values())
+
+
+def intervals(figure: Figure) -> int:
+    """The number of intervals that are drawn."""
+    return sum(
+        row["low"] is not None
+        for layer in layers(figure)
+        if kind(layer) in ("rule", "errorband") and layer["encoding"].get("y", {}).get("field") == "low"
+        for row in layer["rows"]
+    )
+
+
+def domain(figure: Figure) -> tuple[float, float]:
+    """The ends of the vertical axis."""
+    low, high = means(figure)["encoding"]["y"]["scale"]["domain"]
+    return low, high
+
+
+def across(figure: Figure) -> list[dict[str, Any]]:
+    """The rules of published values without a place on the horizontal axis."""
+    return [
+        row
+        for layer in layers(figure)
+        if kind(layer) == "rule" and layer["encoding"].get("y", {}).get("field") == "value"
+        for row in layer["rows"]
+        if "x" not in layer["encoding"]
+    ]
+
+
+def names_of_rules(figure: Figure) -> list[float]:
+    """The heights of the names of published values beside the chart, on its vertical axis."""
+    return [row["value"] for layer in layers(figure) if kind(layer) == "text" for row in layer["rows"]]

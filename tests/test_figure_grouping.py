@@ -1,0 +1,229 @@
+"""Figures show each configuration once: random experiments, drawn in all ways, against a count of their own.
+
+Every configuration of a random experiment has a mean that no other has. The figures have to have a mark for each of
+them, at its place, in a curve that only it and its neighbours on the axis have, with the interval of its own values.
+Planted mistakes in the grouping have to be found.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+import drawings
+from conftest import FILES, frame
+from elanite import _core, figures, sources
+from elanite.figures import generic
+from elanite.text import FEWEST
+
+if TYPE_CHECKING:
+    from elanite.figures import Figure
+
+SEEDS = range(40)
+
+PATTERNS = ("uniform", "complement", "shift 4", "tornado", "random 1", "shuffle", "transpose", "neighbor", "butterfly")
+MACHINES = ("mine", "fast", "es40-qsnet", "infiniband-ndr", "wide")
+UPS = ("[10]", "[20]", "[8,8]", "[16,8]", "[40]")
+PLACES = ("0-63", "0-255:4", "1, 5, 9")
+CHANGES = ("unchanged", "switch.circuit=wormhole", "link.channels=1")
+WAYS = ("generic", "plain", "curve", "renamed", "loads", "bars", "lists")
+
+MOST = 7
+"""Most curves of a panel."""
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A random experiment: the parameters and the values of its configurations, and a way to draw them."""
+
+    way: str
+    configurations: list[Values]
+    values: list[list[float]]
+    """The values of each configuration, by seed and batch."""
+    offered: list[float]
+    rows: pl.DataFrame
+
+
+def case(seed: int) -> Case:
+    random = Random(seed)
+    way = WAYS[seed % len(WAYS)]
+
+    def some(names: tuple[Any, ...], most: int) -> tuple[Any, ...]:
+        return tuple(random.sample(names, random.randint(1, min(most, len(names)))))
+
+    keys: dict[str, tuple[Any, ...]] = {
+        "on": some(MACHINES, 3),
+        "pattern": some(PATTERNS, 9 if random.random() < 0.2 else 4),
+        "load": tuple(f"{load} GB/s" for load in sorted(some((1, 5, 10, 20, 40), 4))),
+    }
+    more = {"topology.up": some(UPS, 3), "nodes": some(PLACES, 2), "machine": some(CHANGES, 2), "writes": (0.0, 0.5)}
+    keys |= {name: more[name] for name in random.sample(list(more), random.randint(0, 2))}
+    if way == "lists":
+        keys["topology.up"] = tuple(random.sample(UPS, random.randint(2, 4)))
+    if way == "generic" and random.random() < 0.5:
+        keys.pop("load")
+    jobs = ("a", "b") if random.random() < 0.3 else (None,)
+    found = [dict(zip(keys, one, strict=True)) for one in itertools.product(*keys.values())]
+    found = [one | ({"job": job} if job else {}) for one in found for job in jobs]
+    random.shuffle(found) if random.random() < 0.3 else None
+    seeds, batches = random.randint(1, 3), random.randint(1, 4)
+    means = random.sample(range(100, 100_000), len(found))
+    noise = random.choice((0.001, 0.9))
+    values = [[mean * (1 + random.uniform(-noise, noise)) for _ in range(seeds * batches)] for mean in means]
+    offered = [mean * random.uniform(1, 2) for mean in means]
+    rows = []
+    for index, one in enumerate(found):
+        here = {"experiment": "x", "series": "s"} | one
+        if "load" in one:
+            here["load_MBps"] = 1000.0 * int(one["load"].split()[0])
+        for number, value in enumerate(values[index]):
+            run, batch = divmod(number, batches)
+            point = here | {"id": f"{index}-{run}", "seed": 1 + run, "batch": batch}
+            rows += [
+                point | {"metric": "accepted", "unit": "MB/s", "value": value},
+                point | {"metric": "offered", "unit": "MB/s", "value": offered[index]},
+            ]
+    return Case(way, found, values, offered, frame(rows))
+
+
+def base() -> Values:
+    """A ``[[figure]]`` with all of its keys."""
+    file = sources.read("experiment", str(FILES / "own-figures.toml"))
+    (found,) = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
+    empty = {"panel": "", "curve": [], "where": {}, "series": [], "names": {}, "published": [], "caption": ""}
+    words = dict.fromkeys(("dashed", "legend", "x_title", "y_title"), "") | {"name": "own", "title": "own"}
+    return dict(found | empty | words | {"x_scale": "linear", "metric": "accepted", "x": "load_MBps", "draw": "curves"})
+
+
+def draw(one: Case) -> list[Figure]:
+    if one.way == "generic":
+        return list(generic.draw(one.rows.filter(pl.col("metric") == "accepted"), {"s": "jobs"}))
+    same = [[name, "some" if name in ("uniform", "tornado", "shuffle") else name] for name in PATTERNS]
+    wanted = {
+        "plain": {},
+        "curve": {"curve": ["{pattern}"]},
+        "renamed": {"curve": ["{pattern}"], "names": {"pattern": same}},
+        "loads": {"draw": "loads", "metric": "", "x": ""},
+        "bars": {"draw": "bars", "x": "pattern"},
+        "lists": {"x": "topology.up"},
+    }
+    return figures.draw(base() | wanted[one.way], one.rows)
+
+
+def check(one: Case) -> None:
+    """Compare the figures of a case with its configurations."""
+    found = draw(one)
+    drawn = [mark for figure in found for mark in drawings.marks(figure)]
+    assert len(drawn) == len(one.configurations), "the marks are not as many as the configurations"
+    by_mean = {round(sum(values) / len(values), 6): index for index, values in enumerate(one.values)}
+    indices = [by_mean.get(round(mark.mean, 6)) for mark in drawn]
+    assert None not in indices, "a mean is that of no configuration"
+    assert len(set(indices)) == len(indices), "a configuration is drawn twice"
+
+    axis = axis_of(one, found[0])
+    curves: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for mark, index in zip(drawn, indices, strict=True):
+        assert index is not None
+        assert at(mark.x, one, index, axis), "a mark has the place of another configuration"
+        curves[mark.panel, mark.curve].add(without(one.configurations[index], axis))
+        values = one.values[index]
+        if len(values) < FEWEST:
+            assert mark.low is mark.high is None, "fewer than three values have an interval"
+        elif one.way != "loads":
+            assert mark.low == pytest.approx(_core.interval(values)[1]), "an interval is not that of one configuration"
+    assert all(len(same) == 1 for same in curves.values()), "a curve has several configurations"
+    apart = {without(each, axis) for each in one.configurations}
+    assert len(curves) == len(apart), "the curves are not as many as the configurations without the axis"
+
+    enough = len(one.values[0]) >= FEWEST
+    for figure in found:
+        assert len({mark.curve for mark in drawings.marks(figure)}) <= MOST, "a panel has too many curves"
+        assert drawings.intervals(figure) == (len(drawings.marks(figure)) if enough else 0)
+        assert ("95%" in figure.caption) == enough, "the caption names intervals that are not drawn, or does not"
+        assert "[" not in " ".join(f"{mark.curve} {mark.x} {mark.panel}" for mark in drawings.marks(figure))
+    assert len({drawings.domain(figure) for figure in found}) == 1, "panels have other axes"
+    low, high = drawings.domain(found[0])
+    most = max(mark.mean for mark in drawn)
+    assert low == 0 or one.way == "generic"
+    assert most <= high <= 2 * most, "the axis does not fit the means"
+
+
+def axis_of(one: Case, figure: Figure) -> str:
+    """The parameter on the horizontal axis: the one that the file names, or else any that the title names."""
+    if one.way != "generic":
+        return {"bars": "pattern", "lists": "topology.up"}.get(one.way, "load")
+    title = drawings.means(figure)["encoding"]["x"]["title"]
+    return {"load, MB/s": "load", "machine": "on", "changes": "machine"}.get(title, title)
+
+
+def without(configuration: Values, axis: str) -> str:
+    return json.dumps({name: value for name, value in configuration.items() if name != axis})
+
+
+def at(x: Any, one: Case, index: int, axis: str) -> bool:
+    """Whether a place is that of a configuration, as a reader writes it."""
+    if one.way == "loads":
+        return bool(x == pytest.approx(one.offered[index]))
+    value = one.configurations[index].get(axis, "accepted")
+    if axis == "load":
+        return bool(x == 1000.0 * int(value.split()[0]))
+    return bool(x == (re.sub(r"[\[\]]", "", value).replace(",", ", ") if axis == "topology.up" else value))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_figures_show_each_configuration_once(seed: int) -> None:
+    check(case(seed))
+
+
+PINGS = ("ping.uni.elan.bandwidth", "ping.uni.main.bandwidth", "ping.bi.elan.bandwidth", "ping.bi.main.bandwidth")
+"""Claims about 4 MB."""
+
+ANYWHERE = (
+    "permutation.complement",
+    "permutation.shuffle",
+    "hotspot.32.bandwidth",
+    "io.random.clustered",
+    "io.deterministic.clustered",
+    "io.deterministic.distributed",
+)
+"""Claims without a message size."""
+
+
+def check_published(seed: int) -> None:
+    """Published values of pings are marks at 4 MB; names of rules across are as far apart as their letters need."""
+    random = Random(seed)
+    here, across = random.sample(PINGS, random.randint(1, 4)), random.sample(ANYWHERE, random.randint(1, 5))
+    stated = [{"claim": claim, "label": "published", "x": None} for claim in (*here, *across)]
+    rows = [
+        {"series": "s", "seed": 1, "metric": "bandwidth", "unit": "MB/s", "batch": None, "message": text}
+        | {"message_bytes": size, "value": random.uniform(1, 400)}
+        for text, size in (("64 KB", 2**16), ("4 MB", 2**22))
+    ]
+    wanted = base() | {"metric": "bandwidth", "x": "message_bytes", "x_scale": "sizes", "published": stated}
+    (figure,) = figures.draw(wanted, frame(rows))
+    marks = [row for layer in drawings.layers(figure) if drawings.kind(layer) == "tick" for row in layer["rows"]]
+    assert len(marks) == len(here)
+    assert {mark["at"] for mark in marks} == {2**22}
+    assert len(drawings.across(figure)) == sum(2 if claim == "permutation.shuffle" else 1 for claim in across)
+    low, high = drawings.domain(figure)
+    places = sorted(drawings.names_of_rules(figure))
+    assert len(places) == len(across)
+    pixels = [320 * (high - place) / (high - low) for place in places]
+    assert all(above - below >= 26 for below, above in itertools.pairwise(sorted(pixels))), "names overlap"
+    assert all(10 <= pixel <= 310 for pixel in pixels)
+    assert figure.caption.count(" at 4 MB") == len(here)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_published_values_have_places(seed: int) -> None:
+    check_published(seed)
