@@ -92,14 +92,19 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
         drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
         every = pl.concat([data for *_, data in drawn])
+        common = axes.alike([data for *_, data in drawn], log=panel["log"])
+        apart = "" if common else axes.OWN_AXES
         for one, part, data in drawn:
+            reach = every if common else data
             if one["draw"] == "bars":
-                yield figure(one, asked_layers.bars(one, data, every), asked_layers.intervals(data))
+                words = " ".join(filter(None, [asked_layers.intervals(data), apart]))
+                yield figure(one, asked_layers.bars(one, data, every, reach), words)
                 continue
             stated = published.of_figure(panel, part.rows, x)
             others = _selected(one, beside)
             dashed = [] if others.is_empty() else asked_layers.beside(one, others, part.rows, grouping)
-            found, words = asked_layers.curves(one, data, every, stated, lines=grouping.lines)
+            found, words = asked_layers.curves(one, data, every, reach, stated, lines=grouping.lines)
+            words = " ".join(filter(None, [words, apart]))
             yield figure(one, found + dashed, words, dashed=bool(stated or dashed or one["mark"] is not None))
 
 

@@ -61,7 +61,7 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
         along = alt.Scale(type="log", domain=[first, last], nice=False)
         tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
-    whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else alt.Undefined
+    whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
     return alt.X(f"{x}:Q", title=title, axis=whole), "Q"
 
 
@@ -119,8 +119,11 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
     return bare.join(names, on=keys, nulls_equal=True, maintain_order="left") if keys else other
 
 
-def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame) -> Layers:
-    """Bars with their intervals, side by side where there are several curves; ``every`` are the data of all panels."""
+def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame) -> Layers:
+    """Bars with their intervals, side by side where there are several curves.
+
+    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``.
+    """
     x = asked["x"]
     title = asked["y_title"] or asked["metric"].replace("_", " ")
     curves = data[CURVE].unique(maintain_order=True).to_list()
@@ -130,7 +133,7 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame) -> Layers:
         color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
-    scale = axes.scale(axes.ends(every))
+    scale = axes.scale(axes.ends(reach))
     tips = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
     look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
     bars = base.mark_bar(**look).encode(
@@ -145,14 +148,17 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame) -> Layers:
 
 
 def curves(
-    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, stated: Sequence[Value], *, lines: bool
+    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, stated: Sequence[Value], *, lines: bool
 ) -> tuple[Layers, str]:
-    """Curves with their published values, and the words of their caption; ``every`` are the data of all panels."""
+    """Curves with their published values, and the words of their caption.
+
+    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``.
+    """
     title = asked["y_title"] or asked["metric"].replace("_", " ")
     unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
-    ends = axes.ends(every, published.drawn(stated), log=log)
+    ends = axes.ends(reach, published.drawn(stated), log=log)
     found = layers_of.curves(
         data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, digits=digits(data), lines=lines
     )

@@ -27,6 +27,12 @@ DECADES = [digit * 10.0**power for power in range(-6, 10) for digit in (1, 2, 5)
 BEYOND = 0.25
 """How far an interval moves the end of an axis, as a part of the span of the means."""
 
+FLAT = 0.1
+"""The part of a common axis below which all curves of a panel would be flat; the panels have axes of their own then."""
+
+OWN_AXES = "The panels have vertical axes of their own."
+"""The sentence of captions about panels without a common axis."""
+
 HEADROOM = 1.03
 """The room above published values, so that none lies on the frame."""
 
@@ -57,6 +63,12 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
     return found if found[0] < found[1] else (0.0, 1.0)
 
 
+def alike(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
+    """Whether panels can have one vertical axis: all of their means are visible on it."""
+    most = [max([abs(mean) for mean in data["mean"].drop_nulls()], default=0.0) for data in panels]
+    return log or min(most) >= FLAT * max(most)
+
+
 def decades(found: Ends) -> alt.Axis:
     """The marks of a logarithmic axis: on a scale that ends at its frame, others would lie on the frame."""
     low, high = found
@@ -78,6 +90,11 @@ def rounded(found: Ends) -> Ends:
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
+def plain() -> alt.Axis:
+    """A horizontal axis of numbers, whose labels make room for each other."""
+    return alt.Axis(labelOverlap="parity", labelSeparation=6, labelFlush=False)
+
+
 def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     """The horizontal axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
     size = column == name + SUFFIX["B"]
@@ -88,7 +105,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)
     along = alt.Scale(type="log") if spread else alt.Scale()
-    return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along)
+    return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=plain())
 
 
 def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:

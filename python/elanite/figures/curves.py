@@ -114,7 +114,8 @@ def loads(
     right, top = to or ends(data)
     along = alt.Scale(domain=[0.0, right], nice=True)
     base = alt.Chart(data).encode(
-        x=alt.X("offered:Q", title=f"offered load, {unit}", scale=along), color=colour(curve, order, legend)
+        x=alt.X("offered:Q", title=f"offered load, {unit}", scale=along, axis=axes.plain()),
+        color=colour(curve, order, legend),
     )
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))

@@ -51,14 +51,15 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
     panels = list(grouping.panels(rows, found, metric))
     data = [_means(panel, main, found, metric) for panel in panels]
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
+    common = axes.alike(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
     title = f"{series}: {metric.replace('_', ' ')}"
     for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
         name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
-        layers = _layers(means, (metric, unit), main, found, ends, log=log)
-        caption = f"Mean of {metric.replace('_', ' ')} over batches and seeds."
-        caption = f"{caption} {INTERVALS}" if means["low"].count() else caption
+        layers = _layers(means, (metric, unit), main, found, ends if common else axes.ends(means), log=log)
+        more = [INTERVALS if means["low"].count() else "", "" if common else axes.OWN_AXES]
+        caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
 

@@ -92,9 +92,9 @@ def grouped(
         if _several(rows, name, [*found, *axis]) or (name not in covered and _apart(rows, name, found, axis)):
             found.append(name)
     lines = True
-    if axis and found and (curves := rows.select(found).n_unique()) > CURVES:
+    if axis and found and (count := rows.select(found).n_unique()) > CURVES:
         rest = [name for name in found if name in named or not measurable(rows, name)]
-        lines = not rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == curves
+        lines = not rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == count
         found = found if lines else rest
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
