@@ -117,7 +117,8 @@ def unchanged() -> Iterator[None]:
     if (now := _environment()) != environment:
         names = {name for name, _ in set(environment.items()) ^ set(now.items())}
         wrong.append(f"the environment ({', '.join(sorted(names))})")
-        os.environ.clear()
+        for name in now.keys() - environment.keys():
+            del os.environ[name]
         os.environ.update(environment)
     try:
         here = Path.cwd()
