@@ -3,8 +3,11 @@
 ``make docs`` runs this, with the folder of a reproduction.
 """
 
+import re
 import sys
 from pathlib import Path
+
+import altair as alt
 
 import elanite as el
 
@@ -24,5 +27,6 @@ FIGURES = {
 (out,) = sys.argv[1:]
 for (experiment, name), picture in FIGURES.items():
     result = el.load_results(el.Experiment.load(experiment), out=out)
-    figure = next(figure for figure in result.figures() if figure.name == name)
-    figure.chart.properties(background="white").save(str(Path(__file__).parent / f"{picture}.svg"))
+    panels = [figure.chart for figure in result.figures() if re.fullmatch(rf"{name}(-\d+)?", figure.name)]
+    chart = alt.vconcat(*panels) if len(panels) > 1 else panels[0]
+    chart.properties(background="white").save(str(Path(__file__).parent / f"{picture}.svg"))

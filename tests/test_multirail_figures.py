@@ -6,6 +6,8 @@ import itertools
 import json
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from conftest import Row, data, figures_of, frame
 from test_multirail_measures import BASIC, DYNAMIC, HYBRID, KB, LINKS, LOCAL, point
 
@@ -91,6 +93,13 @@ def test_figure_16() -> None:
     (figure,) = drawn("multirail/saturation", points)
     assert figure.paper == "figure 16"
     assert curves(figure) == ["basic", "dynamic"]
+
+
+def rows_of_rails() -> pl.DataFrame:
+    """Rows of four policies, as those of ``multirail/hybrid``."""
+    labels = (BASIC, f"{DYNAMIC}0.0", f"{HYBRID}0.0, rails.threshold=1 KB", f"{HYBRID}1.0, rails.threshold=1 KB")
+    common = {"series": "any", "unit": "", "message": "32 KB", "pattern": "uniform"}
+    return frame([common | row for label in labels for load in (0.05, 0.45) for row in point(label, load)])
 
 
 def test_figures_17_to_20() -> None:

@@ -146,8 +146,7 @@ def planned(
 def merged(plans: Sequence[Plan]) -> Plan:
     """One plan of the points of all combinations, those of series that no varied key changes once.
 
-    The figures of the experiment do not know the varied keys, and would draw all combinations as one; the plan has the
-    general figures, in which everything that varies is an axis or a curve.
+    The plan has the general figures, in which a varied key may be the axis; those of the experiment have fixed axes.
     """
     points = {(point.id, json.dumps(point.parameters)): point for each in plans for point in each.points}
     return replace(plans[0], figures=(), points=tuple(points.values()))

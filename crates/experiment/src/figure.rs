@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. The names in a
-//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the first value of that
+//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the values of that
 //! column. An experiment without figures gets a plain figure for each metric.
 
 pub(crate) mod check;
@@ -79,7 +79,8 @@ pub struct Figure {
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// What tells curves apart: texts with `{column}`; those that are not empty are joined by commas.
+    /// The names of curves: texts with `{column}`; those that are not empty are joined by commas. Other parameters that vary are
+    /// added to them.
     #[serde(default)]
     pub curve: Vec<String>,
     /// What the legend says above the curves.
@@ -119,10 +120,10 @@ pub struct Rows {
 pub struct Published {
     /// The name of the claim.
     pub claim: String,
-    /// The text at the value; there is no text where this is empty.
+    /// Its name, beside a line across the figure or in the caption; a line without a name has no text.
     #[serde(default = "published")]
     pub label: String,
-    /// Its place on the horizontal axis; a line across the whole figure by default.
+    /// Its place on the horizontal axis; by default that of the claim, or a line across the whole figure if the claim has none.
     #[serde(default)]
     pub x: Option<f64>,
 }
