@@ -53,7 +53,10 @@ def sample(values: Sequence[float], drew: bool | None = True, first: int = 1) ->
     ],
 )
 def test_states(a: Sample, b: Sample, state: State) -> None:
-    assert Pair(a, b).state is Pair(b, a).state is state
+    for pair in (Pair(a, b), Pair(b, a)):
+        assert pair.state is state
+        if pair.ratio and pair.difference and not pair.exact:
+            assert (state is State.DIFFERS) is not (pair.ratio.low <= 1 <= pair.ratio.high), "one interval for both"
 
 
 def test_intervals_of_pairs_are_narrower_and_right() -> None:

@@ -118,6 +118,8 @@ class Calibration:
     """How many sets of values were tried."""
     ended: bool
     """Whether the search came to its end, and not to the number of trials that was allowed."""
+    base: Machine
+    """The machine as it was."""
     machine: Machine
     """The machine with the fitted values."""
 
@@ -197,6 +199,7 @@ def calibrate(
         ],
         trials=len(search.tried),
         ended=ended,
+        base=base,
         machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),
     )
 

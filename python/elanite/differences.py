@@ -25,7 +25,7 @@ from elanite.errors import UsageError
 from elanite.frames import varying
 from elanite.plan import ON
 from elanite.samples import Pair, Sample, State
-from elanite.text import plain
+from elanite.text import counted, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,18 +41,21 @@ def compare(first: Result, *others: Result) -> pl.DataFrame:
     """Compare results with the first one, or the machines of one result with the first machine.
 
     A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean``
-    with its interval ``low`` to ``high``, ``ratio`` to the first with its interval (null if the first is 0), and
-    ``state``: ``differs``, ``equal`` or ``undecided`` (see ``elanite.samples``). Raises ``UsageError`` if there is
+    with its interval ``low`` to ``high``, ``ratio`` to the first (null if the first is 0) with its interval, and
+    ``state``: ``differs``, ``equal`` or ``undecided`` (see ``elanite.samples``). Intervals of fewer than three random
+    values are null. Raises ``UsageError`` if there is
     nothing to compare.
     """
     rows = _side_by_side(first, *others)
     found = []
     for about, on, pair in _pairs(rows):
         figure, ratio = pair.b.figure, pair.ratio
+        low, high = (figure.low, figure.high) if pair.b.bounded else (None, None)
+        ends = (ratio.low, ratio.high) if ratio and pair.difference else (None, None)
         found.append(
             {**about, "on": on}
-            | {"reference": pair.a.figure.mean, "mean": figure.mean, "low": figure.low, "high": figure.high}
-            | {"ratio": ratio and ratio.mean, "ratio_low": ratio and ratio.low, "ratio_high": ratio and ratio.high}
+            | {"reference": pair.a.figure.mean, "mean": figure.mean, "low": low, "high": high}
+            | {"ratio": ratio and ratio.mean, "ratio_low": ends[0], "ratio_high": ends[1]}
             | {"state": str(pair.state)}
         )
     if not found:
@@ -104,6 +107,9 @@ def _name(result: Result) -> str:
     (machine,) = result.plan.machines
     return ", ".join([machine.name, *result.plan.overrides])
 
+
+SEEDS = "--set run.seeds=5"
+"""A remedy for figures of too few values."""
 
 _Key = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON."""
@@ -158,6 +164,60 @@ class Comparison:
     def of(self, state: State) -> list[Line]:
         """The figures of a state, the largest change first."""
         return self._by_state[state]
+
+    @property
+    def counts(self) -> list[str]:
+        """The counts of points, and of figures by state, as sentences without a full stop."""
+        points = f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B: {self.only_b}"
+        if not self.lines:
+            return [points]
+        differing, equal, undecided = (len(self.of(state)) for state in State)
+        figures = f"{counted(len(self.lines), 'figure')} of other points: {differing} differ, {equal} equal,"
+        return [points, f"{figures} {undecided} undecided"]
+
+    @property
+    def notes(self) -> list[str]:
+        """Limits of the comparison: chance, undecided figures, points without a record of draws, ambiguous points."""
+        found = []
+        chance = sum(not line.pair.exact for line in self.of(State.DIFFERS))
+        judged = sum(not line.pair.exact and line.pair.difference is not None for line in self.lines)
+        if chance:
+            found.append(
+                f"{counted(chance, 'figure')} of random points differ{'s' * (chance == 1)} by a 95% interval; of"
+                f" {judged} such intervals, about {max(1, round(judged / 20))} may exclude zero by chance"
+            )
+        if undecided := self.of(State.UNDECIDED):
+            few = sum(line.pair.difference is None for line in undecided)
+            reasons = [f"{few} of fewer than three values"] if few else []
+            reasons += [f"{len(undecided) - few} with wide intervals"] if few < len(undecided) else []
+            found.append(f"undecided: {', '.join(reasons)}; more seeds decide: {SEEDS}")
+        if self.unrecorded:
+            one = self.unrecorded == 1
+            found.append(
+                f"{counted(self.unrecorded, 'point')} of an older version {'does' if one else 'do'} not record whether"
+                f" random numbers were drawn, and {'counts' if one else 'count'} as random; run again with a new --out"
+            )
+        if self.ambiguous:
+            found.append(
+                f"left out: {counted(self.ambiguous, 'point')} that a folder holds with several settings; run each"
+                " setting with an --out of its own"
+            )
+        return found
+
+    @property
+    def series(self) -> dict[tuple[str, str], list[Line]]:
+        """The figures by experiment and series: those that differ first, the largest change first."""
+        found: dict[tuple[str, str], list[Line]] = {}
+        for state in State:
+            for line in self.of(state):
+                found.setdefault((line.experiment, line.series), []).append(line)
+        return found
+
+
+def varying_parameters(lines: Sequence[Line]) -> list[str]:
+    """The parameters that distinguish figures."""
+    keys = dict.fromkeys(key for line in lines for key in line.parameters)
+    return [key for key in keys if len({plain(line.parameters.get(key)) for line in lines}) > 1]
 
 
 def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Comparison:

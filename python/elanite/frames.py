@@ -14,7 +14,7 @@ from elanite.store import empty
 from elanite.text import FEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from elanite.plan import Plan, Point
     from elanite.store import Store, Table
@@ -108,7 +108,13 @@ def identity(point: Point) -> dict[str, Any]:
         "series": point.series,
         "seed": point.seed,
     }
-    for name, value in point.parameters.items():
+    return row | quantities(point.parameters)
+
+
+def quantities(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters, and those that are quantities as numbers, too: ``message`` and ``message_bytes``."""
+    row: dict[str, Any] = {}
+    for name, value in parameters.items():
         row[name] = value
         quantity = _core.quantity(value) if isinstance(value, str) else None
         if quantity is not None and quantity[1] in SUFFIX:

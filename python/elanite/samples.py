@@ -25,13 +25,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.measures.numbers import difference, number, ratio
-from elanite.text import FEWEST
+from elanite.measures.numbers import Number, difference, number
+from elanite.text import FEWEST, SCALE, distinct, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from elanite.measures import Number
 
 NEGLIGIBLE = 0.01
 """Means whose difference is surely below this fraction of the larger one are equal: the error of measured values
@@ -129,14 +127,16 @@ class Pair:
 
     @cached_property
     def ratio(self) -> Number | None:
-        """The second mean relative to the first, with its 95% interval; the mean alone if there is none.
+        """The second mean relative to the first; None if the first is 0.
 
-        None if the first is 0.
+        The interval is that of the difference, as a fraction of the first mean: it excludes 1 if the figures differ.
+        Without an interval, it is the mean alone.
         """
-        if not self.a.figure.mean:
+        a, b = self.a.figure.mean, self.b.figure.mean
+        if not a:
             return None
-        found = ratio(*self._sides)
-        return found if self._bounded else replace(found, low=found.mean, high=found.mean)
+        half = abs(self.difference.half / a) if self.difference else 0.0
+        return Number(b / a, b / a - half, b / a + half)
 
     @property
     def change(self) -> float:
@@ -145,6 +145,22 @@ class Pair:
         if self.a.figure.mean * self.b.figure.mean <= 0:
             return 0.0 if self.a.figure.mean == self.b.figure.mean else math.inf
         return high / low - 1
+
+    def texts(self, unit: str) -> tuple[str, str, str]:
+        """Both means and their ratio for people: with intervals, or exact, with enough digits to tell them apart."""
+        relative = self.ratio
+        if self.exact:
+            scale = SCALE.get(unit, 1.0)
+            sides = distinct(scale * self.a.figure.mean, scale * self.b.figure.mean)
+            return *sides, distinct(relative.mean, 1.0)[0] if relative else ""
+        a, b = (
+            estimate(side.figure.mean, side.figure.low, side.figure.high, 0 if side.exact else len(side.values), unit)
+            for side in (self.a, self.b)
+        )
+        if relative is None:
+            return a, b, ""
+        ratio = distinct(relative.mean, 1.0)[0]
+        return a, b, f"{ratio} ± {distinct(relative.half, 0.0)[0]}" if relative.half else ratio
 
     @property
     def _bounded(self) -> bool:

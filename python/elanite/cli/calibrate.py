@@ -14,8 +14,10 @@ import typer
 from elanite.cli.common import (
     OUT,
     Executor,
+    Html,
     Jobs,
     MachineFile,
+    Open,
     Out,
     Scheduler,
     Seed,
@@ -23,6 +25,7 @@ from elanite.cli.common import (
     Workers,
     console,
     data,
+    opened,
     say,
     table,
 )
@@ -31,6 +34,7 @@ from elanite.cli.sweep import words_of_run
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
+    from elanite.api import Experiment
     from elanite.calibration import Calibration
     from elanite.errors import UsageError
 
@@ -69,6 +73,8 @@ def calibrate(
     executor: Executor = "threads",
     scheduler: Scheduler = None,
     workers: Workers = None,
+    html: Html = None,
+    open_: Open = False,
 ) -> None:
     """Fit parameters of a machine to measured values.
 
@@ -76,7 +82,8 @@ def calibrate(
     Examples:
       elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
       elanite calibrate qsnet/ping my-load.toml --machine my-cluster.toml --to measured.csv \\
-        --fit 'bus.rate=150 MB/s..400 MB/s' --fit 'adapter.dma_start=0.2 us..2 us log' --machine-out fitted.toml
+        --fit 'bus.rate=150 MB/s..400 MB/s' --fit 'adapter.dma_start=0.2 us..2 us log' \\
+        --machine-out fitted.toml --html fit.html
 
     The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
     series, message or load, and the columns metric, value and, if known, sigma, the standard error. Only these points
@@ -104,13 +111,15 @@ def calibrate(
         and machine_out.resolve() in {Path(p).resolve() for p in (machine or to, to)}
     ):
         raise UsageError(f"--machine-out {machine_out}: this file is read, too\n  name another file")
-    if machine_out:
-        whole.prepare(machine_out)
+    page = html or (out / "report" / "calibration.html" if open_ else None)
+    for wanted in filter(None, (machine_out, page)):
+        whole.prepare(wanted)
     words = ["elanite", "calibrate", *experiments]
     for each in fit:
         words += ["--fit", each]
     words += ["--to", str(to)] + (["--machine", machine] if machine else [])
     words += ["--machine-out", str(machine_out)] if machine_out else []
+    words += ["--html", str(html)] if html else []
     words += ["--trials", str(trials)] if trials else []
     words += words_of_run(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
     words += ["--format", format_.value] if format_ != Shape.TABLE else []
@@ -145,9 +154,31 @@ def calibrate(
         data(json.dumps(_json(found), indent=1, ensure_ascii=False))
     else:
         _print(found)
+    if page:
+        _paged(found, loaded, to, words, page)
+        if open_:
+            opened(page)
     say(f"reproduce: {shlex.join(words)}")
     if found.undetermined:
         raise undetermined(found, machine_out)
+
+
+def _paged(found: Calibration, experiments: list[Experiment], to: Path, words: list[str], page: Path) -> None:
+    """Write the page, with the experiments, the machine and the measured values inside."""
+    from elanite import pages
+    from elanite.pages import calibration, files
+
+    kept = files.Files()
+    again = ["elanite", "calibrate", *(kept.source(each.file) for each in experiments)]
+    again += ["--to", kept.path(to), "--machine", kept.source(found.base.file)]
+    # The rest as it was given, without the files.
+    options = words[2 + len(experiments) :]
+    for option, value in zip(options, [*options[1:], ""], strict=True):
+        if option in ("--fit", "--set", "--seed", "--trials"):
+            again += [option, value]
+    inputs = kept.inputs([*again, "--html", page.name])
+    pages.write(page, calibration.page(found, words, inputs))
+    say(f"page: {page}")
 
 
 def _json(found: Calibration) -> dict[str, object]:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import console, data, say
+from elanite.cli.common import Html, Open, console, data, opened, say
 
 if TYPE_CHECKING:
     from elanite.differences import Comparison, Line
     from elanite.measures import Number
     from elanite.store import Store
-
-SEEDS = "--set run.seeds=5"
-"""A remedy for figures of too few values."""
 
 
 class ComparedAs(StrEnum):
@@ -37,6 +34,8 @@ def compare(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Also figures that are equal or undecided.")] = False,
     format_: Annotated[ComparedAs, typer.Option("--format", "-f", help="How to print the figures.")] = ComparedAs.TABLE,
+    html: Html = None,
+    open_: Open = False,
 ) -> None:
     """Compare the results of two folders: which figures differ, and by how much.
 
@@ -45,6 +44,7 @@ def compare(
       elanite run qsnet/ping --out before
       elanite run qsnet/ping --set bus.rate="200 MB/s" --out after
       elanite compare before after
+      elanite compare before after --html changes.html --open
       elanite compare before after --format csv > figures.csv
 
     A point without random numbers, such as a ping, has no noise: any difference between two such points is real. Where
@@ -57,8 +57,12 @@ def compare(
     json and csv have all figures of points whose records are not identical, with state, means, intervals and ratio. The
     exit code is 0 whether figures differ or not, and 2 if a folder has no results.
     """
+    from elanite import whole
     from elanite.differences import compare_stores
 
+    page = html or (Path("comparison.html") if open_ else None)
+    if page:
+        whole.prepare(page)
     names = [name.strip() for text in only or [] for name in text.split(",")]
     found = compare_stores(_store(a), _store(b), names)
     if format_ is ComparedAs.JSON:
@@ -67,7 +71,31 @@ def compare(
         data(_as_csv(found.lines).rstrip("\n"))
     else:
         _compared(found, every)
-    _summed(found, a, b)
+    say(f"A is {a}, B is {b}")
+    for line in [*found.counts, *found.notes]:
+        say(line)
+    if page:
+        options = [word for text in only or [] for word in ("--only", text)]
+        options += ["--all"] if every else []
+        options += ["--format", format_.value] if format_ is not ComparedAs.TABLE else []
+        _paged(found, a, b, options, page)
+        if open_:
+            opened(page)
+
+
+def _paged(found: Comparison, a: Path, b: Path, options: list[str], page: Path) -> None:
+    """Write the page. The folders stay outside of it: the rerun needs them under names of their own."""
+    from elanite import pages
+    from elanite.pages import comparison
+
+    names = [folder.resolve().name or "results" for folder in (a, b)]
+    if names[0] == names[1]:
+        names = [f"{name}-{sign}" for name, sign in zip(names, "ab", strict=True)]
+    ran = ["elanite", "compare", str(a), str(b), *options, "--html", str(page)]
+    words = ["elanite", "compare", *names, *options, "--html", page.name]
+    inputs = pages.Inputs.gather(words, {}, dict.fromkeys((f"{name}/store" for name in names), ""))
+    pages.write(page, comparison.page(found, (str(a), str(b)), ran, inputs))
+    say(f"page: {page}")
 
 
 def _store(folder: Path) -> Store:
@@ -83,84 +111,24 @@ def _store(folder: Path) -> Store:
 
 def _compared(found: Comparison, every: bool) -> None:
     from elanite.cli.tables import blocks
+    from elanite.differences import varying_parameters
     from elanite.samples import State
     from elanite.text import heading, plain
 
     screen = console()
-    groups: dict[tuple[str, str], list[Line]] = {}
-    for state in State if every else [State.DIFFERS]:
-        for line in found.of(state):
-            groups.setdefault((line.experiment, line.series), []).append(line)
-    for (experiment, series), lines in groups.items():
+    for (experiment, series), lines in found.series.items():
+        shown = [line for line in lines if every or line.state is State.DIFFERS]
+        if not shown:
+            continue
         screen.print(f"{experiment} {series}", style="bold", markup=False)
-        keys = list(dict.fromkeys(key for line in lines for key in line.parameters))
-        varying = [key for key in keys if len({plain(line.parameters.get(key)) for line in lines}) > 1]
+        varying = varying_parameters(shown)
         rows = []
-        for line in lines:
+        for line in shown:
             row = {key: plain(line.parameters.get(key)) for key in varying}
             row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
-            rows.append(row | _figures(line))
+            texts = dict(zip(("A", "B", "B / A"), line.pair.texts(line.unit), strict=True))
+            rows.append(row | texts | {"state": str(line.state)})
         blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "state"], rows)
-
-
-def _figures(line: Line) -> dict[str, str]:
-    """Both means, their ratio and the state: with intervals, or exact, with enough digits to tell them apart."""
-    from elanite.text import SCALE, distinct, estimate
-
-    pair, relative = line.pair, line.pair.ratio
-    if pair.exact:
-        scale = SCALE.get(line.unit, 1.0)
-        a, b = distinct(scale * pair.a.figure.mean, scale * pair.b.figure.mean)
-        ratio = distinct(relative.mean, 1.0)[0] if relative else ""
-        return {"A": a, "B": b, "B / A": ratio, "state": line.state}
-    sides = []
-    for side in (pair.a, pair.b):
-        count = 0 if side.exact else len(side.values)
-        sides.append(estimate(side.figure.mean, side.figure.low, side.figure.high, count, line.unit))
-    count = 0 if pair.difference is None else len(pair.a.values + pair.b.values)
-    ratio = estimate(relative.mean, relative.low, relative.high, count) if relative else ""
-    return {"A": sides[0], "B": sides[1], "B / A": ratio, "state": line.state}
-
-
-def _summed(found: Comparison, a: Path, b: Path) -> None:
-    """The counts of the comparison, on standard error."""
-    from elanite.samples import State
-    from elanite.text import counted
-
-    say(f"A is {a}, B is {b}")
-    say(f"{counted(found.same, 'identical point')}; only in A: {found.only_a}; only in B: {found.only_b}")
-    differing, equal, undecided = (found.of(state) for state in State)
-    if found.lines:
-        say(
-            f"{counted(len(found.lines), 'figure')} of other points: {len(differing)} differ, {len(equal)} equal,"
-            f" {len(undecided)} undecided"
-        )
-    chance = sum(not line.pair.exact for line in differing)
-    judged = sum(not line.pair.exact and line.pair.difference is not None for line in found.lines)
-    if chance:
-        say(
-            f"{counted(chance, 'figure')} of random points differ{'s' * (chance == 1)} by a 95% interval; of {judged}"
-            f" such intervals, about {max(1, round(judged / 20))} may exclude zero by chance"
-        )
-    if undecided:
-        few = sum(line.pair.difference is None for line in undecided)
-        reasons = [
-            *([f"{few} of fewer than three values"] if few else []),
-            *([f"{len(undecided) - few} with wide intervals"] if few < len(undecided) else []),
-        ]
-        more = f"more seeds decide: {SEEDS}; --all shows the figures"
-        say(f"undecided: {', '.join(reasons)}; {more}")
-    if found.unrecorded:
-        one = found.unrecorded == 1
-        say(
-            f"{counted(found.unrecorded, 'point')} of an older version {'does' if one else 'do'} not record whether"
-            f" random numbers were drawn, and {'counts' if one else 'count'} as random; run again with a new --out"
-        )
-    if found.ambiguous:
-        say(
-            f"left out: {counted(found.ambiguous, 'point')} that a folder holds with several settings; run each setting"
-            " with an --out of its own"
-        )
 
 
 def _as_json(line: Line) -> dict[str, Any]:
@@ -175,17 +143,17 @@ def _as_json(line: Line) -> dict[str, Any]:
         "state": str(line.state),
         "random": [pair.a.random, pair.b.random],
         "paired": pair.paired,
-        "a": _interval(pair.a.figure) | {"n": len(pair.a.values)},
-        "b": _interval(pair.b.figure) | {"n": len(pair.b.values)},
+        "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": len(pair.a.values)},
+        "b": _interval(pair.b.figure, bounded=pair.b.bounded) | {"n": len(pair.b.values)},
         "difference": _interval(pair.difference),
-        "ratio": _interval(pair.ratio),
+        "ratio": _interval(pair.ratio, bounded=pair.difference is not None),
     }
 
 
-def _interval(figure: Number | None) -> dict[str, float | None]:
-    if figure is None:
-        return {"mean": None, "low": None, "high": None}
-    return {"mean": figure.mean, "low": figure.low, "high": figure.high}
+def _interval(figure: Number | None, *, bounded: bool = True) -> dict[str, float | None]:
+    """A mean and the ends of its interval, which are null without an interval."""
+    ends = (figure.low, figure.high) if figure and bounded else (None, None)
+    return {"mean": figure.mean if figure else None, "low": ends[0], "high": ends[1]}
 
 
 def _as_csv(lines: tuple[Line, ...]) -> str:

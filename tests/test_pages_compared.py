@@ -1,0 +1,154 @@
+"""Pages and figures of comparisons and calibrations: every figure of the results, in the table and as a mark."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Ended, data
+from elanite.calibration import Place
+from elanite.differences import Line
+from elanite.figures import Figure, calibrated, compared
+from elanite.samples import Pair, Sample, State
+from test_calibrate import SHORT, pings
+from test_compare import faster
+from test_pages import FOREIGN, Parts, tables_of, text_of
+
+__all__ = ["faster", "pings"]
+
+Run = Callable[..., Ended]
+
+
+def line(message: str, metric: str, a: list[float], b: list[float], drew: bool = False, **more: object) -> Line:
+    pair = Pair(*(Sample(tuple((n, 0) for n in range(len(each))), tuple(each), drew) for each in (a, b)))
+    return Line("x", "size", {"message": message, "to": 5} | more, "", metric, "us", pair)
+
+
+def test_every_figure_of_a_comparison_is_one_mark() -> None:
+    lines = [
+        line(f"{size} KB", "latency", [float(size)], [size * 1.5], source=source)
+        for size in (1, 4, 16, 64)
+        for source in ("main", "elan")
+    ]
+    lines += [line("1 KB", "bandwidth", [0.0], [0.0]), line("4 KB", "bandwidth", [0.0], [3.0])]
+    lines += [line("1 KB", "wait", [9.0, 1.0, 5.0], [9.5, 1.4, 5.5], drew=True)]
+    lines += [line("4 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True)]
+    found = list(compared.draw(lines))
+    assert [figure.title for figure in found] == ["size: latency", "size: wait"], "a ratio to 0 is not drawn"
+    for figure in found:
+        figure.chart.to_dict(validate=True)
+    marks = data(found[0], "_change")
+    assert len(marks) == 8
+    assert {(row["message"], row["source"]) for row in marks} == {
+        (each.parameters["message"], each.parameters["source"]) for each in lines[:8]
+    }
+    assert {row["_change"] for row in marks} == {0.5}
+    assert {row["curve"] for row in marks} == {"main", "elan"}
+    first, second = data(found[1], "_change")
+    assert first["_state"] == State.DIFFERS
+    assert 0 < first["_low"] < first["_change"] < first["_high"]
+    assert (second["_state"], second["_low"], second["_high"]) == (State.UNDECIDED, None, None), "no interval of two"
+
+
+def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:
+    names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
+    return Place(names | about, job, metric, "us", measured, 0.1, measured + 1, measured + 0.05)
+
+
+def drawn(places: list[Place]) -> list[Figure]:
+    class Found:
+        def __init__(self) -> None:
+            self.places = places
+
+    found: Any = Found()
+    figures = list(calibrated.draw(found))
+    for figure in figures:
+        figure.chart.to_dict(validate=True)
+    return figures
+
+
+def test_every_measured_value_is_one_mark() -> None:
+    places = [
+        place("size", "latency", 3.0 * n, message=f"{4**n} KB", message_bytes=1024 * 4**n, source=source)
+        for n in range(1, 5)
+        for source in ("main", "elan")
+    ]
+    places += [place("patterns", "accepted", 50, "a", pattern="uniform"), place("patterns", "accepted", 40, "b")]
+    places += [place("alone", "latency", 7.0)]
+    found = drawn(places)
+    names = ["size: latency", "patterns: accepted", "alone: latency"]
+    assert [figure.title for figure in found] == [text for name in names for text in (name, f"{name}, residuals")]
+    marks = [row for figure in found[::2] for row in data(figure, "_measured")]
+    assert sorted(row["_measured"] for row in marks) == sorted(each.measured for each in places)
+    for row in marks:
+        assert row["_high"] - row["_low"] == pytest.approx(2 * 1.96 * 0.1)
+        assert row["_residual"] == pytest.approx(0.5)
+        assert row["_before"] == pytest.approx(row["_measured"] + 1)
+
+
+def test_many_configurations_are_panels() -> None:
+    places = [
+        place("size", "latency", size + to, message=f"{size} KB", message_bytes=1024 * size, to=to, source=source)
+        for size in (1, 4, 16, 64)
+        for to in range(1, 7)
+        for source in ("main", "elan")
+    ]
+    found = drawn(places)[::2]
+    assert len(found) > 1
+    assert sum(len(data(figure, "_measured")) for figure in found) == len(places)
+    for figure in found:
+        assert len({row["curve"] for row in data(figure, "_measured")}) <= 7
+
+
+def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tmp_path: Path) -> None:
+    words = ("compare", str(campaign), str(faster), "--html", "changes.html")
+    ended = elanite(*words, "--format", "json")
+    assert ended.code == 0, ended.err
+    page = (tmp_path / "changes.html").read_text(encoding="utf-8")
+    parts = Parts(page)
+    assert parts.loads == []
+    assert FOREIGN.search(text_of(page)) is None
+    assert parts.headings[0] == f"{campaign} and {faster} compared"
+    assert shlex.split(parts.command) == ["elanite", *words[:3], "--format", "json", "--html", "changes.html"]
+    found = json.loads(ended.out)
+    counts = [sum(each["state"] == state for each in found) for state in State]
+    assert (
+        "{} figures of other points: {} differ, {} equal, {} undecided.".format(len(found), *counts) in parts.findings
+    )
+    assert parts.findings[0].startswith("Largest change: ")
+    rows = [row for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL) for row in states(table)]
+    assert sorted(rows) == sorted(each["state"] for each in found)
+    opened = elanite("open", "changes.html")
+    assert opened.code == 0, opened.err
+    assert f"not in the page: {faster.name}/store" in opened.err
+
+
+def states(table: str) -> list[str]:
+    return re.findall(rf"<td[^>]*>({'|'.join(State)})</td>\s*</tr>", table)
+
+
+def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) -> None:
+    words = ["calibrate", "qsnet/ping", "--fit", "bus.rate=150 MB/s..400 MB/s", "--fit", "tport.handle=100..200"]
+    words += ["--to", str(pings), "--html", "fit.html", *(part for each in SHORT for part in ("--set", each))]
+    ended = elanite(*words)
+    assert ended.code == 2, "one value is not determined; the page is there"
+    page = (tmp_path / "fit.html").read_text(encoding="utf-8")
+    parts = Parts(page)
+    assert parts.loads == []
+    assert parts.headings[0] == "Calibration of es40-qsnet"
+    assert shlex.split(parts.command) == ["elanite", *words]
+    assert re.match(r"bus.rate: 231.\d+ MB/s \(95% interval .* to .*\), 264 MB/s before", parts.findings[0])
+    assert "Not determined: tport.handle keeps 168. No measured value depends on it." in text_of(page)
+    tables = tables_of(page)
+    assert [row[-2] for row in tables["Fitted parameters"][1:]] == ["1.0%", "not determined"]
+    assert len(tables["Measured values"]) == 1 + 4
+    opened = elanite("open", "fit.html")
+    assert opened.code == 0, opened.err
+    assert (tmp_path / "fit" / "measured.csv").read_bytes() == pings.read_bytes()
+    assert "--fit tport.handle=100..200" in opened.out
