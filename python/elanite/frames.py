@@ -24,6 +24,9 @@ SUFFIX = {"B": "_bytes", "MB/s": "_MBps", "us": "_us"}
 
 MEASURED = ("metric", "unit", "batch", "value")
 
+SHIPPED = "shipped"
+"""The column that marks rows of the shipped reference results (see ``reference``); other tables lack it."""
+
 
 def finished(plan: Plan, store: Store) -> list[Point]:
     """The points of the plan that the store holds."""
@@ -52,7 +55,7 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
-    other = {*MEASURED, "id", "seed", "mean", "low", "high", "n"}
+    other = {*MEASURED, SHIPPED, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 
@@ -71,10 +74,11 @@ def varying(frame: pl.DataFrame) -> list[str]:
 def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
 
-    ``by`` are the columns of a group; all parameters and the metric by default.
+    ``by`` are the columns of a group; all parameters and the metric by default. A mean of shipped values stays marked.
     """
     keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
-    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("value"))
+    marks = [pl.col(SHIPPED).fill_null(value=False).any()] if SHIPPED in frame.columns else []
+    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("value"), *marks)
     intervals = [_core.interval(values) for values in groups["value"].to_list()]
     return groups.with_columns(
         pl.Series("mean", [mean for mean, _, _ in intervals], pl.Float64),

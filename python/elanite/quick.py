@@ -62,6 +62,7 @@ def shortened(claim: Claim, quick: Plan, whole: Plan) -> bool:
 
 NOTE = (
     "This is a quick run: windows are shorter, one seed stands for several, and expensive series that no claim needs"
-    " are left out. A claim whose points were shortened is resolved only if its whole interval decides."
+    " are left out; figures show the shipped results of these series, pale. A claim whose points were"
+    " shortened is resolved only if its whole interval decides."
 )
 """What reports and scoreboards of quick runs say."""

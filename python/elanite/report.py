@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from elanite import _core, cover, figures, findings, frames, papers, sources, vega, whole
+from elanite import _core, cover, figures, findings, frames, papers, reference, sources, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -36,6 +36,8 @@ from elanite.vary import varied
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
     from pathlib import Path
+
+    import polars as pl
 
     from elanite.claims import Verdict
     from elanite.figures import Figure
@@ -165,7 +167,7 @@ class Writer:
         plan = planned(name, self.seed, quick=self.quick)
         points = frames.finished(plan, self.store)
         if points and (name not in self._drawn or self._drawn[name].finished != len(points)):
-            self._drawn[name] = section(plan, points, self.store)
+            self._drawn[name] = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
         return self._drawn.get(name)
 
 
@@ -177,13 +179,13 @@ def prepare(out: Path) -> None:
     Folder(out / "report").prepare()
 
 
-def section(plan: Plan, points: Sequence[Point], store: Store) -> Section:
-    """The section of an experiment, of the finished points."""
+def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> Section:
+    """The section of an experiment, of the finished points; figures also draw the rows ``beside`` them, marked."""
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     return Section(
         plan=plan,
         finished=len(points),
-        figures=figures.drawn(plan, store),
+        figures=figures.drawn(plan, store, beside),
         packets=sum(manifest["packets"] for manifest in manifests),
         events=sum(manifest["events"] for manifest in manifests),
         cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from elanite import frames
+from elanite import frames, reference
 from elanite.errors import UsageError
 from elanite.figures import (
     ablations,
@@ -66,6 +66,10 @@ OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
 """The special kinds of figures, each with the table of the store that it draws; they leave out parts without data."""
 
 
+PALE_POINTS = "Pale points and bars are shipped results of the whole run, not simulated in this one."
+"""The caption of figures with shipped reference results."""
+
+
 def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
     """The figures of one ``[[figure]]``, from the rows of the table that it draws; none without rows."""
     if rows.is_empty():
@@ -76,12 +80,18 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
     return [figure for texts, here in asked.panels(wanted, rows) for figure in _titled(texts, list(kind(here)))]
 
 
-def drawn(plan: Plan, store: Store) -> list[Figure]:
-    """All figures of an experiment from its finished points; of an unfinished experiment, those that can be drawn."""
+def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
+    """All figures of an experiment from its finished points; of an unfinished experiment, those that can be drawn.
+
+    ``beside`` are rows of the shipped reference results (see ``reference``), which figures draw pale.
+    """
     points = frames.finished(plan, store)
     if not points:
         return []
-    tables: dict[Table, pl.DataFrame] = {"rows": frames.tidy(points, store)}
+    rows = frames.tidy(points, store)
+    if beside is not None:
+        rows = reference.completed(rows, beside)
+    tables: dict[Table, pl.DataFrame] = {"rows": rows}
     found: list[Figure] = []
     for wanted in plan.figures:
         if wanted["draw"] == "congestion":
@@ -97,6 +107,8 @@ def drawn(plan: Plan, store: Store) -> list[Figure]:
             # The parameter that the figure asks for may belong to points that are still to come.
     if not plan.figures:
         found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
+    if beside is not None:
+        found = [replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one for one in found]
     return list(_unique(found + matrices(points, store, plan.figures)))
 
 

@@ -10,11 +10,11 @@ import polars as pl
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
-from elanite.frames import padded
+from elanite.frames import SHIPPED, padded
 from elanite.measures.numbers import Number, averaged, ratio
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 UNCHANGED = "unchanged"
 
@@ -41,6 +41,9 @@ NAMES = {
 }
 """Names of changes; other changes have the text of the experiment file."""
 
+SIGN = "°"
+"""The sign of figures of the shipped reference results (see ``reference``)."""
+
 NOTABLE = 0.03
 """A change of a figure by less than this fraction is not mentioned."""
 
@@ -60,13 +63,16 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     found: dict[str, dict[str, Number]] = {}
+    shipped = set()
     for (machine, kind), here in rows.group_by("machine", "traffic", maintain_order=True):
         found.setdefault(str(machine), {})[str(kind)] = averaged(here)
+        if SHIPPED in here.columns and here[SHIPPED].any():
+            shipped.add((str(machine), str(kind)))
     if found:
-        yield _table(found)
+        yield _table(found, shipped)
 
 
-def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
+def _table(found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[str, str]]) -> Figure:
     title = "Ablations: the effect of each mechanism"
     kinds = list(dict.fromkeys(kind for figures in found.values() for kind in figures))
     usual = found.get(UNCHANGED, {})
@@ -78,7 +84,8 @@ def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
     ]
     rows = []
     for machine, figures in found.items():
-        cells = [_cell(machine, kind, figures.get(kind), usual.get(kind)) for kind in kinds]
+        signs = {kind: SIGN if (machine, kind) in shipped else "" for kind in kinds}
+        cells = [_cell(machine, kind, figures.get(kind), usual.get(kind), signs[kind]) for kind in kinds]
         name = "\n".join(wrap(NAMES.get(machine, machine), 31, break_on_hyphens=False))
         reading = "\n".join(wrap(_reading(machine, figures, usual), 44, break_on_hyphens=False))
         rows.append([Cell(name), *cells, Cell(reading)])
@@ -88,14 +95,16 @@ def _table(found: Mapping[str, Mapping[str, Number]]) -> Figure:
         " the distance of a figure from that of the machine as it is; the last column names the figures that change by"
         f" {NOTABLE:.0%} or more, and by more than the intervals."
     )
+    if shipped:
+        caption += f" {SIGN}: shipped results of the whole run, not simulated in this one."
     grid = Grid(columns, rows, "of the figure of the machine as it is")
     return Figure("ablations", title, "", caption, table(grid, title), wide=True, grid=grid)
 
 
-def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None) -> Cell:
+def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None, sign: str) -> Cell:
     if figure is None:
         return Cell("")
-    text = f"{figure.mean:.0f}\n± {figure.half:.1f}"
+    text = f"{figure.mean:.0f}{sign}\n± {figure.half:.1f}"
     if usual is None:
         return Cell(text)
     relative = 1.0 if machine == UNCHANGED else figure.mean / usual.mean

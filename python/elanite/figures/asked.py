@@ -17,7 +17,7 @@ from elanite.figures import asked_layers, axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
-from elanite.frames import padded, parameters, resolved, summarise, sustained
+from elanite.frames import SHIPPED, padded, parameters, resolved, summarise, sustained
 from elanite.policies import told
 from elanite.select import chosen, empty
 from elanite.sources import did_you_mean
@@ -197,7 +197,8 @@ def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame
     """The data of a panel: a mean with its interval for each configuration, with its curve and place on the axis."""
     x = asked["x"]
     keys = dict.fromkeys([CURVE, x, *grouping.configuration])
-    data = resolved(summarise(rows, list(keys))).select(CURVE, x, "mean", "low", "high", "n")
+    marks = [SHIPPED] if SHIPPED in rows.columns else []
+    data = resolved(summarise(rows, list(keys))).select(CURVE, x, "mean", "low", "high", "n", *marks)
     renamed = _renamed(asked, x) if asked["names"].get(x) else _listed(data, x)
     if renamed is None:
         return data

@@ -12,7 +12,7 @@ from elanite.figures import axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import BYTES, MARKS, RULE, colour, size_axis
+from elanite.figures.style import BYTES, MARKS, RULE, colour, opacity, size_axis
 from elanite.frames import SUFFIX, summarise
 
 if TYPE_CHECKING:
@@ -137,7 +137,9 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFr
     tips = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
     look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
     bars = base.mark_bar(**look).encode(
-        y=alt.Y("mean:Q", title=title, scale=scale, stack=None), tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *tips]
+        y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
+        opacity=opacity(data),
+        tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *tips],
     )
     if not intervals(data):
         return [bars]

@@ -9,7 +9,8 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes
-from elanite.figures.style import RULE, below, colour, shape
+from elanite.figures.style import RULE, below, colour, opacity, shape
+from elanite.frames import SHIPPED
 from elanite.measures.numbers import number
 from elanite.text import FEWEST
 
@@ -65,6 +66,9 @@ def of_loads(
     ).sort("seed", "batch")
     state = rows.filter(pl.col("metric") == "saturated").group_by(keys, maintain_order=True).agg(saturated=value.mean())
     groups = rows.select(keys).unique(maintain_order=True).join(state, on=keys, how="left", nulls_equal=True)
+    if SHIPPED in rows.columns:
+        marks = rows.group_by(keys, maintain_order=True).agg(pl.col(SHIPPED).fill_null(value=False).any())
+        groups = groups.join(marks, on=keys, how="left", nulls_equal=True)
     points = []
     for group in groups.iter_rows(named=True):
         here = batches.filter(pl.all_horizontal(pl.col(key).eq_missing(group[key]) for key in keys))
@@ -74,7 +78,7 @@ def of_loads(
         half = None if len(here) < FEWEST else got.half if saturated else _under_way(here)
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
-            {key: group[key] for key in keys}
+            {key: group[key] for key in (*keys, SHIPPED) if key in group}
             | {"offered": here["offered"].mean(), "mean": got.mean, "low": low, "high": high}
             | {"state": "saturated" if saturated else "steady"}
         )
@@ -120,8 +124,9 @@ def loads(
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
     form = f".{digits}f"
-    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
+    points = base.mark_point(size=55, strokeWidth=1.5).encode(
         y=y,
+        opacity=opacity(data),
         fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
         shape=alt.Shape(
             "state:N",
@@ -181,8 +186,9 @@ def curves(
         scale=axes.scale(reach, log=log),
         axis=axes.decades(reach) if log else alt.Undefined,
     )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+    points = base.mark_point(filled=True, size=55).encode(
         y=up,
+        opacity=opacity(data),
         shape=shape(curve, order, legend),
         tooltip=[
             alt.Tooltip(curve),

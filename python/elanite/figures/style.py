@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from elanite.figures.colours import RED, tints
+from elanite.frames import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +25,9 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 WIDTH, HEIGHT = 560, 320
 RULE = "#888888"
+
+PALE = 0.4
+"""The opacity of points that were not simulated in the run of a report."""
 
 BYTES = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
@@ -58,6 +62,11 @@ class Figure:
         """The same figure as one of several, with the parameters that distinguish it in ``words``."""
         title = f"{self.title}, {words}"
         return replace(self, name=f"{self.name}-{number}", title=title, chart=self.chart.properties(title=title))
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the chart has points of the shipped reference results (see ``reference``)."""
+        return any(row.get(SHIPPED) for rows in self.spec()["datasets"].values() for row in rows)
 
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
@@ -94,6 +103,14 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
         scale=alt.Scale(domain=list(order), range=tints(order)),
         legend=below(symbolOpacity=1),
     )
+
+
+def opacity(data: pl.DataFrame) -> alt.Opacity | alt.OpacityValue:
+    """The opacity of points and bars: those of shipped reference results are pale."""
+    if SHIPPED not in data.columns:
+        return alt.OpacityValue(1)
+    pale = alt.Scale(domain=[False, True], range=[1, PALE])
+    return alt.Opacity(f"{SHIPPED}:N", scale=pale, legend=None)
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:

@@ -1,0 +1,135 @@
+"""The shipped reference results, and the figures of a quick reproduction that they complete."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from elanite import campaign, figures, frames, quick, reference
+from elanite.report import Writer
+from elanite.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elanite.figures import Figure
+    from elanite.plan import Plan, Point
+
+SHORTENED = [name for name, changes in quick.table().items() if changes.skip]
+
+BATCHES = 3
+
+
+def made_up(points: Sequence[Point], beside: pl.DataFrame) -> pl.DataFrame:
+    """Rows of points that were not simulated: the metrics of the shipped rows for each of their jobs, in batches."""
+    metrics = [*beside["metric"].unique(maintain_order=True), "accepted", "latency", "bandwidth"]
+    tables = []
+    for point in points:
+        jobs = list(json.loads(point.json)["workload"].get("jobs", {}).get("jobs", {})) or [None]
+        rows = list(product(jobs, dict.fromkeys(metrics), range(BATCHES)))
+        values = [0.0 if metric == "saturated" else 100.0 + batch for _, metric, batch in rows]
+        table = pl.DataFrame(rows, schema={"job": pl.String, "metric": pl.String, "batch": pl.UInt32}, orient="row")
+        tables.append(table.with_columns(unit=pl.lit("MB/s"), value=pl.Series(values, dtype=pl.Float64)))
+    return frames.joined(points, tables)
+
+
+def drawn(plan: Plan, rows: pl.DataFrame) -> list[Figure]:
+    """The figures of some rows that need no other table."""
+    wanted = [one for one in plan.figures if one["draw"] in figures.DRAWINGS or one["draw"] == "ablations"]
+    return [figure for one in wanted for figure in figures.draw(one, rows)]
+
+
+def places(figure: Figure) -> int:
+    """The places on the horizontal axis that have marks."""
+    layers = figure.spec()["layer"]
+    found = set()
+    for layer in layers:
+        field = layer.get("encoding", {}).get("x", {}).get("field")
+        rows = figure.spec()["datasets"].get(layer.get("data", figure.spec().get("data", {})).get("name"), [])
+        found |= {row[field] for row in rows if field in row and "mean" in row}
+    return len(found)
+
+
+@pytest.mark.parametrize("name", SHORTENED)
+def test_every_series_that_a_quick_run_leaves_out_is_shipped(name: str) -> None:
+    """If this fails after a change of results: `make docs` renews the file from a whole run."""
+    rows = reference.rows(quick.planned(name, quick=True))
+    assert rows is not None
+    assert set(rows["id"]) == {point.id for point in reference.left_out(name)}
+    assert rows[frames.SHIPPED].all()
+
+
+@pytest.mark.parametrize("name", SHORTENED)
+def test_no_figure_of_a_quick_report_is_missing_or_has_empty_axes(name: str) -> None:
+    whole, short = quick.planned(name), quick.planned(name, quick=True)
+    beside = reference.rows(short)
+    assert beside is not None
+    full = {figure.name: figure for figure in drawn(whole, made_up(whole.points, beside))}
+    here = {figure.name: figure for figure in drawn(whole, reference.completed(made_up(short.points, beside), beside))}
+    assert here.keys() == full.keys()
+    for figure_name, figure in here.items():
+        assert places(figure) >= min(2, places(full[figure_name])), figure_name
+    alone = {figure.name for figure in drawn(whole, made_up(short.points, beside))}
+    assert alone <= here.keys()
+    assert any(figure.shipped or reference_sign(figure) for figure in here.values())
+
+
+def reference_sign(figure: Figure) -> bool:
+    """Whether a table marks cells as shipped."""
+    return figure.grid is not None and "shipped results" in figure.caption
+
+
+def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    short = quick.planned("today/rails", quick=True)
+    campaign.run([replace(short, points=short.points[:2])], store)
+    own = {point.id for point in short.points}
+    writer = Writer(tmp_path, store, quick=True)
+    writer.write(["today/rails"])
+    page = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    assert figures.PALE_POINTS in page
+    found = figures.drawn(short, store, reference.rows(short))
+    marked = [figure for figure in found if figure.shipped]
+    assert {figure.name for figure in marked} == {"allreduce", "exchange-rails", "exchange-all"}
+    assert [figure for figure in found if not figure.shipped], "the points of the run are not pale"
+    assert all(figures.PALE_POINTS in figure.caption for figure in marked)
+    assert not {point.id for point in reference.left_out("today/rails")} & own
+    whole = Writer(tmp_path, store)
+    whole.write(["today/rails"])
+    assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
+    """A point that the run has simulated is not drawn a second time from the shipped results."""
+    store = Store(tmp_path / "store")
+    short = quick.planned("today/rails", quick=True)
+    beside = reference.rows(short)
+    assert beside is not None
+    first = next(point for point in reference.left_out("today/rails") if point.series == "exchange-rails")
+    extended = replace(short, points=(*short.points, first))
+    campaign.run([replace(short, points=(first,))], store)
+    figure = next(one for one in figures.drawn(extended, store, beside) if one.name == "exchange-rails")
+    rows = [row for rows in figure.spec()["datasets"].values() for row in rows if "mean" in row]
+    assert [row[frames.SHIPPED] for row in rows].count(False) == 1
+
+
+def test_the_shipped_file_is_what_a_store_of_these_points_gives(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    plan = quick.planned("today/rails")
+    point = min(
+        (one for one in reference.left_out("today/rails")), key=lambda one: int("all" in one.series) + len(one.json)
+    )
+    campaign.run([replace(plan, points=(point,))], store)
+    beside = reference.rows(plan)
+    assert beside is not None
+    ours = frames.tidy([point], store).select("metric", "unit", "batch", "value")
+    theirs = beside.filter(pl.col("id") == point.id).select("metric", "unit", "batch", "value")
+    assert theirs.equals(ours), "results have changed: `make docs` renews the shipped ones"
+    with pytest.raises(LookupError, match="the store has no point"):
+        reference.write(store, tmp_path / "reference.parquet")
