@@ -15,6 +15,7 @@ from conftest import Ended, data
 from elanite.calibration import Place
 from elanite.differences import Line
 from elanite.figures import Figure, calibrated, compared
+from elanite.pages import comparison
 from elanite.samples import Pair, Sample, State
 from test_calibrate import SHORT, pings
 from test_compare import faster
@@ -124,9 +125,25 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
     assert parts.findings[0].startswith("Largest change: ")
     rows = [row for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL) for row in states(table)]
     assert sorted(rows) == sorted(each["state"] for each in found)
-    opened = elanite("open", "changes.html")
+    # The results are inside: the comparison is the same without the folders.
+    opened = elanite("open", "changes.html", "--into", "else")
     assert opened.code == 0, opened.err
-    assert f"not in the page: {faster.name}/store" in opened.err
+    again = shlex.split(opened.out.partition(" && ")[2])[1:]
+    ended = elanite(*again, cwd=tmp_path / "else")
+    assert json.loads(ended.out) == found
+
+
+def test_large_results_stay_outside_of_a_page(
+    campaign: Path, faster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("MOST_BYTES", 1000), ("MOST_FILES", 3)):
+        with monkeypatch.context() as changed:
+            changed.setattr(comparison, name, value)
+            inside = comparison.inputs(campaign, faster, [])
+        assert inside.files == {}
+        assert list(inside.absent) == [f"{campaign.name}/store", f"{faster.name}/store"]
+    same = [tmp_path / folder / "out" for folder in "xy"]
+    assert list(comparison.inputs(*same, ["--all"]).words) == ["elanite", "compare", "out-a", "out-b", "--all"]
 
 
 def states(table: str) -> list[str]:

@@ -84,16 +84,12 @@ def compare(
 
 
 def _paged(found: Comparison, a: Path, b: Path, options: list[str], page: Path) -> None:
-    """Write the page. The folders stay outside of it: the rerun needs them under names of their own."""
+    """Write the page, with the results of both folders inside if they are small enough."""
     from elanite import pages
     from elanite.pages import comparison
 
-    names = [folder.resolve().name or "results" for folder in (a, b)]
-    if names[0] == names[1]:
-        names = [f"{name}-{sign}" for name, sign in zip(names, "ab", strict=True)]
     ran = ["elanite", "compare", str(a), str(b), *options, "--html", str(page)]
-    words = ["elanite", "compare", *names, *options, "--html", page.name]
-    inputs = pages.Inputs.gather(words, {}, dict.fromkeys((f"{name}/store" for name in names), ""))
+    inputs = comparison.inputs(a, b, [*options, "--html", page.name])
     pages.write(page, comparison.page(found, (str(a), str(b)), ran, inputs))
     say(f"page: {page}")
 

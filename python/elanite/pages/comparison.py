@@ -7,15 +7,20 @@ from typing import TYPE_CHECKING
 
 from elanite.differences import varying_parameters
 from elanite.figures import compared
+from elanite.pages.files import tame
 from elanite.pages.frame import Page, Section, Table
+from elanite.pages.inputs import MOST_BYTES, Inputs
 from elanite.samples import State
 from elanite.text import heading, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from elanite.differences import Comparison, Line
-    from elanite.pages.inputs import Inputs
+
+MOST_FILES = 4000
+"""Files of results that a page holds."""
 
 
 def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inputs: Inputs) -> Page:
@@ -33,6 +38,25 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
             for (experiment, series), lines in found.series.items()
         ],
     )
+
+
+def inputs(a: Path, b: Path, options: Sequence[str]) -> Inputs:
+    """The results that the comparison read, under names of their own; absent if they are too large for a page."""
+    names = [tame(folder.resolve().name) or "results" for folder in (a, b)]
+    if names[0] == names[1]:
+        names = [f"{name}-{sign}" for name, sign in zip(names, "ab", strict=True)]
+    words = ("elanite", "compare", *names, *options)
+    contents: dict[str, bytes] = {}
+    room = MOST_BYTES
+    for name, folder in zip(names, (a, b), strict=True):
+        for path in sorted((folder / "store").glob("[!.]*/*")):
+            if path.suffix not in (".json", ".parquet"):
+                continue
+            room -= path.stat().st_size
+            if room < 0 or len(contents) >= MOST_FILES:
+                return Inputs(words, {}, {f"{each}/store": "" for each in names})
+            contents[f"{name}/store/{path.parent.name}/{path.name}"] = path.read_bytes()
+    return Inputs(words, contents)
 
 
 def _largest(found: Comparison) -> list[str]:

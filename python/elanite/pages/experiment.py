@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import figures, frames
+from elanite import build, figures, frames
 from elanite.api import Machine
 from elanite.congestion import matrix
 from elanite.figures import beside
@@ -53,7 +53,7 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         inputs=inputs,
         about=_about(plan, points, store),
         findings=found,
-        notes=_notes(plan, points),
+        notes=_notes(plan, points, store),
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
@@ -113,7 +113,10 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     return " · ".join([plan.document, *parts] if plan.document else parts)
 
 
-def _notes(plan: Plan, points: Sequence[Point]) -> list[str]:
-    """Missing points."""
+def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
+    """Missing points, and points of other builds."""
     missing = len(plan.points) - len(points)
-    return [f"Incomplete: {missing} of {len(plan.points)} points are missing."] if missing else []
+    said = [f"Incomplete: {missing} of {len(plan.points)} points are missing."] if missing else []
+    manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
+    others = build.note(build.grouped(build.Build.of(manifest["versions"]) for manifest in manifests))
+    return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]

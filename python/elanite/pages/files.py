@@ -52,7 +52,7 @@ class Files:
         """
         path = Path(experiment.file).parent / named
         name = PurePosixPath(named)
-        inside = not name.is_absolute() and ".." not in name.parts and all(_tame(part) == part for part in name.parts)
+        inside = not name.is_absolute() and ".." not in name.parts and all(tame(part) == part for part in name.parts)
         if not inside or not path.is_file():
             return self.path(path)
         content = path.read_bytes()
@@ -66,13 +66,13 @@ class Files:
         try:
             return self.content(str(path), path.read_bytes())
         except OSError:
-            name = _tame(path.name)
+            name = tame(path.name)
             self.absent[name] = ""
             return name
 
     def content(self, path: str, content: bytes) -> str:
         """Add a file by its content; returns its name: the last part of the path, in a folder if that one is taken."""
-        last = _tame(Path(path).name)
+        last = tame(Path(path).name)
         name, count = last, 1
         while self.contents.get(name, content) != content:
             count += 1
@@ -82,7 +82,7 @@ class Files:
 
     def program(self, path: Path) -> str:
         """Name a file that stays outside the page, such as a program; its checksum is listed."""
-        name = _tame(path.name)
+        name = tame(path.name)
         try:
             self.absent[name] = hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError:
@@ -115,7 +115,7 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run") -> Inputs:
     if plan.machine_given or machines != [machine.name for machine in plan.machines]:
         words += [word for name in machines for word in ("--machine", name)]
     words += files.options(options, plan.experiment)
-    return files.inputs([*words, "--html", f"{_tame(plan.experiment.name.rpartition('/')[2])}.html"])
+    return files.inputs([*words, "--html", f"{tame(plan.experiment.name.rpartition('/')[2])}.html"])
 
 
 def _pairs_of(text: str) -> Iterator[str]:
@@ -137,7 +137,7 @@ def _pairs_of(text: str) -> Iterator[str]:
         return
 
 
-def _tame(name: str) -> str:
+def tame(name: str) -> str:
     """A file name without characters that a folder or a command could misread."""
     found = "".join("_" if ord(one) < 32 or ord(one) == 127 or one in '\\/:*?"<>|' else one for one in name)
     return re.sub(r"^-", "_", found)[-120:] or "file"

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, html, vega, whole
+from elanite import build, html, vega, whole
 from elanite.figures import tabular
 from elanite.figures.curves import SATURATED
 from elanite.figures.table import tint
@@ -119,18 +119,14 @@ def render(page: Page) -> str:
             script=template("report.js"),
             scripts=list(dict.fromkeys(one.script for one in drawings if one.script)),
             libraries=vega.libraries(),
-            build=build(),
+            build=footer(),
         )
     )
 
 
-def build() -> dict[str, str]:
-    """The build that made a page: names and values for its footer."""
-    return {
-        "made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
-        "Elanite": _core.VERSION,
-        "model revision": str(_core.MODEL_REVISION),
-    }
+def footer() -> dict[str, str]:
+    """The date of a page and the build that made it: names and values."""
+    return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.here().facts()
 
 
 def environment(**filters: Callable[..., Any]) -> jinja2.Environment:
