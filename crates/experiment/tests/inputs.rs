@@ -3,8 +3,8 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
-//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 4 |
-//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
+//! | `ELANITE_FUZZ_CASES` | how many cases | 400 |
+//! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
 //! A case takes a machine file, an experiment file, overrides, a fault of a command line and a file of pairs, from those that are
 //! shipped and those of the tests, and changes some of them: bytes, lines, values, numbers, units, brackets, parts of other files. Then:
@@ -34,8 +34,11 @@ use units::Bytes;
 #[global_allocator]
 static ALLOCATOR: Metered = Metered::new();
 
-/// How long one case may take, on a busy host.
-const LONGEST: Duration = Duration::from_secs(20);
+/// The cases of every run of the tests: a few seconds on two slow cores.
+const CASES: u64 = 400;
+
+/// A case that takes longer than this hangs, also on a host that runs much else.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// Memory for reading and planning: an experiment may have a hundred thousand points, each with its machine.
 const READING: Bytes = Bytes::new(1 << 30);
@@ -484,8 +487,10 @@ impl Drop for Scratch {
 #[test]
 fn whatever_is_read_is_refused_with_a_place_or_is_what_it_says() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
-    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(4));
-    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
+    let seconds = variable("ELANITE_FUZZ_SECONDS").map(Duration::from_secs);
+    let usual = if seconds.is_some() { u64::MAX } else { CASES };
+    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(usual);
+    let patience = seconds.unwrap_or(Duration::MAX);
     let corpus = Corpus::read();
     let scratch =
         Scratch(std::env::temp_dir().join(format!("elanite-inputs-{}", std::process::id())));

@@ -4,8 +4,8 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
-//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 1 |
-//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
+//! | `ELANITE_FUZZ_CASES` | how many cases | 20,000 |
+//! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
 //! A case is the area of a rank that keeps to the rules, of which some words are then replaced. `make fuzz-inputs` runs more.
 
@@ -16,6 +16,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+
+/// The cases of every run of the tests: about a second on a slow core.
+const CASES: u64 = 20_000;
 
 const PAGE: u64 = 4096;
 /// Where the slot of rank 0 begins; its area of orders begins a page later.
@@ -185,8 +188,10 @@ fn variable(name: &str) -> Option<u64> {
 #[test]
 fn whatever_a_rank_writes_is_orders_or_an_error() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
-    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(1));
-    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
+    let seconds = variable("ELANITE_FUZZ_SECONDS").map(Duration::from_secs);
+    let usual = if seconds.is_some() { u64::MAX } else { CASES };
+    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(usual);
+    let patience = seconds.unwrap_or(Duration::MAX);
     let (start, mut tally) = (Instant::now(), Tally::default());
     while start.elapsed() < patience && tally.cases < most {
         // What is left of an order must not matter to the next one: some cases share a simulator.

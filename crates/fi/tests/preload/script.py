@@ -10,7 +10,7 @@ try:
     queue.Queue().get(timeout=0.05)
 except queue.Empty:
     pass
-assert 0.1 <= time.monotonic() - began < 5
-year = subprocess.run(["date", "+%Y"], check=True, capture_output=True, text=True).stdout
+assert time.monotonic() - began >= 0.1
+year = subprocess.run(["date", "-u", "+%Y"], check=True, capture_output=True, text=True).stdout
 assert int(year) == time.gmtime().tm_year
 print("well")

@@ -246,9 +246,10 @@ impl Range {
     }
 }
 
-/// Bytes rounded up to whole pages, at least one.
+/// Bytes rounded up to whole pages, at least one. Of a length in the last page of all numbers the page is left out: no memory
+/// has room for it either way, and a rank may ask for any.
 pub(crate) fn pages(bytes: Bytes) -> Bytes {
-    PAGE * bytes.div_ceil(PAGE).max(1)
+    PAGE * bytes.div_ceil(PAGE).clamp(1, u64::MAX / PAGE.as_u64())
 }
 
 /// The ranges of one process, by address.

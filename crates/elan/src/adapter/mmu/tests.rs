@@ -229,3 +229,21 @@ fn beyond_the_addresses() {
         );
     }
 }
+
+/// Also those that whole pages would take beyond the largest number.
+#[test]
+fn a_range_longer_than_the_heap_has_no_room() {
+    let all = Bytes::new(u64::from(HEAP_END.as_u32() - HEAP.as_u32()));
+    for beyond in [
+        all.as_u64() + 1,
+        1 << 63,
+        u64::MAX - 8192,
+        u64::MAX - 1,
+        u64::MAX,
+    ] {
+        let mut mmu = AddressSpace::default();
+        let length = Bytes::new(beyond);
+        let mapped = mmu.map(HEAP, length, Placement::Main, Permissions::ALL, None);
+        assert_eq!(mapped, Err(all), "{beyond}");
+    }
+}

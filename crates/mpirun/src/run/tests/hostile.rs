@@ -4,8 +4,8 @@
 //! | variable | meaning | default |
 //! |---|---|---|
 //! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
-//! | `ELANITE_FUZZ_SECONDS` | no case begins after this many seconds | 3 |
-//! | `ELANITE_FUZZ_CASES` | at most this many cases | no limit |
+//! | `ELANITE_FUZZ_CASES` | how many cases | 200 |
+//! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
 //! A share of the ranks gives nonsense seldom or never, so that runs come far; what such ranks give is legal, and no program.
 
@@ -22,8 +22,11 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// How long a run may go on after it has been cancelled.
-const LONG: Duration = Duration::from_secs(30);
+/// The cases of every run of the tests: a few seconds on a slow core.
+const CASES: u64 = 200;
+
+/// A run that goes on for so long after it has been cancelled hangs, also on a host that runs much else.
+const LONG: Duration = Duration::from_secs(300);
 
 /// When a run is cancelled: its ranks may wait for each other, or for nothing.
 const SOON: Duration = Duration::from_millis(150);
@@ -291,8 +294,10 @@ fn variable(name: &str) -> Option<u64> {
 #[test]
 fn whatever_ranks_do_the_run_ends() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
-    let patience = Duration::from_secs(variable("ELANITE_FUZZ_SECONDS").unwrap_or(3));
-    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(u64::MAX);
+    let seconds = variable("ELANITE_FUZZ_SECONDS").map(Duration::from_secs);
+    let usual = if seconds.is_some() { u64::MAX } else { CASES };
+    let most = variable("ELANITE_FUZZ_CASES").unwrap_or(usual);
+    let patience = seconds.unwrap_or(Duration::MAX);
     let start = Instant::now();
     let mut tally: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
     for seed in (first..).take(usize::try_from(most).unwrap_or(usize::MAX)) {
