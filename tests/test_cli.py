@@ -90,10 +90,11 @@ def test_the_library_and_the_help_import_nothing_heavy() -> None:
     assert ended.stdout.strip() == "[]"
 
 
-def test_version_has_the_model_revision(elanite: Run) -> None:
+def test_version_has_the_model_revision_and_the_build(elanite: Run) -> None:
     ended = elanite("--version")
     assert ended.code == 0
-    assert re.fullmatch(r"elanite \d+\.\d+\.\d+ \(model revision [1-9][0-9]*\)\n", ended.out)
+    named = r"model revision [1-9][0-9]*, engine [0-9a-f]{12}, commit ([0-9a-f]{12}( with changes)?|unknown)"
+    assert re.fullmatch(rf"elanite \d+\.\d+\.\d+ \({named}\)\n", ended.out)
 
 
 @pytest.mark.parametrize(

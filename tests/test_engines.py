@@ -151,6 +151,12 @@ def test_workers_with_another_model_refuse(tmp_path: Path) -> None:
     assert not list((tmp_path / "store").glob("*"))
 
 
+def test_workers_with_another_engine_refuse(tmp_path: Path) -> None:
+    with Changed(engine="f" * 32) as pool, pytest.raises(EngineError, match="compiled from different sources"):
+        campaigns.run([small()], Store(tmp_path / "store"), 2, executor=pool)
+    assert not list((tmp_path / "store").glob("*"))
+
+
 class Deadly(Executor):
     """An engine one of whose points kills its worker, after what comes before it in its batch is done."""
 

@@ -16,7 +16,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FILES, SMALL, Ended, command, execute
-from elanite import _core, campaign, sources
+from elanite import _core, build, campaign, sources
 from elanite.cli import main
 from elanite.plan import Plan, plan
 from elanite.shards import shard
@@ -114,7 +114,7 @@ def test_a_merge_of_contradictions_is_refused(
     assert Store(other / "store").get(identity) is not None
     ended = elanite("store", "merge", "one", "other", "--into", "both")
     assert ended.code == 1
-    assert f"one/store/{identity} and other/store/{identity} {said}" in ended.err
+    assert f"one/store/{identity} and other/store/{identity} {said}; computed by {build.here()}\n" in ended.err
     assert "nothing was merged" in ended.err
     assert not (tmp_path / "both").exists()
     ended = elanite("store", "merge", "other", "--into", "one")
@@ -126,7 +126,8 @@ def test_points_that_other_versions_wrote_agree(elanite: Run, campaign: Path, tm
     """Another series of the same content, another polars, a table with a column less: the first one stays."""
 
     def change(tables: dict[str, pl.DataFrame], data: Any) -> None:
-        data["series"], data["versions"]["polars"] = "other", "0.1"
+        data["series"] = data["point"]["series"] = "other"
+        data["versions"] |= {"polars": "0.1", "commit": "0" * 40}
         tables["links"] = tables["links"].drop("errors")
 
     copied(campaign, tmp_path / "one")
@@ -152,7 +153,7 @@ def test_verify_names_what_is_damaged(elanite: Run, campaign: Path, tmp_path: Pa
     sound = elanite("store", "verify")
     assert (sound.code, sound.out) == (0, "")
     many = len(small().points)
-    assert f"sound points: {many}; damaged folders: 0" in sound.err
+    assert f"sound points: {many}; damaged or false folders: 0" in sound.err
     ids = sorted(point.id for point in small().points)
     (out / "store" / ids[0] / "rows.parquet").write_bytes(b"PAR1")
     (out / "store" / ids[1] / "links.parquet").unlink()
@@ -169,7 +170,7 @@ def test_verify_names_what_is_damaged(elanite: Run, campaign: Path, tmp_path: Pa
         f"out/store/{ids[3]}: it has no manifest",
         f"out/store/{ids[4]}: the seal does not fit the manifest",
     ]
-    assert f"sound points: {many - 5}; damaged folders: 5" in ended.err
+    assert f"sound points: {many - 5}; damaged or false folders: 5" in ended.err
 
 
 def test_gc_removes_what_killed_campaigns_have_left(elanite: Run, campaign: Path, tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ class Records(TypedDict):
     """
 
     tables: dict[str, _Columns]
+    base: str
     digest: str
     packets: int
     events: int

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from elanite.build import Build
     from elanite.campaign import Failure, Observer
     from elanite.congestion import Matrix
     from elanite.figures import Figure
@@ -224,6 +225,11 @@ class Result:
         if manifest is None:
             raise KeyError(point.id)
         return manifest
+
+    @property
+    def builds(self) -> list[tuple[Build, int]]:
+        """The builds of the simulator that have computed the points, each with the number of its points."""
+        return self.store.builds(point.id for point in self.plan.points)
 
     def frame(self) -> pl.DataFrame:
         """Tidy rows: one per (point, metric, batch), with the parameters of the point."""

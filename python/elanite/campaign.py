@@ -1,5 +1,8 @@
 """The campaign: simulate the points that the store does not hold yet, on all cores or on an engine.
 
+A point that another build has computed counts as missing: its program was another one, even if the model revision is
+the same. It is simulated once more in a campaign, whoever has put it into the store, and replaces what is there.
+
 Points are independent and a simulation releases the interpreter, so threads are enough for one machine. With an
 executor of an engine (``engines.py``), batches of about half a minute of work run wherever the engine has a worker.
 ``driver.py`` hands the work out in both cases, and says what happens when points fail, workers die, or the user
@@ -16,11 +19,13 @@ from elanite.driver import Driver
 from elanite.errors import UsageError
 from elanite.outcome import EngineError, Failure, Observer, Outcome, Spent, State
 from elanite.shards import shard as part
+from elanite.store import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
+    from elanite.build import Build
     from elanite.plan import Plan, Point
     from elanite.store import Store
 
@@ -56,13 +61,20 @@ def run(
     """
     planned = _planned(plans, shard)
     outcome = Outcome(total=len(planned))
-    missing = [point for identity, (_, point) in planned.items() if store.get(identity) is None]
-    outcome.reused = len(planned) - len(missing)
+    missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
+    others = [point for point in missing if store.get(point.id) is not None]
+    outcome.others = store.builds(point.id for point in others)
     # A store that lacks nothing may be read-only.
     if missing:
-        store.prepare()
+        try:
+            store.prepare()
+        except StoreError:
+            if len(others) < len(missing):
+                raise
+            missing = []  # all are there, and cannot be replaced: who shows them names their builds
     else:
         store.clean()
+    outcome.reused = len(planned) - len(missing)
     model = CostModel.learn(store) if missing else CostModel.shipped()
     cost = {point.id: model.seconds(point) for point in missing}
     if max_cost is not None:
@@ -73,6 +85,8 @@ def run(
     if ended is not None:
         groups = [[point for point in missing if planned[point.id][0] is plan] for plan in plans]
         observer = _InOrder(observer, plans, missing, outcome, ended)
+    if missing and outcome.others:
+        observer.others(outcome.others)
     observer.start(outcome.total, outcome.reused)
     try:
         if missing:
@@ -106,6 +120,9 @@ class _InOrder(Observer):
     def start(self, total: int, done: int) -> None:
         self._observer.start(total, done)
         self._tell()
+
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        self._observer.others(builds)
 
     def point(self, point: Point, failure: Failure | None) -> None:
         self._observer.point(point, failure)

@@ -170,7 +170,10 @@ class Driver:
         """Count what a batch has simulated, and keep what its worker could not keep; returns what was not begun."""
         for identity, packed in report.records.items():
             records, times = work.unpacked(packed)
-            work.keep(self._planned[identity][1], self._store, records, times, self._cancel)
+            work.keep(self._planned[identity][1], self._store, records, times, self._cancel, report.again)
+        self._outcome.again |= report.again
+        for identity in report.again:  # a worker has replaced it
+            self._store.forget(identity)
         left = []
         for point in batch.points:
             if point.id in report.done:
@@ -192,7 +195,7 @@ class Driver:
         self._outcome.deaths += 1
         left = []
         for point in batch.points:
-            manifest = self._store.get(point.id)
+            manifest = self._store.current(point.id)
             if manifest is None:
                 left.append(point)
             else:
@@ -210,7 +213,7 @@ class Driver:
         """Look what became of the points that others have claimed; take over those that nobody claims any more."""
         free = []
         for point in list(self._elsewhere.values()):
-            if self._store.get(point.id) is not None:
+            if self._store.current(point.id) is not None:
                 del self._elsewhere[point.id]
                 self._reused(point)
                 continue

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from elanite.errors import ElaniteError, Exit
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.build import Build
     from elanite.plan import Point
 
 
@@ -43,6 +46,9 @@ class Observer:
 
     def start(self, total: int, done: int) -> None:
         """Called once: how many points there are, and how many of them are finished already."""
+
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        """Called before ``start`` if the store has points of other builds, which are simulated again."""
 
     def point(self, point: Point, failure: Failure | None) -> None:
         """Called after each point, with its failure, if any; on an engine, when the batch of the point has ended."""
@@ -86,6 +92,10 @@ class Outcome:
     simulated: int = 0
     damaged: int = 0
     """Number of damaged folders in the store that were simulated again and replaced."""
+    again: dict[str, bool] = field(default_factory=dict)
+    """Points of another build that were simulated again, and whether their results have changed."""
+    others: list[tuple[Build, int]] = field(default_factory=list)
+    """The other builds in the store when the campaign began, with the numbers of their points."""
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     spent: dict[str, Spent] = field(default_factory=dict)

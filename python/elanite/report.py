@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from elanite import _core, cover, figures, findings, frames, papers, reference, sources, vega, whole
+from elanite import build, cover, figures, findings, frames, papers, reference, sources, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -71,7 +71,8 @@ class Section:
     packets: int
     events: int
     cpu_seconds: float
-
+    renewed: int = 0
+    """Points that this build has computed."""
     same: Section | None = None
     """The section before this one that has all of its points, and so its figures."""
 
@@ -153,11 +154,14 @@ class Writer:
         The page shows these experiments ``only``, or else all experiments that have finished points.
         """
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
-        self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
+        # Points of another build may be replaced by those of this one before the next report.
+        if not build.note(self.store.builds()):
+            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
         page = self.out / "report" / "index.html"
-        note = NOTE if self.quick else ""
+        mixed = build.note(self.store.builds())
+        note = " ".join(filter(None, [NOTE if self.quick else "", f"This report has {mixed}." if mixed else ""]))
         whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note))
         board = [verdict.as_json() for verdict in found]
         whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
@@ -166,8 +170,11 @@ class Writer:
     def _section(self, name: str) -> Section | None:
         plan = planned(name, self.seed, quick=self.quick)
         points = frames.finished(plan, self.store)
-        if points and (name not in self._drawn or self._drawn[name].finished != len(points)):
-            self._drawn[name] = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
+        renewed = sum(self.store.current(point.id) is not None for point in points)
+        before = self._drawn.get(name)
+        if points and (before is None or (before.finished, before.renewed) != (len(points), renewed)):
+            shown = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
+            self._drawn[name] = replace(shown, renewed=renewed)
         return self._drawn.get(name)
 
 
@@ -254,8 +261,7 @@ def render(
         first_seed=FIRST_SEED,
         date=datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
         versions={
-            "Elanite": _core.VERSION,
-            "model revision": _core.MODEL_REVISION,
+            **build.here().facts(),
             "Python": platform.python_version(),
             "Altair": version("altair"),
             "Polars": version("polars"),

@@ -61,7 +61,7 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
         if quick and not decided:
             continue
         plan = planned(name, seed, quick=quick)
-        missing = {point.id: point for point in plan.points if store.get(point.id) is None}
+        missing = {point.id: point for point in plan.points if store.current(point.id) is None}
         found.append(Part(plan, len(missing), model.total(missing.values()), decided))
     return sorted(found, key=lambda part: (not part.claims, part.seconds))
 

@@ -11,7 +11,8 @@ Every point is claimed in the store before it is simulated. A point that somebod
 Where a worker sees the *sign* of the campaign (a file beside the store, see ``Sign``), the worker shares the file
 system with the campaign: it keeps every point in the store at once, so that its death loses only the point under way,
 and it stops when the sign says so. A worker that sees no sign returns the tables of the points as Arrow files, and the
-campaign keeps them. A worker with another version of the model refuses, since its results would be others.
+campaign keeps them. A worker with another revision of the model, or another engine, refuses, since its results may be
+others.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
+from elanite.build import DIGITS
 from elanite.errors import ElaniteError, Exit, RunError
 from elanite.plan import Point
 from elanite.store import TABLES, Store, StoreError, frame
@@ -62,6 +64,8 @@ class Report:
     """Points that the store had got in the meantime."""
     elsewhere: list[str] = field(default_factory=list)
     """Points that another process has claimed."""
+    again: dict[str, bool] = field(default_factory=dict)
+    """Points of another build in the store that were simulated again, and whether their results have changed."""
     failed: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Message and exit code of the points that did not finish."""
     refused: str = ""
@@ -123,6 +127,7 @@ def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> st
     return json.dumps(
         {
             "revision": _core.MODEL_REVISION,
+            "engine": _core.ENGINE,
             "store": store.address,
             "sign": str(sign.path) if sign.path else None,
             "attempt": attempt,
@@ -139,6 +144,13 @@ def simulate(batch: str) -> str:
         report.refused = (
             f"{report.worker} has revision {_core.MODEL_REVISION} of the model, and the campaign has revision"
             f" {task['revision']}: install the same version of Elanite for the workers"
+        )
+        return report.text()
+    if task["engine"] != _core.ENGINE:
+        report.refused = (
+            f"{report.worker} has engine {_core.ENGINE[:DIGITS]}, and the campaign has engine"
+            f" {task['engine'][:DIGITS]}: their simulators were compiled from different sources, although the model"
+            " revision is the same; install the same build of Elanite for the workers"
         )
         return report.text()
     sign = Path(task["sign"]) if task["sign"] else None
@@ -183,14 +195,14 @@ def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Repo
         report.records[point.id] = _packed(records) | {"times": times}
         report.done[point.id] = times["cpu_seconds"]
         return
-    claim = None if store.get(point.id) else store.claim(point.id, LEASE)
+    claim = None if store.current(point.id) else store.claim(point.id, LEASE)
     if claim is None:
-        found = store.get(point.id) is not None
+        found = store.current(point.id) is not None
         (report.reused if found else report.elsewhere).append(point.id)
         return
     with claim:
         records, times = _records(point, cancel)
-        keep(point, store, records, times, cancel)
+        keep(point, store, records, times, cancel, report.again)
     report.done[point.id] = times["cpu_seconds"]
 
 
@@ -206,8 +218,21 @@ def _records(point: Point, cancel: _core.Cancel) -> tuple[Records, dict[str, Any
     }
 
 
-def keep(point: Point, store: Store, records: Records, times: dict[str, Any], cancel: _core.Cancel) -> None:
-    """Keep the results of a point. Raises ``StoreError`` if the store does not take them."""
+def keep(
+    point: Point,
+    store: Store,
+    records: Records,
+    times: dict[str, Any],
+    cancel: _core.Cancel,
+    again: dict[str, bool],
+) -> None:
+    """Keep the results of a point. Raises ``StoreError`` if the store does not take them.
+
+    If the store has had the point of another build, ``again`` gets the point, and whether the results differ.
+    """
+    before = store.get(point.id)
+    if before is not None and not before.mine:
+        again[point.id] = before["digest"] != records["digest"]
     try:
         store.put(point, records, times)
     except KeyboardInterrupt:

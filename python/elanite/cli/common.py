@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elanite.sources import Kind
+    from elanite.store import Store
 
 OUT = Path("out")
 
@@ -239,9 +240,26 @@ def data(text: str) -> None:
 
 
 def about_version(wanted: bool) -> None:
-    """Print the versions of the package and of the model, and leave."""
+    """Print the version, the model revision and the build, and leave."""
     if wanted:
-        from elanite import _core
+        from elanite import build
 
-        data(f"elanite {_core.VERSION} (model revision {_core.MODEL_REVISION})")
+        data(str(build.here()))
+        warn_if_stale()
         raise typer.Exit
+
+
+def say_builds(store: Store) -> None:
+    """Name the builds of the points that were read from a store, unless this build has computed all of them."""
+    from elanite import build
+
+    if note := build.note(store.builds()):
+        say(f"warning: {note}; elanite run and elanite reproduce simulate points of other builds again")
+
+
+def warn_if_stale() -> None:
+    """Warn that the sources of the checkout have changed since the simulator was compiled."""
+    from elanite import build
+
+    if build.stale():
+        complain(f"warning: {build.STALE}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, table
+from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def congestion(
         which = f" whose identity starts with {' or '.join(point)}" if point else ""
         command = planned.command(out=None if out == OUT else str(out))
         raise UsageError(f"{experiment} has no finished points{which} in {out}; run: {command}")
+    say_builds(result.store)
     if format_ is Format.TABLE:
         for each in result.points:
             heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"

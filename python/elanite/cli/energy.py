@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, table
+from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def energy(
         if not points:
             command = planned.command(out=None if out == OUT else str(out))
             raise UsageError(f"{experiment} has no finished points in {out}; run: {command}")
+        say_builds(store)
         for one in points:
             heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
             found.append((heading, identity(one), of_point(one, store, parameters)))

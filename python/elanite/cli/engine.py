@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite.cli.common import OUT
+from elanite.cli.common import OUT, warn_if_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,13 +32,14 @@ def campaign_on(
     What experiments took is told at the end, or by ``ended``, which is as ``campaign.run`` has it.
     """
     from elanite import campaign, engines
-    from elanite.cli.progress import deaths, observer, summary
+    from elanite.cli.progress import deaths, observer, renewed, summary
     from elanite.errors import UsageError
 
     if executor == "threads" and workers is not None:
         raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
     if executor != "threads" and jobs is not None:
         raise UsageError(f"--jobs is for threads; for --executor {executor} it is --workers")
+    warn_if_stale()
     folder = Path(out) if out else OUT
     with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, folder) as engine:
         outcome = campaign.run(
@@ -55,6 +56,7 @@ def campaign_on(
     if ended is None:
         summary(outcome)
     deaths(outcome)
+    renewed(outcome)
     return outcome
 
 

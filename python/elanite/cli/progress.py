@@ -15,8 +15,11 @@ from elanite.cli.common import complain, console, quiet, say
 from elanite.text import brief, counted, duration
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.progress import Progress, TaskID
 
+    from elanite.build import Build
     from elanite.campaign import Failure, Outcome, Spent, State
     from elanite.plan import Point
 
@@ -58,6 +61,10 @@ class Lines(Observer):
             self._last = now
             say(f"{self._done} of {self._total} points, {progress(state)}")
 
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        """Say which points are simulated again."""
+        say(_others(builds))
+
 
 class Bar(Observer):
     """A progress bar. It measures processor seconds, not points."""
@@ -79,6 +86,10 @@ class Bar(Observer):
         self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console(error=True))
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
+
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        """Say which points are simulated again."""
+        say(_others(builds))
 
     def point(self, point: Point, failure: Failure | None) -> None:
         """Print failures at once."""
@@ -128,6 +139,28 @@ def deaths(outcome: Outcome) -> None:
 def _opening(total: int, done: int) -> str:
     points = counted(total, "point")
     return f"{points}, {done} already done" if done else points
+
+
+def _others(builds: Sequence[tuple[Build, int]]) -> str:
+    """Which points of other builds are simulated again."""
+    names = "; ".join(str(build) for build, _ in builds)
+    many = counted(sum(number for _, number in builds), "point")
+    return f"simulating {many} of another build again: {names}"
+
+
+def renewed(outcome: Outcome) -> None:
+    """Say what became of the points of other builds."""
+    if not outcome.again:
+        return
+    changed = sum(outcome.again.values())
+    many = counted(len(outcome.again), "point")
+    if changed:
+        complain(
+            f"warning: {many} of another build with the same model revision simulated again: {changed} differ; the"
+            " store has the new results. A change of the model that changes results raises MODEL_REVISION"
+        )
+    else:
+        say(f"{many} of another build simulated again: all results are the same")
 
 
 def _failure(point: Point, failure: Failure) -> str:

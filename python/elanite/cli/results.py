@@ -36,6 +36,7 @@ from elanite.cli.common import (
     complete_experiments,
     opened,
     say,
+    say_builds,
 )
 from elanite.cli.engine import campaign_on, words_of
 from elanite.errors import ConfigError
@@ -215,6 +216,7 @@ def run(
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
+    say_builds(result.store)
     if result.points:
         from elanite.pages import files
 
@@ -258,13 +260,17 @@ def claims(
     "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
     `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
     """
-    from elanite.claims import failed, scoreboard
+    from elanite.claims import failed
+    from elanite.claims import verdicts as judged_of
     from elanite.cli import output
     from elanite.errors import UsageError
+    from elanite.store import Store
 
     if not out.is_dir() and out != OUT:
         raise UsageError(f"there is no folder {out}; name the folder that was given to `elanite reproduce --out`")
-    verdicts = output.named(scoreboard(out, seed, quick=quick), only)
+    store = Store(out / "store")
+    verdicts = output.named(judged_of(store, seed, quick=quick), only)
+    say_builds(store)
     judged = any(verdict.judged for verdict in verdicts)
     if missed:
         verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
@@ -312,6 +318,7 @@ def report(
         if machine or set_:
             raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
         page, _ = write(out, store, seed, quick=quick)
+        say_builds(store)
         say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
         if open_:
             opened(page)
@@ -330,6 +337,7 @@ def report(
         say(f"report: {page}")
         if open_:
             opened(page)
+    say_builds(store)
 
 
 def words_of_choice(

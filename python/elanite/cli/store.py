@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from enum import StrEnum
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, console, data, hushed, say, table
+from elanite.cli.common import OUT, Jobs, console, data, hushed, say, table, warn_if_stale
 
 if TYPE_CHECKING:
     from elanite.store import Store
@@ -20,7 +21,8 @@ HELP = """Look after stores of finished points.
 \b
 Examples:
   elanite store list                            points by experiment, and what is under way
-  elanite store verify --store results          read every byte; exit code 1 if something is damaged
+  elanite store verify --store results          check every point; exit code 1 if something is wrong
+  elanite store verify --again 1%               and simulate a hundredth of the points again
   elanite store gc --outdated                   remove what killed runs and older models have left
   elanite store merge out-1 out-2 --into out    one store of several
   elanite store export points.parquet           all points as one table
@@ -81,6 +83,7 @@ def list_(
     """
     from dataclasses import asdict
 
+    from elanite import build
     from elanite.store import upkeep
 
     found = upkeep.listing(opened(store))
@@ -99,6 +102,8 @@ def list_(
             f"{group.packets:,}",
         )
     console().print(shown)
+    if note := build.note(found.builds):
+        say(note)
     for identity, holder in found.claims:
         say(f"{identity} is claimed by {holder}")
     if found.unfinished:
@@ -109,25 +114,76 @@ def list_(
 
 @store_app.command()
 @hushed
-def verify(store: At = DEFAULT) -> None:
-    """Compare every file of a store with its checksum.
+def verify(
+    store: At = DEFAULT,
+    again: Annotated[
+        str | None,
+        typer.Option("--again", metavar="N|P%", help="Simulate N points, or P% of all, again and compare the results."),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed chooses other points.")] = 1,
+    jobs: Jobs = None,
+) -> None:
+    """Compare every file of a store with its checksum, points with their identities, and tables with their digests.
 
     \b
-    Example:
+    Examples:
       elanite store verify --store results
+      elanite store verify --again 1%
 
-    The command names damaged folders, with the reasons, and ends with exit code 1 if there is one. The next campaign
-    that needs such a point simulates it again.
+    The command names folders that are damaged, and folders that are not the results that they claim to be, with the
+    reasons. It ends with exit code 1 if there is one. The next campaign that needs a damaged point simulates it again;
+    remove the other folders. The last lines name the builds that have computed the points.
+
+    Anyone who changes a point can compute checksums and digests. Only --again finds a point that was changed with the
+    means of the simulator: it simulates points again and compares all of their results.
     """
+    from elanite import build
     from elanite.store import upkeep
 
     found = opened(store)
-    sound, damaged = upkeep.verify(found)
-    for identity, reason in damaged:
+    verified = upkeep.verify(found)
+    for identity, reason in verified.wrong:
         data(f"{found.place.name}/{identity}: {reason}")
-    say(f"sound points: {sound:,}; damaged folders: {len(damaged):,}")
-    if damaged:
+    say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
+    for reason, many in verified.unconfirmed.items():
+        say(f"not confirmed, only compared with their checksums: {many:,}; {reason}")
+    if note := build.note(verified.builds):
+        say(note)
+    differing = _again(found, verified.sound, again, seed, jobs) if again is not None else []
+    for identity, reason in differing:
+        data(f"{found.place.name}/{identity}: {reason}")
+    if verified.wrong or differing:
         raise typer.Exit(1)
+
+
+def _again(store: Store, sound: list[str], wanted: str, seed: int, jobs: int | None) -> list[tuple[str, str]]:
+    """Simulate a sample of the sound points of a store again; returns those that differ, with the reasons."""
+    from elanite.campaign import cores
+    from elanite.store import checks
+
+    chosen = checks.sample(sound, number(wanted, len(sound)), seed)
+    warn_if_stale()
+    say(f"simulating again: {len(chosen):,} of {len(sound):,} points")
+    compared = checks.again(store.place, chosen, jobs or cores())
+    say(f"simulated again: {compared.points:,}; with other results: {len(compared.differing):,}")
+    return compared.differing
+
+
+def number(wanted: str, all_: int) -> int:
+    """The number of points that ``--again`` asks for: a count, or a percentage of all, rounded up."""
+    from elanite.errors import UsageError
+
+    text = wanted.strip()
+    try:
+        if text.endswith("%"):
+            percent = float(text[:-1])
+            if 0 < percent <= 100:
+                return math.ceil(all_ * percent / 100)
+        elif (count := int(text)) > 0:
+            return min(count, all_)
+    except ValueError:
+        pass
+    raise UsageError(f"--again: `{wanted}` is neither a number of points nor a percentage such as 1% or 100%")
 
 
 @store_app.command()
@@ -199,7 +255,8 @@ def merge(
       elanite store merge s3://bucket/store --into out
 
     Points are copied byte for byte. Stores whose points contradict each other are refused, and nothing is copied; the
-    message names both folders. Damaged folders are named and not copied, and the exit code is then 1.
+    message names both folders and their builds. So are stores with points that are not the results that they claim to
+    be (see `elanite store verify`). Damaged folders are named and not copied, and the exit code is then 1.
     """
     from elanite.store import upkeep
 
@@ -229,9 +286,13 @@ def export(
       duckdb -c "select experiment, metric, avg(value) from 'points.parquet' group by all"
 
     The file is tidy: one row per point, metric and batch, with the parameters of the point, its machine, the model
-    revision and the processor time. A parameter that a point does not have is null.
+    revision, the engine (the fingerprint of the simulator) and the processor time. A parameter that a point does not
+    have is null.
     """
+    from elanite import build
     from elanite.store.export import export as write
 
-    points, rows = write(opened(store), file, table_)
+    points, rows, builds = write(opened(store), file, table_)
+    if note := build.note(builds):
+        say(f"warning: {note}")
     say(f"{shlex.quote(str(file))}: {points:,} points, {rows:,} rows")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core
+from elanite import build
 from elanite.store.errors import DamagedError
 
 if TYPE_CHECKING:
@@ -57,19 +57,51 @@ class Manifest:
         found = self.data.get("random")
         return found if isinstance(found, bool) else None
 
+    @property
+    def mine(self) -> bool:
+        """Whether a simulator with the sources of this one has computed the point."""
+        return build.mine(self.data["versions"])
+
+    @property
+    def build(self) -> build.Build:
+        """The build that has computed the point. Older manifests name no engine and no commit."""
+        return build.Build.of(self.data["versions"])
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A finished point with the bytes of its files."""
+
+    manifest: Manifest
+    text: bytes
+    """The manifest as it stands in its file."""
+    tables: dict[str, bytes]
+    """The tables by the names of their files."""
+
 
 def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
     """The manifest of a finished point; ``tables`` says whether the checksums of the tables are compared, too.
 
     Raises ``DamagedError`` with the reason if the folder is no point, and ``UnreadableError``.
     """
-    data = read(place, identity, LAYOUT, UNSEALED, tables=tables)
+    return _point(identity, read(place, identity, LAYOUT, UNSEALED, tables=tables))
+
+
+def whole(place: Place, identity: str) -> Whole:
+    """A finished point with all of its bytes; raises as ``point``."""
+    text, data, tables = _load(place, identity, LAYOUT, UNSEALED, tables=True)
+    return Whole(_point(identity, data), text, tables)
+
+
+def _point(identity: str, data: dict[str, Any]) -> Manifest:
     if data["id"] != identity:
         raise DamagedError(f"it says that it is the point {data['id']}")
     if "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
         raise DamagedError("it is no point")
     if not isinstance(data["times"].get("cpu_seconds"), int | float):
         raise DamagedError("its processor time is no number")
+    if not (isinstance(data["versions"], dict) and isinstance(data["versions"].get("model"), int)):
+        raise DamagedError("its model revision is no number")
     return Manifest(data)
 
 
@@ -78,8 +110,16 @@ def read(place: Place, identity: str, layout: int, unsealed: int, *, tables: boo
 
     Folders of the layout ``unsealed`` have no seal.
     """
+    return _load(place, identity, layout, unsealed, tables=tables)[1]
+
+
+def _load(
+    place: Place, identity: str, layout: int, unsealed: int, *, tables: bool
+) -> tuple[bytes, dict[str, Any], dict[str, bytes]]:
+    """The text of a manifest, its data, and the bytes of the tables if these are compared with their checksums."""
     try:
-        data = json.loads(place.load(f"{identity}/{MANIFEST}"))
+        text = place.load(f"{identity}/{MANIFEST}")
+        data = json.loads(text)
     except FileNotFoundError:
         raise DamagedError("it has no manifest") from None
     except (ValueError, RecursionError):
@@ -91,15 +131,15 @@ def read(place: Place, identity: str, layout: int, unsealed: int, *, tables: boo
             raise DamagedError("the seal does not fit the manifest")
         if not (isinstance(data["files"], dict) and isinstance(data["times"], dict) and isinstance(data["id"], str)):
             raise DamagedError("its manifest has values of wrong types")
-        if tables:
-            _compare(place, identity, data["files"])
+        held = _compared(place, identity, data["files"]) if tables else {}
     except (AttributeError, KeyError, TypeError, RecursionError):
         raise DamagedError("its manifest is incomplete") from None
-    found: dict[str, Any] = data
-    return found
+    return text, data, held
 
 
-def _compare(place: Place, identity: str, sums: Mapping[str, object]) -> None:
+def _compared(place: Place, identity: str, sums: Mapping[str, object]) -> dict[str, bytes]:
+    """The tables of a folder, compared with their checksums."""
+    held = {}
     for name in sums:
         if not name.endswith(".parquet") or "/" in name:
             raise DamagedError(f"its manifest names {name}, which is no table of the folder")
@@ -109,6 +149,8 @@ def _compare(place: Place, identity: str, sums: Mapping[str, object]) -> None:
             raise DamagedError(f"{name} is missing")
         if hashlib.sha256(data).hexdigest() != sums[name]:
             raise DamagedError(f"{name} differs from its checksum")
+        held[name] = data
+    return held
 
 
 def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> dict[str, bytes]:
@@ -126,14 +168,9 @@ def encode(table: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def versions() -> dict[str, str | int]:
-    """The versions of the programs that write a folder."""
-    return {
-        "elanite": _core.VERSION,
-        "model": _core.MODEL_REVISION,
-        "python": platform.python_version(),
-        "polars": version("polars"),
-    }
+def versions() -> dict[str, str | int | bool]:
+    """The build that writes a folder, and the versions of Python and polars."""
+    return {**build.here().versions(), "python": platform.python_version(), "polars": version("polars")}
 
 
 def _seal(data: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.build import grouped
 from elanite.store import claims, manifest
 from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite._core import Records
+    from elanite.build import Build
     from elanite.plan import Point
     from elanite.store.claims import Claim
     from elanite.store.places import Place
@@ -84,13 +86,13 @@ class Store:
         return partial
 
     def claim(self, identity: str, seconds: float = claims.SECONDS) -> Claim | None:
-        """The right to simulate a point; None if somebody living has it, or if the point has been finished meanwhile.
+        """The right to simulate a point; None if somebody living has it, or if this build has finished it meanwhile.
 
         The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in
         the context it is renewed in time. Raises ``StoreError`` if the place cannot be written.
         """
         claim = claims.claim(self.place, identity, seconds)
-        if claim is not None and self.get(identity) is not None:
+        if claim is not None and self.current(identity) is not None:
             claim.release()
             return None
         return claim
@@ -110,6 +112,30 @@ class Store:
             except DamagedError:
                 return None
         return self._known[identity]
+
+    def current(self, identity: str) -> Manifest | None:
+        """The manifest of a finished point that this build has computed; None if there is none, or another build's.
+
+        Another process may have replaced a point of another build in the meantime: such a folder is read again. Raises
+        as ``get``.
+        """
+        known = self._known.get(identity)
+        if known is not None and not known.mine:
+            del self._known[identity]
+        found = self.get(identity)
+        return found if found is not None and found.mine else None
+
+    def forget(self, identity: str) -> None:
+        """Read the manifest of a point anew when it is needed: another process has replaced the point."""
+        self._known.pop(identity, None)
+
+    def builds(self, identities: Iterable[str] | None = None) -> list[tuple[Build, int]]:
+        """The builds that have computed points, each with the number of its points, the most first.
+
+        Points are those given, as far as they are finished, or all that this object has read so far.
+        """
+        known = self._known.values() if identities is None else [self.get(identity) for identity in identities]
+        return grouped(found.build for found in known if found is not None)
 
     def damaged(self, identity: str) -> bool:
         """Whether there is something of a point, and it is incomplete; ``put`` replaces it.
@@ -146,12 +172,14 @@ class Store:
             "series": point.series,
             "parameters": point.parameters,
             "seed": point.seed,
+            "base": records["base"],
             "digest": records["digest"],
             "packets": records["packets"],
             "events": records["events"],
             "simulated_ps": records["simulated_ps"],
             "random": records.get("random"),  # workers of older versions do not report it
             "peak_memory_bytes": records["peak_memory_bytes"],
+            "heights": {},
             "files": {},
             "versions": manifest.versions(),
             "point": json.loads(point.json),
@@ -161,7 +189,12 @@ class Store:
         tables = {
             name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
         }
-        self.add(point.id, manifest.seal(tables, data))
+        data["heights"] = {name: table.height for name, table in tables.items()}
+        files = manifest.seal(tables, data)
+        # A point of another build gives way to that of this one: both may have the same results, and then only the
+        # build is renewed.
+        if not self.place.keep(point.id, files) and self.current(point.id) is None:
+            self.place.replace(point.id, files)
         self._known[point.id] = Manifest(data)
         return self._known[point.id]
 

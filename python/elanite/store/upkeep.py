@@ -1,10 +1,13 @@
 """Upkeep of stores: what is in one, what is damaged, what nobody needs, and several stores as one.
 
 Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator counted the same and
-every table has the same values: their times may differ, and so may names of series and versions of Python. Folders
-that do not agree are a conflict. Points of equal identity cannot differ unless a simulator was changed and the model
-revision was not, or a disk has failed in a way that no checksum shows. So nothing is copied, and both places are
-named.
+every table has the same values: their times may differ, and so may names of series, commits and versions of Python.
+Folders that do not agree are a conflict. Points of equal identity cannot differ unless a simulator was changed and the
+model revision was not, or a disk has failed in a way that no checksum shows. So nothing is copied, and both places are
+named with their builds.
+
+What a merge takes is verified (``checks``). A folder with a wrong checksum is left out: damage is an accident. A folder
+that is sealed and is not the result that it claims to be is none, and then nothing is copied either.
 """
 
 from __future__ import annotations
@@ -13,15 +16,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
+from elanite.build import grouped
 from elanite.errors import ElaniteError
-from elanite.store import claims, manifest
+from elanite.store import checks, claims, manifest
 from elanite.store.errors import DamagedError
 from elanite.store.manifest import MANIFEST
 from elanite.store.places import PARTIAL, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from elanite.build import Build
     from elanite.store.manifest import Manifest
     from elanite.store.points import Store
 
@@ -40,8 +45,22 @@ class ConflictError(ElaniteError):
         more = f"\n  and {len(conflicts) - 10} more" if len(conflicts) > 10 else ""
         super().__init__(
             f"the stores contradict each other, and nothing was merged:\n{shown}{more}\n"
-            "  Such points were simulated by different programs. Find out by which (`versions` in manifest.json), and"
-            " remove the wrong folders."
+            "  Different programs have computed such points. Simulate them again with one build, or remove the folders"
+            " of the wrong one."
+        )
+
+
+class FalseError(ElaniteError):
+    """Points that are not the results that they claim to be."""
+
+    def __init__(self, folders: Sequence[tuple[str, str]]) -> None:
+        shown = "\n".join(f"  {folder}: {reason}" for folder, reason in folders[:10])
+        more = f"\n  and {len(folders) - 10} more" if len(folders) > 10 else ""
+        super().__init__(
+            f"{len(folders)} of the points are not the results that they claim to be, and nothing was merged:\n"
+            f"{shown}{more}\n"
+            "  Their checksums hold: they were changed by a program. `elanite store verify` names all such folders;"
+            " remove them, or ask where the store is from."
         )
 
 
@@ -67,6 +86,8 @@ class Listing:
     """Folders that processes are writing, or were writing when they died."""
     claims: list[tuple[str, str]]
     """Points that are claimed, and by whom."""
+    builds: list[tuple[Build, int]]
+    """The builds that have computed the points, with the numbers of their points."""
 
 
 @dataclass
@@ -83,6 +104,7 @@ class Merged:
 def listing(store: Store) -> Listing:
     """The points by experiment and model revision, and what is unfinished. Tables are not read."""
     groups: dict[tuple[str, int], Group] = {}
+    builds = []
     damaged = 0
     for identity in store.identities():
         try:
@@ -92,6 +114,7 @@ def listing(store: Store) -> Listing:
             damaged += 1
             continue
         group = groups.setdefault(key, Group(*key))
+        builds.append(found.build)
         group.points += 1
         group.cpu_seconds += found.cpu_seconds
         group.packets += int(found["packets"])
@@ -105,19 +128,37 @@ def listing(store: Store) -> Listing:
                 continue  # released meanwhile
             held.append((name.removeprefix(claims.CLAIM), holder.known if holder else "somebody"))
     unfinished = [name for name in names if name.startswith(PARTIAL)]
-    return Listing([groups[key] for key in sorted(groups)], damaged, unfinished, held)
+    return Listing([groups[key] for key in sorted(groups)], damaged, unfinished, held, grouped(builds))
 
 
-def verify(store: Store) -> tuple[int, list[tuple[str, str]]]:
-    """The number of sound points, and the damaged folders with the reasons. Every byte is read."""
-    sound, damaged = 0, []
-    for identity in walk(store.place):
-        try:
-            manifest.point(store.place, identity)
-            sound += 1
-        except DamagedError as reason:
-            damaged.append((identity, str(reason)))
-    return sound, damaged
+@dataclass
+class Verified:
+    """What a verification has found."""
+
+    sound: list[str] = field(default_factory=list)
+    """Points with nothing wrong, those that are unconfirmed included."""
+    wrong: list[tuple[str, str]] = field(default_factory=list)
+    """Folders that are damaged, or not the results that they claim to be, with the reasons."""
+    unconfirmed: dict[str, int] = field(default_factory=dict)
+    """Why identities or digests could not be computed again, with the numbers of points."""
+    builds: list[tuple[Build, int]] = field(default_factory=list)
+    """The builds that have computed the sound points."""
+
+
+def verify(store: Store) -> Verified:
+    """Compare every byte of a store with its checksum, identities with contents, and digests with tables."""
+    found = Verified()
+    builds = []
+    for one in checks.checked(store.place, walk(store.place)):
+        if one.reason or one.manifest is None:
+            found.wrong.append((one.identity, one.reason))
+            continue
+        found.sound.append(one.identity)
+        builds.append(one.manifest.build)
+        if one.unconfirmed:
+            found.unconfirmed[one.unconfirmed] = found.unconfirmed.get(one.unconfirmed, 0) + 1
+    found.builds = grouped(builds)
+    return found
 
 
 def outdated(store: Store) -> list[str]:
@@ -142,7 +183,10 @@ def _chosen(store: Store, condition: Callable[[Manifest], bool]) -> list[str]:
 
 
 def merge(stores: Sequence[Store], into: Store) -> Merged:
-    """Copy all sound points of several stores into one. Raises ``ConflictError`` before anything is copied."""
+    """Copy all sound points of several stores into one.
+
+    Raises ``ConflictError`` or ``FalseError`` before anything is copied.
+    """
     merged = Merged()
     taken: dict[str, tuple[Store, Said]] = {}
     conflicts: list[str] = []
@@ -153,7 +197,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             except DamagedError as reason:
                 merged.damaged.append((f"{store.place.name}/{identity}", str(reason)))
                 continue
-            said = {key: found.data.get(key) for key in ("seal", "files", *_COUNTED)}
+            said = {key: found.data.get(key) for key in ("seal", "files", *_COUNTED)} | {"build": found.build}
             if identity not in taken:
                 taken[identity] = store, said
                 continue
@@ -161,9 +205,12 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             other, before = taken[identity]
             if difference := _difference(identity, (other, before), (store, said)):
                 folders = f"{other.place.name}/{identity} and {store.place.name}/{identity}"
-                conflicts.append(f"{folders} differ in {difference}")
+                by = " and ".join(dict.fromkeys([str(before["build"]), str(said["build"])]))
+                conflicts.append(f"{folders} differ in {difference}; computed by {by}")
     if conflicts:
         raise ConflictError(conflicts)
+    if false := [lie for store in stores if store is not into for lie in _false(store, taken)]:
+        raise FalseError(false)
     into.place.prepare()
     for identity, (store, said) in taken.items():
         if store is not into:
@@ -174,6 +221,13 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
     replaced = {f"{into.place.name}/{identity}" for identity in taken}
     merged.damaged = [(folder, reason) for folder, reason in merged.damaged if folder not in replaced]
     return merged
+
+
+def _false(store: Store, taken: Mapping[str, tuple[Store, Said]]) -> list[tuple[str, str]]:
+    """The points to be copied from a store that are not the results that they claim to be, with the reasons."""
+    own = [identity for identity, (holder, _) in taken.items() if holder is store]
+    found = checks.checked(store.place, own)
+    return [(f"{store.place.name}/{one.identity}", one.reason) for one in found if one.reason]
 
 
 def _difference(identity: str, one: tuple[Store, Said], other: tuple[Store, Said]) -> str:

@@ -1,0 +1,321 @@
+"""Checks of finished points beyond their checksums: whether a folder is the result that it claims to be.
+
+A seal shows damage, and anyone can make one. So three statements of a manifest are derived again:
+
+- **The identity** is computed from ``point``, the content that was simulated. Parameters, series and seed, by which
+  figures find the point, must be those of the content, too.
+- **The digest** is computed from the tables: the simulator takes it of all packets (``base``) and of every table. It
+  covers what was measured and counted. It does not cover what follows from other columns: units, names of links and
+  switches, and the sums of switches.
+- ``again`` simulates a sample of points, and compares digests and all tables.
+
+The first two find tables that were edited, taken from another point or lost on the way, and points that were renamed.
+They do not find somebody who computes the digest as the simulator does: only ``again`` does. Points of another model
+revision have other rules, and are left out, as are digests of points that were written before manifests had a
+``base``: both are counted as *unconfirmed*.
+
+Many points are checked at a time, because polars and the simulator take small tables together in a fraction of the
+time that they need for each of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import struct
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import ElaniteError
+from elanite.store import manifest
+from elanite.store.errors import DamagedError
+from elanite.store.tables import TABLES, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    import polars as pl
+
+    from elanite.store.manifest import Manifest, Whole
+    from elanite.store.places import Place
+
+AT_ONCE = 256
+"""How many points are checked at a time."""
+
+_ON = "on"
+"""The parameter that names the machine of a point among several; it is no part of the content."""
+
+
+@dataclass
+class Checked:
+    """A folder, and the outcome of its checks."""
+
+    identity: str
+    manifest: Manifest | None = None
+    """None if the folder is damaged."""
+    damage: str = ""
+    """Why the checksums do not hold."""
+    contradiction: str = ""
+    """Why the folder is not the result that it claims to be, although its checksums hold."""
+    unconfirmed: str = ""
+    """Why identity or digest could not be computed again."""
+
+    @property
+    def reason(self) -> str:
+        """What is wrong; empty if the folder is sound."""
+        return self.damage or self.contradiction
+
+
+def checked(place: Place, identities: Iterable[str]) -> Iterator[Checked]:
+    """Check folders; every byte of them is read. Raises ``UnreadableError``."""
+    rest = iter(identities)
+    while some := list(islice(rest, AT_ONCE)):
+        found, wholes = [], {}
+        for identity in some:
+            one = Checked(identity)
+            try:
+                wholes[identity] = whole = manifest.whole(place, identity)
+                one.manifest = whole.manifest
+            except DamagedError as reason:
+                one.damage = str(reason)
+            found.append(one)
+        sealed = {one.identity: one for one in found if one.manifest is not None}
+        comparable = [whole for name, whole in wholes.items() if _comparable(sealed[name], whole.manifest)]
+        for whole, said in zip(comparable, _identified([whole.text for whole in comparable]), strict=True):
+            one = sealed[whole.manifest["id"]]
+            one.contradiction = _identity(whole.manifest, said)
+        _digests([whole for whole in comparable if _has_base(sealed[whole.manifest["id"]], whole.manifest)], sealed)
+        yield from found
+
+
+def _comparable(one: Checked, found: Manifest) -> bool:
+    if found.build.revision == _core.MODEL_REVISION:
+        return True
+    one.unconfirmed = f"they have the model revision {found.build.revision}"
+    return False
+
+
+def _has_base(one: Checked, found: Manifest) -> bool:
+    if one.contradiction:
+        return False
+    if isinstance(found.data.get("base"), str):
+        return True
+    one.unconfirmed = "they were written before manifests had the digest of the packets"
+    return False
+
+
+Said = tuple[str, str, str, int]
+"""Key, parameters as JSON, series and seed of a point."""
+
+
+def _identified(texts: list[bytes]) -> list[Said | None]:
+    """What identifies the points of manifests. None for no point."""
+    try:
+        return _core.identify(texts)
+    except ElaniteError:
+        if len(texts) == 1:
+            return [None]
+        return [said for text in texts for said in _identified([text])]
+
+
+def _identity(found: Manifest, said: Said | None) -> str:
+    """In what a manifest contradicts its content; empty if it does not."""
+    if said is None:
+        return "its content is no point"
+    key, parameters, series, seed = said
+    identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
+    if identity != found["id"]:
+        return f"its content is that of the point {identity}"
+    written = found["parameters"]
+    if not isinstance(written, dict):
+        return "its parameters are no table"
+    for name, claimed, true in (
+        ("parameters", _without_machine(written), _without_machine(json.loads(parameters))),
+        ("series", found.data.get("series"), series),
+        ("seed", found.data.get("seed"), seed),
+    ):
+        if claimed != true:
+            return f"the {name} of the manifest and of the content differ"
+    return ""
+
+
+def _without_machine(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in parameters.items() if name != _ON}
+
+
+def _digests(some: Sequence[Whole], sealed: Mapping[str, Checked]) -> None:
+    """Compare the digests of points with their tables."""
+    try:
+        together = _computed(some) if some else []
+    except _Unread:
+        together = [None] * len(some)
+    for whole, digest in zip(some, together, strict=True):
+        one = sealed[whole.manifest["id"]]
+        if digest == whole.manifest["digest"]:
+            continue
+        # Alone: a table of another point may have shifted the rows of this one.
+        try:
+            (digest,) = _computed([whole])
+        except _Unread as reason:
+            one.contradiction = str(reason)
+            continue
+        if digest != whole.manifest["digest"]:
+            one.contradiction = "its digest is not that of its tables"
+
+
+class _Unread(Exception):
+    """Tables that do not have the columns or the rows of their kind."""
+
+
+def _computed(wholes: Sequence[Whole]) -> list[str | None]:
+    """The digests of points, from their tables. Raises ``_Unread``."""
+    totals = [_totals(whole.manifest) for whole in wholes]
+    tables = {}
+    for name, columns in _hashed().items():
+        holders = [whole.tables.get(f"{name}.parquet") for whole in wholes]
+        held = [data for data in holders if data is not None]
+        if not held or not columns:
+            continue
+        rows = _read(name, columns, held)
+        if len(held) == 1:
+            heights = [0 if data is None else rows.height for data in holders]
+        else:
+            known = [_height(whole.manifest, name) for whole in wholes]
+            heights = [0 if data is None else height for data, height in zip(holders, known, strict=True)]
+        if sum(heights) != rows.height or min(heights) < 0:
+            raise _Unread(f"{name}.parquet has another number of rows")
+        tables[name] = heights, _columns(rows)
+    return _core.digests(totals, tables)
+
+
+def _totals(found: Manifest) -> tuple[str, int, int, int]:
+    counts = [found[name] for name in ("packets", "events", "simulated_ps")]
+    if not all(isinstance(count, int) and 0 <= count < 2**64 for count in counts):
+        raise _Unread("its packets, events or simulated time are no counts")
+    packets, events, simulated = counts
+    return found["base"], packets, events, simulated
+
+
+def _height(found: Manifest, table: str) -> int:
+    """The number of rows of a table by the manifest."""
+    heights = found.data.get("heights")
+    height = heights.get(table) if isinstance(heights, dict) else None
+    return height if isinstance(height, int) and height >= 0 else -1
+
+
+def _hashed() -> dict[str, list[str]]:
+    """The columns of each table that digests take."""
+    return _core.hashed()
+
+
+def _read(table: str, columns: Sequence[str], files: Sequence[bytes]) -> pl.DataFrame:
+    """Some columns of a table of several points, one after the other. Raises ``_Unread``."""
+    import polars as pl
+    from polars.exceptions import PolarsError
+
+    try:
+        rows = pl.scan_parquet(list(files)).select(columns).collect()
+    except (PolarsError, OSError, ValueError) as error:
+        raise _Unread(f"{table}.parquet is no table of its kind") from error
+    if any(rows.schema[column] != getattr(pl, TABLES[table][column]) for column in columns):
+        raise _Unread(f"{table}.parquet has a column of another type")
+    return rows
+
+
+def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[Any]]:
+    """Columns as ``_core.digests`` takes them: numbers without gaps as bytes."""
+    import polars as pl
+
+    packed = [column.name for column in rows if column.dtype != pl.String and column.null_count() == 0]
+    found: dict[str, bytes | list[Any]] = {name: rows[name].to_list() for name in rows.columns if name not in packed}
+    if packed and rows.height:
+        words = rows.select(pl.col(packed)).with_columns(pl.col(pl.UInt32, pl.Boolean).cast(pl.UInt64))
+        body = _body(words)
+        stride = len(body) // len(packed)
+        for number, name in enumerate(packed):
+            found[name] = body[number * stride :][: 8 * rows.height]
+    elif packed:
+        found |= dict.fromkeys(packed, b"")
+    return found
+
+
+def _body(words: pl.DataFrame) -> bytes:
+    """The columns of a frame of 8-byte numbers without gaps, each with the same padding behind it.
+
+    This is the body of its only record batch as an Arrow stream: polars shows no other way to the bytes of a column
+    that needs no further package.
+    """
+    stream = io.BytesIO()
+    words.rechunk().write_ipc_stream(stream)
+    data = stream.getbuffer()
+    begin = 0
+    for _ in range(2):  # the schema, which has no body, and the record batch
+        mark, length = struct.unpack_from("<iI", data, begin)
+        if mark != -1:
+            raise AssertionError("an Arrow stream is a sequence of messages")
+        begin += 8 + length
+    end = len(data) - 8 if bytes(data[-8:]) == b"\xff\xff\xff\xff\0\0\0\0" else len(data)
+    body = bytes(data[begin:end])
+    if len(body) % words.width or len(body) // words.width < 8 * words.height:
+        raise AssertionError("a record batch has the columns one after the other")
+    return body
+
+
+@dataclass
+class Again:
+    """Points that were simulated again."""
+
+    points: int = 0
+    differing: list[tuple[str, str]] = field(default_factory=list)
+    """Identities, and in what the results differ from those of the store, with the build that wrote them."""
+
+
+def sample(identities: Sequence[str], wanted: int, seed: int) -> list[str]:
+    """As many of the identities as are wanted; the choice depends on the seed and the identities alone."""
+    return sorted(identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())[:wanted]
+
+
+def again(place: Place, identities: Sequence[str], jobs: int) -> Again:
+    """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt."""
+    cancel = _core.Cancel()
+    found = Again()
+    with ThreadPoolExecutor(jobs, thread_name_prefix="again") as pool:
+        try:
+            for identity, difference in zip(
+                identities, pool.map(lambda one: _again(place, one, cancel), identities), strict=True
+            ):
+                found.points += 1
+                if difference:
+                    found.differing.append((identity, difference))
+        except BaseException:
+            cancel.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return found
+
+
+def _again(place: Place, identity: str, cancel: _core.Cancel) -> str:
+    """In what a point differs from its simulation by this program; empty if it is equal."""
+    import polars as pl
+
+    whole = manifest.whole(place, identity)
+    written = whole.manifest.build
+    records = _core.simulate(json.dumps(whole.manifest["point"]), cancel)
+    new: Mapping[str, Any] = records
+    counted = ("digest", "packets", "events", "simulated_ps", "random")
+    differing = [name for name in counted if new[name] != whole.manifest.data.get(name, new[name])]
+    for name, columns in records["tables"].items():
+        data = whole.tables.get(f"{name}.parquet")
+        old = pl.read_parquet(data) if data is not None else None
+        now = frame(columns)
+        common = [column for column in now.columns if old is None or column in old.columns]
+        if (old is None and now.height) or (old is not None and not old.select(common).equals(now.select(common))):
+            differing.append(f"{name}.parquet")
+    if not differing:
+        return ""
+    other = "this build" if whole.manifest.mine else str(written)
+    return f"simulated again, it differs in {', '.join(differing)}; {other} wrote it"

@@ -1,0 +1,376 @@
+"""The build: fingerprints of the sources, the commit of a checkout, and results of other builds in a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from conftest import SMALL, Ended, execute
+from elanite import _core, build, checkout, sources
+from elanite import campaign as campaigns
+from elanite.api import Result
+from elanite.cli import main
+from elanite.outcome import Observer
+from elanite.plan import plan
+from elanite.store import Store, StoreError
+from test_store import contents
+from test_store_upkeep import copied, other_values, rewritten, small
+
+ROOT = Path(__file__).parents[1]
+Run = Callable[..., Ended]
+OTHER = "f" * 32
+"""The engine of another build."""
+
+
+@pytest.fixture
+def elanite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run ``elanite`` in an empty folder, and in this process."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as leaving:
+            main(list(arguments))
+        said = capsys.readouterr()
+        return Ended(int(leaving.value.code or 0), said.out, said.err)
+
+    return run
+
+
+# The fingerprints.
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sources of the checkout in another folder, with other times."""
+    folder = tmp_path_factory.mktemp("tree")
+    for name in ("Cargo.toml", "Cargo.lock"):
+        shutil.copyfile(ROOT / name, folder / name)
+    shutil.copytree(ROOT / "crates", folder / "crates", copy_function=shutil.copyfile)
+    return folder
+
+
+def edited(tree: Path, file: str, old: str, new: str) -> tuple[str, str]:
+    """The fingerprints after an edit, which is undone."""
+    path = tree / file
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    try:
+        return _core.fingerprints(tree)
+    finally:
+        path.write_text(text)
+
+
+def test_the_fingerprints_are_those_of_the_sources_wherever_they_lie(tree: Path) -> None:
+    assert _core.fingerprints(tree) == _core.fingerprints(ROOT)
+    with pytest.raises(OSError, match=r"Cargo\.toml"):
+        _core.fingerprints(tree / "crates")
+
+
+FABRIC = "crates/fabric/src/control/queue.rs"
+
+
+def test_an_edit_of_a_comment_or_a_test_changes_no_fingerprint(tree: Path) -> None:
+    before = _core.fingerprints(tree)
+    assert edited(tree, FABRIC, "//! ", "//! Once more: ") == before
+    assert edited(tree, "crates/fabric/tests/all.rs", "mod ", "// a test\nmod ") == before
+    assert edited(tree, "crates/swarm/src/lib.rs", "//!", "const MORE: u64 = 1;\n//!") == before
+
+
+def test_an_edit_of_code_changes_the_fingerprints_of_what_it_enters(tree: Path) -> None:
+    engine, program = _core.fingerprints(tree)
+    for file, old, new in (
+        (FABRIC, "size_of::<Queue>() == 32", "size_of::<Queue>() == 33"),
+        ("crates/experiment/src/revision.rs", "MODEL_REVISION: u32 = ", "MODEL_REVISION: u32 = 1"),
+        ("Cargo.toml", "overflow-checks = true", "overflow-checks = false"),
+        ("Cargo.lock", 'name = "libm"\nversion = "', 'name = "libm"\nversion = "1'),
+    ):
+        changed = edited(tree, file, old, new)
+        assert changed[0] != engine, file
+        assert changed[1] != program, file
+    alone = edited(tree, "crates/fi/src/lib.rs", "mod ", "mod more;\nmod ")
+    assert alone[0] == engine
+    assert alone[1] != program
+
+
+def test_a_simulator_older_than_its_sources_says_so(
+    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+) -> None:
+    copied(campaign, tmp_path / "out")
+    now = _core.ENGINE, _core.SOURCES
+    for found, said in ((now, False), ((OTHER, now[1]), True), ((now[0], OTHER), True)):
+        build.stale.cache_clear()
+        monkeypatch.setattr(_core, "fingerprints", lambda _, found=found: found)
+        for words in (["--version"], ["run", SMALL, "--format", "csv"]):
+            ended = elanite(*words)
+            assert ended.code == 0
+            assert ("run: make build" in ended.err) is said
+    build.stale.cache_clear()
+    monkeypatch.setattr(build, "_ROOT", tmp_path)  # an installed package has no sources
+    assert not build.stale()
+    build.stale.cache_clear()
+
+
+# The commit.
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    root = tmp_path / "repository"
+    (root / "crates").mkdir(parents=True)
+    (root / "docs").mkdir()
+    for name in ("crates/lib.rs", "docs/page.md"):
+        (root / name).write_text("one\n")
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    git(root, "commit", "--quiet", "--message", "first")
+    return root
+
+
+def git(root: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false"]
+    return subprocess.run(["git", *who, *words], cwd=root, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_commit_of_a_checkout_and_whether_sources_differ(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = git(repository, "rev-parse", "HEAD").strip()
+    assert checkout.state(repository) == (commit, False)
+    (repository / "docs" / "page.md").write_text("two\n")
+    assert checkout.state(repository) == (commit, False)
+    (repository / "crates" / "lib.rs").write_text("two\n")
+    assert checkout.state(repository) == (commit, True)
+    git(repository, "add", "--all")
+    assert checkout.state(repository) == (commit, True)
+    monkeypatch.setenv("GIT_DIR", str(ROOT / ".git"))  # as in a hook of another repository
+    assert checkout.state(repository) == (commit, True)
+
+
+def test_no_commit_is_told_where_there_is_none(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checkout.state(repository / "crates") is None  # git would find the repository around it
+    fresh = repository / "fresh"
+    fresh.mkdir()
+    git(fresh, "init", "--quiet")
+    assert checkout.state(fresh) is None
+    monkeypatch.setenv("PATH", str(fresh))
+    assert checkout.state(repository) is None
+
+
+def test_an_installed_package_names_the_commit_of_its_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data").mkdir()
+    monkeypatch.setattr(build, "_ROOT", tmp_path)
+    monkeypatch.setattr(build, "files", lambda _: tmp_path)
+    file = tmp_path / "data" / "build.json"
+    for text, commit, words in (
+        ('{"commit": "0123456789abcdef", "dirty": false}', "0123456789abcdef", "commit 0123456789ab)"),
+        ('{"commit": "0123456789abcdef", "dirty": true}', "0123456789abcdef", "commit 0123456789ab with changes)"),
+        ("{", "", "commit unknown)"),
+        (None, "", "commit unknown)"),
+    ):
+        file.unlink(missing_ok=True)
+        if text is not None:
+            file.write_text(text)
+        build.here.cache_clear()
+        assert build.here().commit == commit
+        assert words in str(build.here())
+    build.here.cache_clear()
+
+
+# Points of other builds.
+
+
+def of_engine(engine: str | None) -> Callable[[dict[str, pl.DataFrame], Any], None]:
+    """Points of another build, or of a version that named no engine."""
+
+    def change(_: dict[str, pl.DataFrame], data: Any) -> None:
+        if engine is None:
+            for name in ("engine", "sources", "commit", "dirty"):
+                del data["versions"][name]
+        else:
+            data["versions"]["engine"] = engine
+
+    return change
+
+
+def wrong(tables: dict[str, pl.DataFrame], data: Any) -> None:
+    """A point of another build with other results."""
+    of_engine(OTHER)(tables, data)
+    other_values(tables, data)
+    data["digest"] = "0" * 32
+
+
+def test_manifests_name_the_build(campaign: Path) -> None:
+    store = Store(campaign / "store")
+    for point in small().points:
+        found = store.get(point.id)
+        assert found is not None
+        assert found.mine
+        assert found.build == build.here()
+        assert (found["versions"]["engine"], found["versions"]["sources"]) == (_core.ENGINE, _core.SOURCES)
+    assert build.note(store.builds()) == ""
+
+
+class Told(Observer):
+    def __init__(self) -> None:
+        self.builds: list[tuple[build.Build, int]] = []
+
+    def others(self, builds: Any) -> None:
+        self.builds = list(builds)
+
+
+def test_points_of_another_build_are_simulated_again(campaign: Path, tmp_path: Path) -> None:
+    out = copied(campaign, tmp_path / "out")
+    first, second, third = (point.id for point in small().points[:3])
+    rewritten(out / "store", first, of_engine(OTHER))
+    rewritten(out / "store", second, of_engine(None))
+    rewritten(out / "store", third, wrong)
+    told = Told()
+    outcome = campaigns_run(out, told)
+    assert (outcome.simulated, outcome.damaged, outcome.reused) == (3, 0, outcome.total - 3)
+    assert outcome.again == {first: False, second: False, third: True}
+    assert sorted(number for _, number in told.builds) == [1, 2]
+    assert contents(out) == contents(campaign)
+    assert campaigns_run(out, Told()).simulated == 0
+
+
+def campaigns_run(out: Path, observer: Observer) -> campaigns.Outcome:
+    return campaigns.run([small()], Store(out / "store"), observer=observer)
+
+
+def test_a_changed_simulator_uses_no_point_of_the_one_before(
+    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+) -> None:
+    out = copied(campaign, tmp_path / "out")
+    rewritten(out / "store", small().points[0].id, other_values)
+    before = str(build.here())
+    many = len(small().points)
+    monkeypatch.setattr(_core, "ENGINE", OTHER)
+    build.here.cache_clear()
+    build.stale.cache_clear()
+    monkeypatch.setattr(build, "_ROOT", tmp_path)
+    dry = elanite("report", SMALL)
+    assert f"warning: all points are of another build: {many} of {before}" in dry.err
+    assert f"{many} of {before}" in (out / "report" / "small.html").read_text().replace("&#39;", "'")
+    ended = elanite("run", SMALL, "--format", "csv")
+    assert ended.code == 0, ended
+    assert f"simulating {many} points of another build again: {before}" in ended.err
+    assert f"{many} points of another build simulated again: all results are the same" in ended.err
+    again = elanite("run", SMALL, "--format", "csv")
+    assert "another build" not in again.err
+    assert f"{many} already done" in again.err
+    rewritten(out / "store", small().points[1].id, wrong_of_none)
+    changed = elanite("run", SMALL, "--format", "csv", "--quiet")
+    assert "warning: 1 point of another build with the same model revision simulated again: 1 differ" in changed.err
+    assert "MODEL_REVISION" in changed.err
+    build.here.cache_clear()
+    build.stale.cache_clear()
+
+
+def wrong_of_none(tables: dict[str, pl.DataFrame], data: Any) -> None:
+    wrong(tables, data)
+    data["versions"]["engine"] = "0" * 32
+
+
+def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
+    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+) -> None:
+    out = copied(campaign, tmp_path / "out")
+    for point in small().points[:3]:
+        rewritten(out / "store", point.id, of_engine(OTHER))
+
+    def prepare(_: Store) -> None:
+        raise StoreError(out, "read-only")
+
+    monkeypatch.setattr(Store, "prepare", prepare)
+    ended = elanite("run", SMALL, "--format", "csv")
+    assert ended.code == 0, ended
+    many = len(small().points)
+    assert f"warning: points of 2 builds: {many - 3} of this build, {build.here()}; 3 of elanite" in ended.err
+    for words in (["report", SMALL], ["congestion", SMALL], ["store", "export", "all.parquet"]):
+        assert "points of 2 builds: " in elanite(*words).err
+    assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted([OTHER, _core.ENGINE])
+    assert "points of 2 builds: " in elanite("store", "list").err
+    # What is missing cannot be simulated there.
+    shutil.rmtree(out / "store" / small().points[5].id)
+    assert elanite("run", SMALL, "--format", "csv").code == 1
+
+
+def test_a_page_of_several_builds_says_so(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+    out = copied(campaign, tmp_path / "out")
+    rewritten(out / "store", small().points[0].id, of_engine(OTHER))
+    assert elanite("report", SMALL).code == 0
+    page = (out / "report" / "small.html").read_text()
+    assert "points of 2 builds: " in page.lower()
+    assert OTHER[:12] in page
+    assert _core.ENGINE[:12] in page
+
+
+def test_the_identity_depends_on_the_model_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {point.id for point in small().points}
+    assert before == {point.id for point in small().points}
+    monkeypatch.setattr(_core, "MODEL_REVISION", _core.MODEL_REVISION + 1)
+    assert before.isdisjoint(point.id for point in small().points)
+
+
+def test_results_of_a_library_name_their_builds(campaign: Path, tmp_path: Path) -> None:
+    out = copied(campaign, tmp_path / "out")
+    rewritten(out / "store", small().points[0].id, of_engine(OTHER))
+    result = Result(small(), Store(out / "store"))
+    assert [(one.engine, number) for one, number in result.builds] == [
+        (_core.ENGINE, len(small().points) - 1),
+        (OTHER, 1),
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("cargo"), reason="compiles a simulator")
+def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp_path: Path) -> None:
+    """A copy of the sources with another constant of the fabric, compiled; the model revision stays."""
+    tree = tmp_path / "tree"
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in tracked.removesuffix("\0").split("\0"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, tree / name, follow_symlinks=False)
+    path = tree / "crates/fabric/src/fabric.rs"
+    text = path.read_text()
+    assert CONSTANT[0] in text
+    path.write_text(text.replace(*CONSTANT, 1))
+    words = ["cargo", "rustc", "--release", "--locked", "--quiet", "--manifest-path", "crates/py/Cargo.toml", "--lib"]
+    subprocess.run(words, cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(tmp_path / "target")}, check=True)
+    shutil.copy(tmp_path / "target/release/lib_core.so", tree / "python/elanite/_core.abi3.so")
+    out = copied(campaign, tmp_path / "out")
+    line = [sys.executable, "-m", "elanite", "run", SMALL, "--out", str(out), "--format", "json"]
+    ended = execute(line, env=os.environ | {"PYTHONPATH": str(tree / "python")}, cwd=tmp_path)
+    assert ended.code == 0, ended
+    many = len(small().points)
+    assert f"simulating {many} points of another build again" in ended.err
+    assert "differ; the store has the new results" in ended.err
+    assert {point["digest"] for point in json.loads(ended.out)}.isdisjoint(
+        manifest["digest"] for point in small().points if (manifest := Store(campaign / "store").get(point.id))
+    )
+
+
+CONSTANT = ("", "")
+
+
+def test_other_plans_are_not_touched(campaign: Path, tmp_path: Path) -> None:
+    """A campaign replaces no more of another build than it plans."""
+    out = copied(campaign, tmp_path / "out")
+    one, other = (point.id for point in small().points[:2])
+    for identity in (one, other):
+        rewritten(out / "store", identity, of_engine(OTHER))
+    part = plan(sources.read("experiment", SMALL)).only([one])
+    assert campaigns.run([part], Store(out / "store")).simulated == 1
+    store = Store(out / "store")
+    assert store.current(one) is not None
+    assert store.current(other) is None
+    assert store.get(other) is not None
