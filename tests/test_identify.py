@@ -95,20 +95,20 @@ def contained(seeds: range, **options: float) -> list[float]:
 
 
 def test_intervals_contain_the_truth_as_often_as_stated() -> None:
-    for share in contained(range(100)):
-        assert 0.89 <= share <= 0.995
+    for share in contained(range(80)):
+        assert 0.88 <= share <= 0.995
 
 
 def test_intervals_of_understated_errors_follow_the_residuals() -> None:
     """Errors of 1% that are stated as 0.2%."""
-    for share in contained(range(100, 160), scale=0.2):
-        assert share >= 0.88
+    for share in contained(range(100, 140), scale=0.2):
+        assert share >= 0.85
 
 
 def test_a_mistaken_limit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Intervals of one standard error contain the truth in two cases of three."""
     monkeypatch.setattr(identification, "_limit", lambda *_: (1.0, 1.0))
-    assert all(0.5 < share < 0.85 for share in contained(range(60)))
+    assert all(0.5 < share < 0.85 for share in contained(range(40)))
 
 
 def test_standard_errors_are_those_of_the_fits() -> None:
@@ -116,7 +116,7 @@ def test_standard_errors_are_those_of_the_fits() -> None:
     import numpy as np
 
     found, errors = [], []
-    for seed in range(40):
+    for seed in range(30):
         search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, seed)
         found.append([amount(text) / amount(f"1 {key.unit}") for text, key in zip(best, search.keys, strict=True)])
         errors.append([each.error * (key.high - key.low) for each, key in zip(known, search.keys, strict=True)])
@@ -193,11 +193,18 @@ def test_a_threshold_is_bounded_by_the_sizes_that_were_measured() -> None:
     assert 4096 * 0.9 < high <= 4200
 
 
-def test_few_values_reach_halfway_to_the_next_ones() -> None:
-    """Delays are multiples of 5 ns, and the true one is between two of them."""
-    search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, 1, steps=(0.0, 0.0, 5.0))
-    assert best[2] in ("75.000 ns", "80.000 ns")
-    low, high = interval(search, 2, known[2])
-    assert low <= TRUE[2] <= high
-    assert high - low >= 5
-    assert known[2].determined
+@pytest.mark.parametrize("step", [5.0, 11.0])
+def test_few_values_reach_halfway_to_the_next_ones(step: float) -> None:
+    """Delays are multiples of some ns, and the true one is between two of them."""
+    for seed in range(4):
+        search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, seed, steps=(0.0, 0.0, step))
+        assert abs(float(best[2].split()[0]) - TRUE[2]) < 2 * step
+        low, high = interval(search, 2, known[2])
+        assert low <= TRUE[2] <= high
+        assert step <= high - low < 5 * step
+        assert all(each.determined for each in known), "a place that is rounded back says nothing of the range"
+
+
+def test_the_minimum_is_found_in_few_sets_where_values_are_rounded() -> None:
+    search, _, _ = fitted(lambda values: latency(*values), FIT, TRUE, 1, steps=(0.0, 0.0, 5.0))
+    assert len(search.tried) < 150

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elanite.minimum import jacobian, neighbours
+from elanite.minimum import STEP, TINY, jacobian, neighbours
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,40 +139,30 @@ class _Profile:
         start, edge = float(self.here[index]), float(way > 0)
         if abs(start - edge) < _END:
             return edge, False
-        inside, inner = start, 0.0  # the farthest place within the limit, and the excess there
-        outside, outer = None, 0.0  # the nearest place beyond it
+        inside = (start, 0.0)  # the farthest place within the limit, and the excess there
         place = guess
+        while (outside := self._excess(index, place))[1] <= self.limit:
+            if abs(edge - place) < _END:
+                return edge, False
+            inside = outside
+            # Farther by as much as a parabola says, and by half at least: the machine may round the place back.
+            far = 2.0 if inside[1] <= 0 else min(2.0, max(1.5, 1.05 * (self.limit / inside[1]) ** 0.5))
+            place = start + far * (place - start) if place != start else start + way * STEP
+            place = place if abs(place - start) < abs(edge - start) else edge
         for _ in range(STEPS):
-            share, excess = self._excess(index, place)
+            if abs(outside[1] / self.limit - 1) < NEAR:
+                break
+            span = outside[0] - inside[0]
+            # Never so near to either side that a threshold takes for ever.
+            part = min(max((_crossing(inside, outside, self.limit) - inside[0]) / span, 0.1), 0.9) if span else 0.0
+            share, excess = self._excess(index, inside[0] + part * span)
+            if min(abs(share - inside[0]), abs(share - outside[0])) < _END:
+                break  # the machine takes no value in between
             if excess <= self.limit:
-                if abs(edge - share) < _END or abs(edge - place) < _END:
-                    return edge, False
-                if abs(share - inside) < _END:  # the machine takes no value in between
-                    break
-                inside, inner = share, excess
+                inside = share, excess
             else:
-                if outside is not None and abs(share - outside) < _END:
-                    break
-                outside, outer = share, excess
-            if abs(excess / self.limit - 1) < NEAR:
-                return share, True
-            place = self._next(start, edge, (inside, inner), None if outside is None else (outside, outer))
-        if outside is None:
-            return edge, False
-        return _crossing((inside, inner), (outside, outer), self.limit), True
-
-    def _next(
-        self, start: float, edge: float, inside: tuple[float, float], outside: tuple[float, float] | None
-    ) -> float:
-        """Where to look next: between two places, or farther out by as much as a parabola says."""
-        if outside is None:
-            share, excess = inside
-            far = 3.0 if excess <= 0 else min(3.0, max(1.2, 1.05 * (self.limit / excess) ** 0.5))
-            place = start + far * (share - start)
-            return min(max(place, 0.0), 1.0) if abs(place - start) < abs(edge - start) else edge
-        place, span = _crossing(inside, outside, self.limit), outside[0] - inside[0]
-        # Never so near to either side that thresholds take for ever.
-        return inside[0] + min(max((place - inside[0]) / span, 0.1), 0.9) * span
+                outside = share, excess
+        return _crossing(inside, outside, self.limit), True
 
     def _excess(self, index: int, share: float) -> tuple[float, float]:
         """The parameter's share that the machine takes, and the excess of the sum of squares over the minimum there.
@@ -181,6 +171,8 @@ class _Profile:
         """
         texts = self._at(index, share)
         taken = self.search.shares(texts)[index]
+        if abs(taken - self.here[index]) < _END:  # the machine rounds the place back
+            return taken, 0.0
         least = self._square(texts)
         for _ in range(STEPS):
             moved = self._moved(index, self.search.shares(texts), self.search.residuals(texts))
@@ -206,7 +198,7 @@ class _Profile:
         moved = np.clip(shares, 0, 1)
         if others:
             own = moved[others]
-            step = lsq_linear(self.slopes[:, others], -left, (-own - 1e-12, 1 - own + 1e-12))
+            step = lsq_linear(self.slopes[:, others], -left, (-own - TINY, 1 - own + TINY))
             moved[others] = np.clip(own + step.x, 0, 1)
         return self.search.texts(moved.tolist())
 

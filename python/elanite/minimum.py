@@ -2,7 +2,8 @@
 
 A Latin hypercube over all ranges, beside the machine as it is, finds a place to start. The trust regions of
 ``scipy.optimize.least_squares`` then lead to the minimum; derivatives are differences between values that the machine
-takes. Some parameters have few values, as hop delays are whole cycles: at last, their next values are tried, each with
+takes. Trust regions shrink where a machine rounds values: whole steps of Gauss and Newton follow while they help. Some
+parameters have few values, as hop delays are whole cycles: at last, their next values are tried, each with
 the best values of the other parameters. The best of all sets of values that were tried is the result.
 """
 
@@ -29,6 +30,9 @@ of a short run is random by some per cent, and slopes over shorter steps would b
 COARSE = 0.004
 """A parameter whose next value is more than twice this share of its range away has few values."""
 
+TINY = 1e-12
+"""Ends of ranges are so much farther out in linear problems, so that a value may be at an end."""
+
 CLOSE = 1e-3
 """The search ends if values, as shares of their ranges, or the sum of squares change by less than this fraction."""
 
@@ -39,6 +43,7 @@ def minimise(search: Search, seed: int) -> bool:
     try:
         search.run([search.texts(shares) for shares in hypercube(count, STARTS * count, seed)])
         _descend(search, search.shares(search.best()), range(count))
+        _leap(search)
         _neighbours(search)
     except Spent:
         return False
@@ -68,6 +73,27 @@ def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> Non
         ftol=CLOSE,
         gtol=CLOSE,
     )
+
+
+def _leap(search: Search) -> None:
+    """Go where the slopes say that the minimum is, within the ranges, while that helps.
+
+    Trust regions shrink where a machine rounds values, and may end far from the minimum.
+    """
+    import numpy as np
+    from scipy.optimize import lsq_linear
+
+    while True:
+        best = search.best()
+        slopes, here = jacobian(search, best), np.array(search.shares(best))
+        active = np.any(slopes, axis=0)
+        if not np.any(active):
+            return
+        bounds = (-here[active] - TINY, 1 - here[active] + TINY)
+        here[active] += lsq_linear(slopes[:, active], -search.residuals(best), bounds).x
+        search.run([search.texts(np.clip(here, 0, 1).tolist())])
+        if search.root(search.best()) > (1 - CLOSE) * search.root(best):
+            return
 
 
 def _neighbours(search: Search) -> None:
