@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from elanite.api import Machine
     from elanite.sources import Source
 
-TABLES = ("ranks", "operations", "links", "faults")
+TABLES = ("ranks", "operations", "links", "faults", "series")
 FOLDER = "replay"
 _LAYOUT = 2
 
@@ -46,7 +46,8 @@ class Replay:
     cpu_seconds: float
     """Processor time of this host for reading the trace and replaying it."""
     tables: dict[str, pl.DataFrame] = field(repr=False)
-    """``ranks``, ``operations`` (empty unless they were asked for), ``links``, ``faults``, ``summary``."""
+    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``links``, ``faults``,
+    ``summary``."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -85,7 +86,7 @@ class Replay:
 
 
 def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bool = False, **options: Any) -> Replay:
-    """Replay a trace on a machine; ``keep`` says whether the table of operations is kept.
+    """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
     ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
     ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
@@ -164,9 +165,9 @@ def replay(
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
-    ``operations`` keeps when each operation was free and ended. ``options`` are those of ``elanite replay``:
-    ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``, ``faults``. Nothing is kept
-    on the disk. Call the function in the main thread.
+    ``operations`` keeps when each operation was free and ended, and the load of links over time. ``options`` are those
+    of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
+    ``faults``. Nothing is kept on the disk. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` for wrong options, and ``RunError`` for a trace that cannot be replayed.
     """

@@ -6,15 +6,18 @@ import json
 import shlex
 from datetime import UTC, datetime
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Set, complain, console, say, table
+from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table
+from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
     from elanite.sources import Source
@@ -138,6 +141,8 @@ def mpirun(
     timeline: Annotated[
         Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
     ] = None,
+    html: RunPage = None,
+    open_: Open = False,
     record: Annotated[
         Path | None,
         typer.Option("--record", metavar="FILE", help="Write what the ranks send and receive in GOAL, for replays."),
@@ -174,6 +179,7 @@ def mpirun(
       elanite mpirun -n 8 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
       elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
       elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
+      elanite mpirun -n 64 --html run.html --open ./my_program
       elanite mpirun -n 64 --record my.goal ./my_program && elanite replay my.goal --machine opteron-qsnet2
       elanite mpirun -n 64 --fault "links = 'all', bit_error_rate = 1e-7" --fault "node = 3, at = '2 ms'" ./my_program
 
@@ -188,6 +194,7 @@ def mpirun(
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
 
+    page = page_of(html, out, Path(program[0]).name, open_=open_)
     options = Options(
         ranks=ranks,
         ranks_per_node=ranks_per_node,
@@ -199,7 +206,7 @@ def mpirun(
         seed=seed,
         limit_time=limit_time,
         faults=tuple(fault or ()),
-        timeline=timeline is not None,
+        timeline=timeline is not None or page is not None,
         record=record is not None,
         checksums=checksums,
         cleanup=not disable_auto_cleanup,
@@ -218,20 +225,50 @@ def mpirun(
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
     }
-    again = ["elanite", "replay", str(record), "--machine", machine]
-    again += [word for change in set_ or [] for word in ("--set", change)]
-    again += ["--nodes", str(nodes)] if nodes else []
-    again += ["--ranks-per-node", str(ranks_per_node)] if ranks_per_node > 1 else []
-    again += ["--placement", placement] if placement != "block" else []
-    again += ["--network", "ideal"] if network is Network.IDEAL else []
-    again += ["--memory", "elan"] if memory is Memory.ELAN else []
-    again += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    _finish(found, timeline, (record, source, again), out, times, None if quiet else format_)
+    launch = Launch(
+        machine=machine,
+        set_=set_ or (),
+        nodes=nodes,
+        ranks_per_node=ranks_per_node,
+        placement=placement,
+        ideal=network is Network.IDEAL,
+        adapter_memory=memory is Memory.ELAN,
+        seed=seed,
+        faults=fault or (),
+        limit_time=limit_time,
+    )
+    first = ["elanite", context.info_name or "mpirun", "-n", str(ranks)]
+    own = ["--compute", compute] if compute != "none" else []
+    own += ["--collectives", collectives.value] if collectives else []
+    own += ["--mpi", mpi] if mpi else []
+    own += [] if checksums else ["--no-checksums"]
+    own += ["--disable-auto-cleanup"] if disable_auto_cleanup else []
+
+    def write_page() -> None:
+        from elanite import pages
+        from elanite.pages import run as of_run
+
+        if page is None:
+            return
+        files = ["--html", str(page)]
+        files += ["--timeline", str(timeline)] if timeline else []
+        files += ["--record", str(record)] if record else []
+        files += ["--out", str(out)] if out != OUT else []
+        command = [*first, *launch.words(), *own, *files, *program]
+        inputs = launch.inputs_of_program(source, first, own, program)
+        pages.write(page, of_run.page(found, source, command, inputs))
+        if not quiet:
+            say(f"page: {page}")
+        if open_:
+            opened(page)
+
+    again = ["elanite", "replay", str(record), *launch.words()]
+    _finish(found, (timeline, write_page), (record, source, again), out, times, None if quiet else format_)
 
 
 def _finish(
     found: Run,
-    timeline: Path | None,
+    views: tuple[Path | None, Callable[[], None]],
     recording: tuple[Path | None, Source, list[str]],
     out: Path,
     times: dict[str, str],
@@ -239,12 +276,14 @@ def _finish(
 ) -> None:
     """Keep the tables of the run, print the summary, and leave with the exit code of the run.
 
+    ``views`` are the file of the timeline for Perfetto, and the writer of the page, which a failed run has, too.
     ``recording`` is the file of the trace, if the run is recorded, its machine, and the command that replays the trace.
     """
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
     from elanite.text import brief
 
+    timeline, write_page = views
     folder = kept.write(found, out, dict(times)) if found.ended.finished else None
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
     if format_ is SummaryFormat.JSON and found.tables:
@@ -263,6 +302,7 @@ def _finish(
             say(f"recorded in {record}, collective operations as messages of the MPI library")
             say(f"to replay it: {shlex.join(again)}")
             say(_compared(found, record, source))
+    write_page()
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
     if found.ended.exit_code:

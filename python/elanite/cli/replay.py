@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Set, console, data, say
+from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say
+from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
 from elanite.plan import FIRST_SEED
 
@@ -60,8 +61,11 @@ def replay(
         typer.Option("--limit-time", metavar="TIME", help="End the replay at this simulated time: 500us, 1s."),
     ] = None,
     operations: Annotated[
-        bool, typer.Option("--operations", help="Keep when each operation was free and ended, too.")
+        bool,
+        typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
     ] = False,
+    html: RunPage = None,
+    open_: Open = False,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the replay are kept.")
     ] = OUT,
@@ -75,6 +79,7 @@ def replay(
     Examples:
       elanite replay my_program.goal
       elanite replay my_program.goal --machine opteron-qsnet2 --ranks-per-node 2 --format json
+      elanite replay my_program.goal --html replay.html --open
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
 
@@ -82,33 +87,63 @@ def replay(
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
     the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
     """
-    from elanite import sources
+    from elanite import pages, sources
+    from elanite.errors import Exit, RunError
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
+    from elanite.pages import replay as of_replay
     from elanite.replay import keep, run
 
+    page = page_of(html, out, trace.stem, open_=open_)
     prepared(out)
     source = sources.read("machine", machine)
     changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
-    found = run(
-        trace,
-        source,
-        changes,
-        keep=operations,
+    launch = Launch(
+        machine=machine,
+        set_=set_ or (),
+        nodes=nodes,
         ranks_per_node=ranks_per_node,
         placement=placement,
-        network=network.value,
-        memory=memory.value,
+        ideal=network is Network.IDEAL,
+        adapter_memory=memory is Memory.ELAN,
         seed=seed,
+        faults=fault or (),
         limit_time=limit_time,
-        faults=tuple(fault or ()),
     )
+    command = ["elanite", "replay", str(trace), *launch.words(), *(["--operations"] if operations else [])]
+    command += ["--html", str(page)] if page else []
+    command += ["--out", str(out)] if out != OUT else []
+    try:
+        found = run(
+            trace,
+            source,
+            changes,
+            keep=operations or page is not None,
+            ranks_per_node=ranks_per_node,
+            placement=placement,
+            network=network.value,
+            memory=memory.value,
+            seed=seed,
+            limit_time=limit_time,
+            faults=tuple(fault or ()),
+        )
+    except RunError as error:
+        if page is not None and error.exit_code in (Exit.DEADLOCK, Exit.FAILED):
+            failed = of_replay.failed(trace, error, source, changes, command, launch.inputs_of_trace(source, trace))
+            pages.write(page, failed)
+            say(f"page: {page}")
+        raise
     folder = str(keep(found, out))
     if format_ is SummaryFormat.JSON:
         data(json.dumps(found.as_json(folder)))
     else:
         _print(found)
         say(f"kept in {folder}")
+    if page is not None:
+        pages.write(page, of_replay.page(found, source, command, launch.inputs_of_trace(source, trace)))
+        say(f"page: {page}")
+        if open_:
+            opened(page)
 
 
 def _print(found: Replay) -> None:

@@ -59,7 +59,7 @@ def summarise(run: Run) -> Summary:
     return Summary(
         run.summary,
         {str(kind): int(count) for kind, count in kinds.iter_rows()},
-        _sizes(messages),
+        by_size(messages),
         _in_mpi(run.tables["ranks"]),
         hottest_of_each(run.tables["links"], run.summary["time_us"]),
     )
@@ -150,7 +150,8 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
-def _sizes(messages: pl.DataFrame) -> list[Sizes]:
+def by_size(messages: pl.DataFrame) -> list[Sizes]:
+    """The classes of sizes that have messages; ``messages`` has the column ``bytes``."""
     lower = [0, *(most + 1 for most in SIZES)]
     found = []
     for least, most in zip(lower, [*SIZES, None], strict=True):

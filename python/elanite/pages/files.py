@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from elanite import sources
-from elanite.pages.inputs import Inputs
+from elanite.pages.inputs import MOST_BYTES, Inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -62,13 +62,13 @@ class Files:
         return named
 
     def path(self, path: Path) -> str:
-        """Add a file by its path; a file that cannot be read is absent. Returns its name."""
+        """Add a file by its path; a file that is too large, or cannot be read, is absent. Returns its name."""
         try:
+            if path.stat().st_size > MOST_BYTES:
+                return self.program(path)
             return self.content(str(path), path.read_bytes())
         except OSError:
-            name = tame(path.name)
-            self.absent[name] = ""
-            return name
+            return self.program(path)
 
     def content(self, path: str, content: bytes) -> str:
         """Add a file by its content; returns its name: the last part of the path, in a folder if that one is taken."""
@@ -81,10 +81,11 @@ class Files:
         return name
 
     def program(self, path: Path) -> str:
-        """Name a file that stays outside the page, such as a program; its checksum is listed."""
+        """Name a file that stays outside the page, such as a program; its checksum is listed if it can be read."""
         name = tame(path.name)
         try:
-            self.absent[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+            with path.open("rb") as file:
+                self.absent[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             self.absent[name] = ""
         return name

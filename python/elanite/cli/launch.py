@@ -1,0 +1,124 @@
+"""Options that ``mpirun``, ``prun`` and ``replay`` share, and the inputs of their pages."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.mpirun.options import RULES
+from elanite.plan import FIRST_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.pages import Inputs
+    from elanite.pages.files import Files
+    from elanite.sources import Source
+
+MOST_TEXT = 2**20
+"""Bytes up to which a page embeds a text file that the program's words name."""
+
+MOST_TRACE = 2**21
+"""Bytes up to which a page embeds a trace."""
+
+RunPage = Annotated[
+    Path | None,
+    typer.Option("--html", metavar="FILE", help="Write a page with the timeline of ranks, messages and links."),
+]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """The shared options as they were given."""
+
+    machine: str
+    set_: Sequence[str]
+    nodes: int | None
+    ranks_per_node: int
+    placement: str
+    ideal: bool
+    adapter_memory: bool
+    seed: int
+    faults: Sequence[str]
+    limit_time: str | None
+
+    def words(self, machine: str | None = None, placement: str | None = None) -> list[str]:
+        """The command line's words, with other names for the machine and the placement file if given."""
+        found = ["--machine", machine or self.machine]
+        found += [word for change in self.set_ for word in ("--set", change)]
+        found += ["--nodes", str(self.nodes)] if self.nodes else []
+        found += ["--ranks-per-node", str(self.ranks_per_node)] if self.ranks_per_node > 1 else []
+        found += ["--placement", placement or self.placement] if self.placement != "block" else []
+        found += ["--network", "ideal"] if self.ideal else []
+        found += ["--memory", "elan"] if self.adapter_memory else []
+        found += ["--seed", str(self.seed)] if self.seed != FIRST_SEED else []
+        found += [word for fault in self.faults for word in ("--fault", fault)]
+        found += ["--limit-time", self.limit_time] if self.limit_time else []
+        return found
+
+    def inputs_of_program(
+        self, source: Source, command: Sequence[str], own: Sequence[str], program: Sequence[str]
+    ) -> Inputs:
+        """The inputs for an ``mpirun`` page: machine, placement, and text files that the program's words name.
+
+        ``command`` are the first words, ``own`` the options that are not shared. The program itself is named with its
+        checksum; one that the PATH finds, such as an interpreter, is named only.
+        """
+        from elanite.pages.files import Files
+
+        files = Files()
+        words = [*command, *self.words(files.source(source), self._placement(files)), *own]
+        first, *others = program
+        if "/" in first:
+            path, known = Path(first), shutil.which(Path(first).name)
+            first = path.name if known and path.samefile(known) else f"./{files.program(path)}"
+        words += ["--html", f"{Path(first).name}.html", first]
+        for word in others:
+            path = Path(word)
+            if path.is_file():
+                word = files.path(path) if _is_text(path) else files.program(path)
+            words.append(word)
+        return files.inputs(words)
+
+    def inputs_of_trace(self, source: Source, trace: Path) -> Inputs:
+        """The inputs for a ``replay`` page: trace, machine and placement. A large trace is named with its checksum."""
+        from elanite.pages.files import Files
+
+        files = Files()
+        name = files.path(trace) if _size(trace) <= MOST_TRACE else files.program(trace)
+        words = ["elanite", "replay", name, *self.words(files.source(source), self._placement(files))]
+        return files.inputs([*words, "--html", f"{trace.stem}.html"])
+
+    def _placement(self, files: Files) -> str:
+        return self.placement if self.placement in RULES else files.path(Path(self.placement))
+
+
+def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
+    """The file of the page, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
+    from elanite import whole
+
+    page = html or (out / "report" / f"{name}.html" if open_ else None)
+    if page is not None:
+        whole.prepare(page)
+    return page
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        if _size(path) > MOST_TEXT:
+            return False
+        path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return True

@@ -1,0 +1,190 @@
+"""Pages for runs by ``elanite mpirun`` and ``elanite prun``, from their tables. A run that failed has a page, too."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.api import Machine
+from elanite.mpirun.summary import collectives, size, summarise
+from elanite.mpirun.verdict import ranks as some_ranks
+from elanite.pages import lanes, traffic
+from elanite.pages.frame import Page, Section, Table
+from elanite.pages.timeline import drawing
+from elanite.text import counted, number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.mpirun.session import Run
+    from elanite.mpirun.summary import Summary
+    from elanite.pages.inputs import Inputs
+    from elanite.sources import Source
+
+MOST_CALLS = 64
+"""Rows in the table of calls."""
+
+MPI_IS_ALL = "100% by construction, but for sleeps: --compute none"
+
+UNENDED = "Calls that did not end are not counted."
+
+_WAYS = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
+
+
+def page(run: Run, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
+    """The page for a run that kept its calls; ``command`` are the words that ran it."""
+    figures = summarise(run) if run.tables else None
+    message = run.ended.message.strip()
+    return Page(
+        title=f"{shlex.join(run.words)} on {counted(run.options.ranks, 'rank')} of {run.cluster.name}",
+        command=command,
+        inputs=inputs,
+        about=_about(run),
+        notes=[message.splitlines()[0]] if message else [],
+        findings=_findings(run, figures) if figures is not None else [],
+        sections=list(_sections(run, figures, message)),
+        machines=[Machine.of(machine, run.cluster.overrides)],
+    )
+
+
+def _about(run: Run) -> str:
+    nodes = counted(len(set(run.placement)), "node")
+    parts = [f"{nodes} of {run.cluster.name}", run.mpi.kind, f"{run.host_seconds:.2f} s on this host"]
+    if run.options.network == "ideal":
+        parts[0] = "ideal network without contention"
+    if run.tables:
+        why = run.unrepeatable
+        parts += [f"not repeatable: {why}" if why else "repeatable", f"digest {run.summary['digest']}"]
+    return " · ".join(parts)
+
+
+def _findings(run: Run, figures: Summary) -> list[str]:
+    totals, ranks = figures.totals, lanes.ended(run)
+    calls = "calls" if run.native else "MPI"
+    found = []
+    if run.ended.finished:
+        last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+        found.append(
+            f"The run takes {number(totals['time_us'])} µs of simulated time; rank {last['rank']} is the slowest, with"
+            f" {number(last['mpi_us'])} µs in {calls}."
+        )
+    else:
+        found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {run.ended.end}.")
+        found += _waits_in_short(run)
+    total = float(ranks["end_us"].sum())
+    if total and run.ended.finished:
+        times = ", ".join(
+            f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
+            for word, (time, rank) in figures.mpi.items()
+        )
+        share = f"The ranks spend {float(ranks['mpi_us'].sum()) / total:.1%} of their time in {calls}: {times}"
+        found.append(f"{share}; {MPI_IS_ALL}." if run.options.compute == "none" else f"{share}.")
+    found += [
+        one
+        for one in (
+            traffic.link(run.tables["links"], float(totals["time_us"])),
+            traffic.largest(figures.sizes, run.tables["messages"]),
+        )
+        if one
+    ]
+    ways = {name: count for way, name in _WAYS.items() if (count := collectives(totals)[way])}
+    if ways:
+        calls_of = ", ".join(f"{count:,} by {name}" for name, count in ways.items())
+        found.append(f"Collective operations, as calls of ranks: {calls_of}.")
+    if totals["packets_resent"]:
+        found.append(f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the machine.")
+    return found
+
+
+def _waits_in_short(run: Run) -> list[str]:
+    groups = _waiting(run)
+    if not groups:
+        return []
+    waiting, call, wanted = groups[0]
+    more = f", and {counted(len(groups) - 1, 'other group')} of ranks" if len(groups) > 1 else ""
+    return [f"At the end, {waiting} in {call}{f': {wanted}' if wanted else ''}{more}."]
+
+
+def _waiting(run: Run) -> list[tuple[str, str, str]]:
+    """The ranks that wait at the end, by their call and the awaited operation; the largest group first."""
+    groups: dict[tuple[str, str], list[int]] = {}
+    for one in run.ended.waiting:
+        groups.setdefault((one.call, one.what), []).append(one.rank)
+    ordered = sorted(groups.items(), key=lambda each: (-len(each[1]), each[1][0]))
+    return [(f"rank{'s' * (len(who) > 1)} {some_ranks(who)}", call, what) for (call, what), who in ordered]
+
+
+def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
+    found = []
+    waiting = _waiting(run)
+    if message:
+        rows, left = traffic.cut(waiting, traffic.MOST_RANKS, "groups of ranks")
+        table = Table(("ranks", "call", "waits for"), rows, "Ranks at the end of the run", note=left)
+        lines = [] if waiting else message.splitlines()[1:]
+        found.append(Section("End of the run", [message.splitlines()[0], *lines], tables=[table] if rows else []))
+    if figures is None:
+        return found
+    time_us = float(figures.totals["time_us"])
+    found.append(Section("Timeline", drawings=[drawing(lanes.of_run(run), "Ranks over time")]))
+    found.append(Section("Ranks and calls", tables=[*_calls(run), _ranks(run)]))
+    sizes = traffic.messages(figures.sizes, run.tables["messages"])
+    if sizes:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.kinds.items())
+        totals = figures.totals
+        words = f"{counted(totals['messages'], 'message')} ({kinds}) with {size(totals['bytes'])}"
+        packets = f" in {counted(totals['packets'], 'packet')}" if run.options.network != "ideal" else ""
+        found.append(Section("Messages", [f"{words}{packets}."], tables=sizes))
+    if run.options.network == "ideal":
+        found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
+    else:
+        found.append(traffic.network(run.cluster.point, run.tables, time_us))
+    return found
+
+
+def by_call(calls: pl.DataFrame) -> pl.DataFrame:
+    """``call``, ``calls``, ``total_us``, ``mean_us`` and ``longest_us``, the largest total first."""
+    length = pl.col("end_us") - pl.col("begin_us")
+    return (
+        calls.group_by("call")
+        .agg(
+            calls=pl.len(),
+            total_us=length.sum(),
+            mean_us=length.mean(),
+            longest_us=length.max(),
+        )
+        .sort("total_us", "call", descending=[True, False])
+    )
+
+
+def _calls(run: Run) -> list[Table]:
+    calls = by_call(run.tables["calls"])
+    if calls.is_empty():
+        return []
+    whole = max(float(lanes.ended(run)["end_us"].sum()), 1e-12)
+    found = [
+        (call, f"{count:,}", *map(number, (total, mean, longest)), f"{total / whole:.1%}")
+        for call, count, total, mean, longest in calls.iter_rows()
+    ]
+    rows, left = traffic.cut(found, MOST_CALLS, "kinds of calls, by their time")
+    notes = [one for one in (left, "" if run.ended.finished else UNENDED) if one]
+    right = ("calls", "total, µs", "mean, µs", "longest, µs", "share")
+    caption = "Calls by their share of all ranks' time"
+    return [Table(("call", *right), rows, caption, right, note=" ".join(notes))]
+
+
+def _ranks(run: Run) -> Table:
+    slowest = lanes.ended(run).sort("end_us", "mpi_us", "rank", descending=[True, True, False])
+    times = [("end, µs", pl.col("end_us")), ("in calls, µs" if run.native else "in MPI, µs", pl.col("mpi_us"))]
+    if run.ended.finished:
+        times.append(("outside, µs", pl.col("end_us") - pl.col("mpi_us")))
+    shown = slowest.head(traffic.MOST_RANKS).with_columns(**dict(times))
+    rows = [
+        (str(row["rank"]), str(row["node"]), *(number(row[name]) for name, _ in times), *traffic.sent_and_received(row))
+        for row in shown.iter_rows(named=True)
+    ]
+    left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
+    notes = [one for one in (left, "" if run.ended.finished else UNENDED) if one]
+    columns = ("rank", "node", *(name for name, _ in times), "sent", "received")
+    return Table(columns, rows, "Ranks, the slowest first", columns, folded=len(rows) > 8, note=" ".join(notes))

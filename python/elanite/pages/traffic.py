@@ -1,0 +1,149 @@
+"""Message and link tables, findings and figures for run and replay pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite.congestion import in_words, of_tables
+from elanite.figures import matrix
+from elanite.mpirun.summary import Sizes, hottest, size
+from elanite.pages.frame import Section, Table
+from elanite.store import empty
+from elanite.text import counted, number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MOST_PAIRS = 12
+"""Rows in the table of pairs."""
+
+MOST_LINKS = 8
+"""Links in the table, at nodes and between switches each."""
+
+MOST_FAULTS = 64
+MOST_RANKS = 128
+"""Rows in the table of ranks."""
+
+
+def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
+    """Messages by size and by pair; ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message."""
+    if not sizes:
+        return []
+    by_size = [(one.label, f"{one.messages:,}", size(one.bytes)) for one in sizes]
+    sums = by_pair(pairs)
+    by_bytes = [
+        (str(source), str(destination), f"{count:,}", size(total))
+        for source, destination, count, total in sums.head(MOST_PAIRS).iter_rows()
+    ]
+    left = f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload." if len(sums) > MOST_PAIRS else ""
+    return [
+        Table(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
+        Table(
+            ("from rank", "to rank", "messages", "payload"),
+            by_bytes,
+            "Pairs of ranks with the most payload",
+            ("from rank", "to rank", "messages", "payload"),
+            note=left,
+        ),
+    ]
+
+
+def by_pair(pairs: pl.DataFrame) -> pl.DataFrame:
+    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each pair of ranks, by bytes."""
+    sums = pairs.group_by("source", "destination").agg(messages=pl.len(), bytes=pl.col("bytes").sum())
+    return sums.sort("bytes", "source", "destination", descending=[True, False, False])
+
+
+def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
+    """The finding about the messages that carry most payload; empty without payload."""
+    total = sum(one.bytes for one in sizes)
+    if not total:
+        return ""
+    most = max(sizes, key=lambda one: one.bytes)
+    source, destination, count, carried = (sums := by_pair(pairs)).row(0)
+    alike = len(sums.filter(pl.col("bytes") == carried))
+    pair = f"from rank {source} to rank {destination} go {size(carried)} in {counted(count, 'message')}"
+    pair += ", more than between any other pair" if alike == 1 else f", as between {counted(alike - 1, 'other pair')}"
+    return (
+        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most)} with {size(most.bytes)},"
+        f" {most.bytes / total:.1%} of the payload; {pair}."
+    )
+
+
+def _class(sizes: Sizes) -> str:
+    """A class of sizes within a sentence."""
+    if sizes.most is None:
+        return sizes.label
+    return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
+
+
+def link(links: pl.DataFrame, time_us: float) -> str:
+    """The finding about the busiest links, at nodes and between switches; empty if no link was busy."""
+    busy = hottest(links, time_us)
+    of_nodes = pl.col("level") == 0
+    parts = []
+    for kind, place in ((of_nodes, "of a node"), (~of_nodes, "between switches")):
+        some = busy.filter(kind)
+        if some.is_empty():
+            continue
+        one = some.row(0, named=True)
+        alike = len(some.filter(pl.col("busy") == one["busy"])) - 1
+        others = f", as {counted(alike, 'other link')}" if alike else ""
+        parts.append(
+            f"{one['from']} → {one['to']} ({place}), busy {one['busy']:.1%} of the time{others}, with"
+            f" {counted(one['packets'], 'packet')} that waited {number(one['waited_us'])} µs on average"
+        )
+    return f"Hottest link{'s' * (len(parts) > 1)}: {'; '.join(parts)}." if parts else ""
+
+
+def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> Section:
+    """The links, the congestion matrix and the faults; ``point`` is the configuration of the machine as JSON."""
+    links, faults = tables["links"], tables["faults"]
+    busy = hottest(links, time_us)
+    of_nodes = pl.col("level") == 0
+    shown = [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).iter_rows(named=True)]
+    rows = [
+        (
+            f"{row['from']} → {row['to']}",
+            "node" if row["level"] == 0 else "switches",
+            f"{row['busy']:.1%}",
+            f"{row['packets']:,}",
+            number(row["waited_us"]),
+        )
+        for row in shown
+    ]
+    left = (
+        f"{len(shown)} of {len(busy):,} busy links: the busiest of nodes, and between switches."
+        if len(busy) > len(shown)
+        else ""
+    )
+    right = ("busy", "packets", "mean wait, µs")
+    found = [Table(("link", "between", *right), rows, "Busiest links", right, note=left)] if rows else []
+    if len(faults):
+        words = [(in_words(one),) for one in faults.head(MOST_FAULTS).iter_rows(named=True)]
+        more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
+        found.append(Table(("failure",), words, "Failures", note=more))
+    waited = int(links["waiting_ps"].sum())
+    text, drawn = [], []
+    if waited:
+        congestion = of_tables(point, links, empty("slices"), (0.0, time_us), 0, faults)
+        drawn = matrix.draw(congestion, "matrix", "Congestion matrix")
+    elif len(busy):
+        text = ["No packet waited for a link, so that the congestion matrix is zero."]
+    return Section("Links", text, drawn, found)
+
+
+def sent_and_received(rank: Mapping[str, Any]) -> tuple[str, str]:
+    """Two cells in the table of ranks: sent and received messages, with their payload."""
+    kinds = ("sent", "received")
+    sent, received = (f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds)
+    return sent, received
+
+
+def cut(rows: Sequence[tuple[str, ...]], most: int, of: str) -> tuple[Sequence[tuple[str, ...]], str]:
+    """The first rows, and a note of how many were left out."""
+    if len(rows) <= most:
+        return rows, ""
+    return rows[:most], f"{most:,} of {len(rows):,} {of}."

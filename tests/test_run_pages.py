@@ -1,0 +1,255 @@
+"""Run and replay pages: everything that they show equals the run's tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from conftest import Ended, needs_mpi
+from elanite import goal, sources
+from elanite.cli.launch import MOST_TRACE, Launch
+from elanite.mpirun.kept import Kept
+from elanite.mpirun.summary import size
+from elanite.text import number
+from test_pages import Parts
+from timelines import Tables, a_run, agree, embedded, page_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Command = Callable[..., Ended]
+
+
+def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Check a page's tables: calls, ranks, sizes, pairs and links."""
+    shown = Tables(page).found
+    durations: dict[str, list[float]] = {}
+    for call, begin, end in tables["calls"].select("call", "begin_us", "end_us").iter_rows():
+        durations.setdefault(call, []).append(end - begin)
+    whole = sum(tables["ranks"]["end_us"])
+    expected = {
+        call: [f"{len(each):,}", number(sum(each)), number(sum(each) / len(each)), number(max(each))]
+        for call, each in durations.items()
+    }
+    by_call = shown["Calls by their share of all ranks' time"]
+    assert {row[0]: row[1:5] for row in by_call.rows} == expected
+    assert [row[5] for row in by_call.rows] == [f"{sum(durations[row[0]]) / whole:.1%}" for row in by_call.rows]
+    ranks = {str(row["rank"]): row for row in tables["ranks"].iter_rows(named=True)}
+    by_rank = shown["Ranks, the slowest first"]
+    assert len(by_rank.rows) == len(ranks)
+    for rank, node, end, inside, outside, sent, received in by_rank.rows:
+        row = ranks[rank]
+        assert node == str(row["node"])
+        assert [end, inside] == [number(row["end_us"]), number(row["mpi_us"])]
+        assert outside == number(row["end_us"] - row["mpi_us"])
+        assert sent == f"{row['messages_sent']:,} · {size(row['bytes_sent'])}"
+        assert received == f"{row['messages_received']:,} · {size(row['bytes_received'])}"
+    sizes = shown["Messages by size"]
+    assert sum(int(row[1].replace(",", "")) for row in sizes.rows) == len(tables["messages"])
+    pairs: Counter[tuple[str, str]] = Counter()
+    for source, destination, count in tables["messages"].select("source", "destination", "bytes").iter_rows():
+        pairs[str(source), str(destination)] += count
+    for source, destination, _, payload in shown["Pairs of ranks with the most payload"].rows:
+        assert payload == size(pairs[source, destination])
+    assert size(max(pairs.values())) == shown["Pairs of ranks with the most payload"].rows[0][3]
+    names = {f"{row['from']} → {row['to']}": row for row in tables["links"].iter_rows(named=True)}
+    time_ps = max(tables["ranks"]["end_us"]) * 1e6
+    for name, _, busy, packets, _ in shown["Busiest links"].rows:
+        assert busy == f"{names[name]['busy_ps'] / time_ps:.1%}"
+        assert packets == f"{names[name]['packets']:,}"
+
+
+def test_the_tables_of_a_page_are_sums_of_the_tables_of_the_run() -> None:
+    run = a_run(9, ranks=5, calls=50)
+    page = page_of(run)
+    tables_agree(page, run.tables)
+    spoilt = dict(run.tables)
+    spoilt["calls"] = run.tables["calls"].tail(-1)
+    with pytest.raises(AssertionError):
+        tables_agree(page, spoilt)
+
+
+@needs_mpi
+def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: Path) -> None:
+    words = [
+        "mpirun",
+        "-n",
+        "4",
+        "--ranks-per-node",
+        "2",
+        "--html",
+        "my page.html",
+        str(mpi_programs / "patterns"),
+        "halo",
+    ]
+    ended = elanite(*words)
+    assert ended.code == 0, ended
+    assert "page: my page.html" in ended.err
+    page = (tmp_path / "my page.html").read_text(encoding="utf-8")
+    (folder,) = (tmp_path / "out" / "mpirun").iterdir()
+    kept = Kept.load(folder)
+    tables = {name: kept.table(name) for name in ("calls", "messages", "ranks", "links", "series")}
+    agree(embedded(page), tables)
+    tables_agree(page, tables)
+    parts = Parts(page)
+    assert parts.loads == []
+    assert sorted(shlex.split(parts.command)) == sorted(["elanite", *words, "--machine", "es40-qsnet"])
+    findings = " ".join(parts.findings)
+    ranks = tables["ranks"]
+    last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+    assert f"{number(kept.manifest['time_us'])} µs of simulated time; rank {last['rank']} is the slowest" in findings
+    share = ranks["mpi_us"].sum() / ranks["end_us"].sum()
+    assert f"{share:.1%} of their time in MPI" in findings
+    assert "--compute none" in findings
+    busiest = tables["links"].sort("busy_ps", "link", descending=[True, False]).row(0, named=True)
+    assert f"{busiest['from']} → {busiest['to']}" in findings
+    assert "Congestion matrix" in parts.headings or "Congestion matrix" in page
+    block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
+    assert block is not None
+    inputs = json.loads(block[1])
+    assert inputs["files"] == []
+    (program,) = inputs["absent"]
+    assert program["name"] == "patterns"
+    assert program["sha256"] in page.replace(block[0], "")
+
+
+@needs_mpi
+def test_a_deadlock_has_a_page(elanite: Command, tmp_path: Path, mpi_programs: Path) -> None:
+    ended = elanite("mpirun", "-n", "4", "--html", "dead.html", str(mpi_programs / "deadlock"))
+    assert ended.code == 3, ended
+    page = (tmp_path / "dead.html").read_text(encoding="utf-8")
+    waits = [[f"rank {rank}", "MPI_Recv", f"receives a message of rank {(rank + 1) % 4}, tag 7"] for rank in range(4)]
+    assert Tables(page).found["Ranks at the end of the run"].rows == waits
+    assert embedded(page)["ends"] == {str(rank): f"MPI_Recv: {what}" for rank, (_, _, what) in enumerate(waits)}
+    assert "The run ended early" in Parts(page).findings[0]
+
+
+def test_a_page_that_cannot_be_written_costs_no_run(elanite: Command, tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    for words in (("mpirun", "-n", "2", "--html", "here", "true"), ("replay", "absent.goal", "--html", "here")):
+        ended = elanite(*words)
+        assert ended.code == 1, ended
+        assert "here cannot be written: it is a folder" in ended.err
+        assert not (tmp_path / "out").exists()
+
+
+def replayed(elanite: Command, tmp_path: Path, *options: str) -> tuple[str, dict[str, pl.DataFrame]]:
+    """Page and tables for a ring with eight ranks, replayed."""
+    (tmp_path / "ring.goal").write_text("".join(goal.all_reduce(8, 20_000, "ring", compute=500)), encoding="ascii")
+    ended = elanite("replay", "ring.goal", "--html", "ring.html", *options)
+    assert ended.code == 0, ended
+    (folder,) = (tmp_path / "out" / "replay").iterdir()
+    names = ("ranks", "operations", "links", "series")
+    return (tmp_path / "ring.html").read_text(encoding="utf-8"), {
+        name: pl.read_parquet(folder / f"{name}.parquet") for name in names
+    }
+
+
+@pytest.mark.parametrize("network", ["machine", "ideal"])
+def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) -> None:
+    options = () if network == "machine" else ("--network", "ideal")
+    page, tables = replayed(elanite, tmp_path, *options)
+    agree(embedded(page), tables)
+    assert (len(embedded(page)["links"]) > 0) == (network == "machine")
+    parts = Parts(page)
+    last = tables["ranks"].sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+    assert f"{number(last['end_us'])} µs of simulated time; rank {last['rank']} is the slowest" in parts.findings[0]
+    share = tables["ranks"]["computed_us"].sum() / tables["ranks"]["end_us"].sum()
+    assert f"{share:.1%} of their time" in parts.findings[1]
+    shown = Tables(page).found
+    for kind, count, mean, longest in shown["Operations by kind"].rows:
+        rows = tables["operations"].filter(pl.col("kind") == kind)
+        times = [end - free for free, end in rows.select("free_us", "end_us").iter_rows()]
+        assert [count, mean, longest] == [f"{len(times):,}", number(sum(times) / len(times)), number(max(times))]
+    block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
+    assert block is not None
+    inputs = json.loads(block[1])
+    assert [file["name"] for file in inputs["files"]] == ["ring.goal"]
+    assert inputs["files"][0]["text"] == (tmp_path / "ring.goal").read_text()
+    assert inputs["command"][:3] == ["elanite", "replay", "ring.goal"]
+
+
+def test_a_large_trace_is_named_with_its_checksum(tmp_path: Path) -> None:
+    trace = tmp_path / "large.goal"
+    trace.write_text("x" * (MOST_TRACE + 1))
+    launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
+    inputs = launch.inputs_of_trace(sources.read("machine", "es40-qsnet"), trace)
+    assert not inputs.files
+    assert inputs.absent == {"large.goal": hashlib.sha256(trace.read_bytes()).hexdigest()}
+
+
+def test_a_replay_without_an_end_has_a_page(elanite: Command, tmp_path: Path) -> None:
+    text = "num_ranks 2\nrank 0 {\nrecv 5b from 1\n}\nrank 1 {\nsend 7b to 0 tag 3\n}\n"
+    (tmp_path / "t.goal").write_text(text)
+    ended = elanite("replay", "t.goal", "--html", "t.html")
+    assert ended.code == 3, ended
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    rows = Tables(page).found["Operations that wait, or whose messages have no receive"].rows
+    assert [row[0].split(":")[1] for row in rows] == ["3", "6"]
+    assert all(row[0] in ended.err for row in rows)
+
+
+def test_a_wrong_trace_has_no_page(elanite: Command, tmp_path: Path) -> None:
+    (tmp_path / "t.goal").write_text("num_ranks 1\nrank 0 {\nl1: calc -5\n}\n")
+    assert elanite("replay", "t.goal", "--html", "t.html").code == 2
+    assert not (tmp_path / "t.html").exists()
+
+
+def test_a_page_of_a_replay_is_run_again_elsewhere(elanite: Command, tmp_path: Path) -> None:
+    """The unpacked folder has the trace, the machine and the placement; its command gives the same digest."""
+    (tmp_path / "p.txt").write_text("".join(f"{node}\n" for node in (3, 1, 0, 2, 5, 4, 7, 6)))
+    text = sources.read("machine", "es40-qsnet").text.replace('name = "es40-qsnet"', 'name = "mine"')
+    (tmp_path / "mine.toml").write_text(text)
+    options = ("--machine", "mine.toml", "--placement", "p.txt", "--set", "switch.circuit=wormhole")
+    replayed(elanite, tmp_path, *options)
+    unpacked = elanite("open", "ring.html", "--into", "there")
+    assert unpacked.code == 0, unpacked
+    page = (tmp_path / "ring.html").read_text(encoding="utf-8")
+    block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
+    assert block is not None
+    _, *words = json.loads(block[1])["command"]
+    again = elanite(*words, cwd=tmp_path / "there")
+    assert again.code == 0, again
+    first, second = (
+        re.search(r"digest ([0-9a-f]{32})", (folder / "ring.html").read_text(encoding="utf-8"))
+        for folder in (tmp_path, tmp_path / "there")
+    )
+    assert first is not None
+    assert second is not None
+    assert first[1] == second[1]
+
+
+def test_the_inputs_of_a_program_are_texts_and_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.txt").write_text("8 cells\n")
+    (tmp_path / "table.bin").write_bytes(b"\xff\x00")
+    (tmp_path / "solver").write_bytes(b"\x7fELF")
+    launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
+    source = sources.read("machine", "es40-qsnet")
+    program = [str(tmp_path / "solver"), "--cells", "in.txt", "table.bin", "7"]
+    inputs = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), program)
+    assert dict(inputs.files) == {"in.txt": b"8 cells\n"}
+    assert inputs.absent == {
+        name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("solver", "table.bin")
+    }
+    assert list(inputs.words[-5:]) == ["./solver", "--cells", "in.txt", "table.bin", "7"]
+    python = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), ["python3", "in.txt"])
+    assert list(python.words[-2:]) == ["python3", "in.txt"]
+    assert not python.absent
+
+
+def test_a_program_for_the_simulated_libraries_has_calls_and_no_mpi() -> None:
+    native = replace(a_run(1, ranks=2, calls=5), native=True)
+    page = page_of(native)
+    assert "of their time in calls" in page
+    assert "in calls, µs" in Tables(page).found["Ranks, the slowest first"].columns

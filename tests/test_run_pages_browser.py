@@ -1,0 +1,144 @@
+"""A timeline in a browser: it fits, zooms, moves, and shows the data below the pointer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from test_report_browser import BEYOND, CHROMIUM, WIDTHS, browser, opened
+from timelines import a_run, embedded, intervals, page_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+__all__ = ["browser"]
+
+pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("timelines") / "run.html"
+    found.write_text(page_of(a_run(4, ranks=6, calls=30)), encoding="utf-8")
+    return found
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    shown, said = opened(browser, file)
+    yield shown
+    assert said == []
+    shown.context.close()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_timeline_fits(browser: Browser, file: Path, width: int) -> None:
+    page, said = opened(browser, file, width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(BEYOND, width) == []
+    assert page.locator(".timeline canvas").count() == 3
+    for name in ("ruler", "lanes", "links"):
+        assert page.evaluate(COLOURS, name) > 1, f"{name} is empty"
+    assert said == []
+    page.context.close()
+
+
+COLOURS = """name => {
+  const canvas = document.querySelector(`.timeline .${name}`);
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return new Set(new Uint32Array(data.buffer)).size;
+}"""
+"""Counts a canvas's colours."""
+
+
+def view(page: Page) -> dict[str, Any]:
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    found: dict[str, Any] = page.evaluate(
+        "(({from, to, tall}) => ({from, to, tall}))(document.querySelector('.timeline').view)"
+    )
+    return found
+
+
+def test_zoom_and_move(page: Page) -> None:
+    end = embedded(page.content())["end"]
+    assert view(page)["to"] == end
+    page.click("[data-do=in]")
+    page.click("[data-do=left]")
+    near = view(page)
+    assert near["to"] - near["from"] == pytest.approx(end / 2)
+    box = page.locator(".lanes").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 600, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 500, box["y"] + 5)
+    page.mouse.up()
+    moved = view(page)
+    assert moved["from"] > near["from"]
+    assert moved["to"] - moved["from"] == pytest.approx(near["to"] - near["from"])
+    page.mouse.wheel(0, -300)
+    closer = view(page)
+    assert closer["to"] - closer["from"] < near["to"] - near["from"], "the wheel zooms after a click"
+    page.keyboard.press("0")
+    assert view(page) | {"tall": 0} == {"from": 0, "to": end, "tall": 0}
+    page.click("[data-do=taller]")
+    assert view(page)["tall"] > near["tall"]
+
+
+def test_a_pointer_shows_the_call_below_it(page: Page) -> None:
+    """The long calls of each rank, at their middles: rank, call, begin and length as in the data."""
+    data = embedded(page.content())
+    page.uncheck(".timeline .lines")
+    tall = view(page)["tall"]
+    box = page.locator(".lanes").bounding_box()
+    assert box is not None
+    gutter = 92
+    one, _ = intervals(data)
+    seen = 0
+    for rank in range(len(data["lanes"])):
+        longest = max((row for row in one if row[0] == rank), key=lambda row: row[3] - row[2])
+        _, call, begin, end = longest
+        place = gutter + (begin + end) / 2 / data["end"] * (box["width"] - gutter)
+        page.mouse.move(box["x"] + place, box["y"] + (rank + 0.5) * tall)
+        text = page.locator(".pointed").inner_text()
+        assert text.startswith(f"rank {rank} on node {rank}, ")
+        found = re.search(rf"{call} from ([\d.,]+) µs, ([\d.,]+) (\S+?)(,|;|$)", text)
+        assert found is not None, text
+        assert float(found[1].replace(",", "")) == pytest.approx(begin / 1e6)
+        unit = {"ps": 1, "ns": 1e3, "µs": 1e6, "ms": 1e9}[found[3]]
+        assert float(found[2].replace(",", "")) * unit == pytest.approx(end - begin, rel=1e-3)
+        seen += 1
+    assert seen == 6
+
+
+def test_a_pointer_shows_the_load_of_a_link(page: Page) -> None:
+    data = embedded(page.content())
+    box = page.locator(".links").bounding_box()
+    assert box is not None
+    row = next(row for row, load in enumerate(data["loads"]) if any(load))
+    period = next(place for place, load in enumerate(data["loads"][row]) if load)
+    begin, end = data["periods"][period]
+    place = 92 + (begin + end) / 2 / data["end"] * (box["width"] - 92)
+    page.mouse.move(box["x"] + place, box["y"] + 15 * row + 7)
+    text = page.locator(".pointed").inner_text()
+    assert text.startswith(f"{data['links'][row][0]}: {data['loads'][row][period] / 10:.1f}% from ")
+    assert text.endswith(f"{100 * data['links'][row][2]:.1f}% of the run")
+
+
+def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
+    """More messages than lines: the page counts both."""
+    run = a_run(6, ranks=5, calls=900)
+    (tmp_path / "many.html").write_text(page_of(run), encoding="utf-8")
+    page, said = opened(browser, tmp_path / "many.html")
+    total = len(run.tables["messages"])
+    assert total == 2700
+    assert f"1,350 of {total:,} messages in view drawn" in page.locator(".timeline .span").inner_text()
+    for _ in range(3):
+        page.click("[data-do=in]")
+    view(page)
+    assert re.search(r"· \d+ messages in view drawn", page.locator(".timeline .span").inner_text())
+    assert said == []
+    page.context.close()
