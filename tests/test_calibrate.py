@@ -92,7 +92,7 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     assert found.machine["bus.rate"] == el.Machine.load(ES40, [f"bus.rate={value.after}"])["bus.rate"]
     (source,) = (each.source for each in found.machine.parameters if each.key == "bus.rate")
     assert re.fullmatch(
-        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ MB/s to 23[\d.]+ MB/s; 264 MB/s before",
+        r"fitted to measured.csv, standard error 1.0%, 95% interval 22[\d.]+ to 23[\d.]+ MB/s; 264 MB/s before",
         source,
     )
     assert [count for count, _ in steps] == sorted({count for count, _ in steps})

@@ -15,7 +15,7 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended, command, execute
-from elanite.differences import Comparison, Line
+from elanite.differences import Comparison, Line, compare_stores
 from elanite.samples import NEGLIGIBLE, Pair, Sample, State
 from elanite.store import Store, manifest
 
@@ -193,6 +193,23 @@ def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
     missing = elanite("compare", str(campaign), "nowhere")
     assert missing.code == 2
     assert "nowhere has no results" in missing.err
+
+
+def test_seeds_are_paired_with_themselves(campaign: Path, faster: Path) -> None:
+    """Identities, by which a store is in order, say nothing of seeds."""
+    stores = Store(campaign / "store"), Store(faster / "store")
+    lines = [line for line in compare_stores(*stores).lines if line.series == "load" and line.metric == "accepted"]
+    assert lines
+    for line in lines:
+        assert line.pair.paired
+        for store, side in zip(stores, (line.pair.a, line.pair.b), strict=True):
+            assert [seed for seed, _ in side.labels] == [1] * 5 + [2] * 5
+            own = {
+                manifest["seed"]: store.table(each, "rows").filter(pl.col("metric") == "accepted")["value"].to_list()
+                for each in store.identities()
+                if (manifest := store.get(each)) and manifest["parameters"] == line.parameters
+            }
+            assert side.values == (*own[1], *own[2])
 
 
 def test_points_of_older_versions_count_as_random(elanite: Run, campaign: Path, faster: Path, tmp_path: Path) -> None:

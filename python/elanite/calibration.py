@@ -63,6 +63,11 @@ class Value:
     reason: str
     """Why they do not; empty if they do."""
 
+    @property
+    def interval(self) -> str:
+        """The 95% interval: ``228 to 234 MB/s``."""
+        return interval(self.low, self.high)
+
 
 @dataclass(frozen=True)
 class Group:
@@ -236,6 +241,7 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
     wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
     number = abs(key.number(share))
     low, high = (f"{key.number(end):.4g} {key.unit}".rstrip() for end in (known.low, known.high))
+    span = interval(low, high)
     return Value(
         key=key.key,
         before=before,
@@ -244,31 +250,37 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
         high=high,
         error=wide / number if number else wide,
         determined=known.determined,
-        reason="" if known.determined else _reason(known, low, high, [each for each in alike if each != key.key]),
+        reason="" if known.determined else _reason(known, span, [each for each in alike if each != key.key]),
     )
 
 
-def _reason(known: Known, low: str, high: str, alike: Sequence[str]) -> str:
+def _reason(known: Known, span: str, alike: Sequence[str]) -> str:
     """Why a parameter is not determined."""
     if not known.effect:
         return "no measured value depends on it"
     if alike:
-        return f"{' and '.join(alike)} can make up for it: values from {low} to {high} fit as well"
+        return f"{' and '.join(alike)} can make up for it: values from {span} fit as well"
     if known.below and known.above:
-        return f"values from {low} to {high} fit as well"
+        return f"values from {span} fit as well"
     ends = [text for text, excluded in (("lower", known.below), ("upper", known.above)) if not excluded]
-    return f"the {' and the '.join(ends)} end of its range fits as well as values from {low} to {high}"
+    return f"the {' and the '.join(ends)} end of its range fits as well as values from {span}"
 
 
 def _fitted(value: Value, to: str | Path) -> str:
     """The source of a fitted value."""
-    spread = f"standard error {value.error:.1%}, 95% interval {value.low} to {value.high}"
+    spread = f"standard error {value.error:.1%}, 95% interval {value.interval}"
     return f"fitted to {Path(to).name}, {spread}; {value.before} before"
 
 
 def _kept(value: Value, to: str | Path) -> str:
     """What the source of a value says besides, if the data do not determine it."""
     return f"not determined by {Path(to).name}: {value.reason}"
+
+
+def interval(low: str, high: str) -> str:
+    """An interval with its unit once: ``228 to 234 MB/s``."""
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
 
 
 def _alike(keys: Sequence[str], correlation: Sequence[Sequence[float]]) -> list[tuple[str, str, float]]:

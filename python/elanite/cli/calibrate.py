@@ -203,7 +203,7 @@ def _print(found: Calibration) -> None:
     values = table(headings, right=headings[1:])
     for each in found.values:
         error = f"{each.error:.1%}" if each.determined else "not determined"
-        values.add_row(each.key, each.before, each.after, error, f"{each.low} to {each.high}")
+        values.add_row(each.key, each.before, each.after, error, each.interval)
     screen.print(values)
     groups = table(
         ("experiment", "series", "metric", "values", "error before", "after", "worst"),

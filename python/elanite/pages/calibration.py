@@ -45,7 +45,7 @@ def _findings(found: Calibration) -> list[str]:
     """The error before and after, and each value that the data determine."""
     errors = f"{found.before:.2f} standard errors before, {found.after:.2f} after"
     values = [
-        f"{each.key}: {each.after} (95% interval {each.low} to {each.high}), {each.before} before."
+        f"{each.key}: {each.after} (95% interval {each.interval}), {each.before} before."
         for each in found.values
         if each.determined
     ]
@@ -65,7 +65,7 @@ def _values(found: Calibration) -> Table:
         (
             *(each.key, each.before, each.after),
             f"{each.error:.1%}" if each.determined else "not determined",
-            f"{each.low} to {each.high}",
+            each.interval,
         )
         for each in found.values
     ]
