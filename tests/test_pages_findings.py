@@ -224,6 +224,20 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     ]
 
 
+def test_equal_configurations_are_told_as_equal() -> None:
+    def pings(label: str, *latencies: float) -> outcomes.Curve:
+        sizes = zip((0.0, 64.0), ("0 B", "64 B"), latencies, strict=True)
+        places = [outcomes.Place(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
+        return outcomes.Curve("ping", label, "message", places)
+
+    found = outcomes.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 3.0)], {"latency": "us", "bandwidth": "MB/s"})
+    assert found == [
+        "Latency at message 0 B: 1 µs in all configurations.",
+        "Latency at message 64 B: lowest 2 µs (a); highest 3 µs (b).",
+        "Bandwidth at message 64 B: 64 MB/s in all configurations.",
+    ]
+
+
 def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
     """Links of nodes carry the flits of one job; the shares of a link make one."""
     from elanite.api import load_results

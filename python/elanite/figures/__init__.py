@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from elanite.plan import Plan
     from elanite.store import Store, Table
 
-__all__ = ["DRAWINGS", "OWN", "Figure", "draw", "drawn", "matrices"]
+__all__ = ["DRAWINGS", "OWN", "Figure", "charts", "draw", "drawn", "matrices", "unique"]
 
 DRAWINGS: dict[str, Callable[[Asked, pl.DataFrame], Iterator[Figure]]] = {
     "curves": asked.over,
@@ -85,6 +85,12 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
 
     ``beside`` are rows of the shipped reference results (see ``reference``), which figures draw pale.
     """
+    found = charts(plan, store, beside)
+    return list(unique(found + matrices(frames.finished(plan, store), store, plan.figures)))
+
+
+def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
+    """The figures of an experiment without the congestion matrices; arguments as for ``drawn``."""
     points = frames.finished(plan, store)
     if not points:
         return []
@@ -109,10 +115,10 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
         found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
     if beside is not None:
         found = [replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one for one in found]
-    return list(_unique(found + matrices(points, store, plan.figures)))
+    return list(unique(found))
 
 
-def _unique(found: Iterable[Figure]) -> Iterator[Figure]:
+def unique(found: Iterable[Figure]) -> Iterator[Figure]:
     """The figures, each with a name of its own: a page finds the data of a figure by its name."""
     taken: set[str] = set()
     for figure in found:

@@ -1,8 +1,8 @@
 """The page of an experiment or a sweep, from its finished points.
 
 The findings are sentences on numbers of the results (``outcomes``, ``hottest``), and the tables below the figures have
-the same numbers for every configuration. An experiment without ``[[figure]]`` has its series of one kind in one chart,
-so that placements that are series of their own can be compared.
+the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the same keys share
+their charts, so that placements that are series of their own can be compared.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 MOST_MATRICES = 12
 """Points in the pictures of congestion."""
 
+MOST_NAMED = 4
+"""Series that a title names."""
+
 
 def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
     """The page of the finished points of a plan; ``command`` are the words of the command line that ran it."""
@@ -39,7 +42,8 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
     curves = outcomes.curves(rows, kinds)
     found = outcomes.sentences(curves, units)
-    links = hottest.hottest(_loaded(points), store, outcomes.distinguishing(rows))
+    loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
+    links = hottest.hottest(_loaded(points), store, outcomes.distinguishing(loaded))
     best = hottest.first(links)
     results = [Section("Results", figures=_figures(plan, store, rows, kinds), tables=outcomes.tables(curves, units))]
     if best is not None:
@@ -69,23 +73,26 @@ def _loaded(points: Sequence[Point]) -> list[Point]:
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
-    """The figures of the experiment file, or else one for each kind of benchmark and metric."""
+    """The figures of the experiment file; without ``[[figure]]``, series that vary the same keys share charts."""
     if plan.figures:
-        matrices = {figure.name for figure in figures.matrices(frames.finished(plan, store), store, plan.figures)}
-        return [figure for figure in figures.drawn(plan, store) if figure.name not in matrices]
+        return figures.charts(plan, store)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for series, kind in kinds.items():
+        names = frames.varying(rows.filter(pl.col("series") == series))
+        alike.setdefault((kind, *sorted(names)), []).append(series)
     drawn: list[Figure] = []
-    for kind in dict.fromkeys(kinds.values()):
-        series = [name for name, of in kinds.items() if of == kind]
-        here = rows.filter(pl.col("series").is_in(series))
-        if len(series) > 1:
+    for (kind, *_), together in alike.items():
+        here = rows.filter(pl.col("series").is_in(together))
+        title = ", ".join(together) if len(together) <= MOST_NAMED else f"{together[0]} and {len(together) - 1} more"
+        if len(together) > 1:
             # The name of the series is one more parameter, and stands for all that it decides.
             names = outcomes.distinguishing(here)
             decided = [name for name in frames.varying(here) if name not in names]
             twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
             here = here.drop([name for name in (*decided, *twins) if name in here.columns])
-            here = here.with_columns(case="series", series=pl.lit(kind))
-        drawn += figures.generic.draw(here, {kind: kind} if len(series) > 1 else kinds)
-    return drawn
+            here = here.with_columns(pl.col("series").alias("case"), series=pl.lit(title))
+        drawn += figures.generic.draw(here, {title: kind})
+    return list(figures.unique(drawn))
 
 
 def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:

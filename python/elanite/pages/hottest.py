@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 MOST_LINKS = 10
 """Links in the table."""
 
+MOST_OPEN = 12
+"""Configurations up to which their table is open."""
+
 MOST_SECONDS = 20.0
 """Processor time in seconds up to which a point is run again for the shares of its jobs."""
 
@@ -158,7 +161,8 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
     if len(found) > 1:
         columns = ("configuration", "hottest link", "busy", "packets", "waits, µs")
         rows = [(one.label, *_cells(one.links.row(0, named=True))) for one in found]
-        made.append(Table(columns, rows, "Hottest link of every configuration", right=columns[2:]))
+        name = "Hottest link of every configuration"
+        made.append(Table(columns, rows, name, right=columns[2:], folded=len(rows) > MOST_OPEN))
     return made
 
 

@@ -272,6 +272,10 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
         where = f" at {axis.replace('_', ' ')} {pairs[0][1].at}" if common and axis else ""
+        if low[1].means[metric] == high[1].means[metric]:
+            if low[1].means[metric]:
+                yield f"{name}{where}: {_mean(low[1], metric, units)} in all configurations."
+            continue
         least, most = (
             f"{_mean(place, metric, units)}{'' if common else _at(curve, place)}{_named(curve.label)}"
             for curve, place in (low, high)
