@@ -79,6 +79,32 @@ def test_the_tables_of_a_page_are_sums_of_the_tables_of_the_run() -> None:
         tables_agree(page, spoilt)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
+    run = a_run(seed, ranks=3 + seed, calls=20)
+    findings = " ".join(Parts(page_of(run)).findings)
+    ranks = list(run.tables["ranks"].iter_rows(named=True))
+    slowest = max(ranks, key=lambda row: row["end_us"])
+    assert f"takes {number(slowest['end_us'])} µs of simulated time; rank {slowest['rank']} is the slowest" in findings
+    inside = [row["mpi_us"] for row in ranks]
+    assert f"spend {sum(inside) / sum(row['end_us'] for row in ranks):.1%} of their time in MPI" in findings
+    least, most = (next(row["rank"] for row in ranks if row["mpi_us"] == time) for time in (min(inside), max(inside)))
+    assert f"least {number(min(inside))} µs (rank {least}), mean {number(sum(inside) / len(inside))} µs" in findings
+    assert f"most {number(max(inside))} µs (rank {most})" in findings
+    for level, place in ((0, "of a node"), (1, "between switches")):
+        links = [row for row in run.tables["links"].iter_rows(named=True) if row["level"] == level]
+        busiest = max(links, key=lambda row: row["busy_ps"])
+        share = busiest["busy_ps"] / run.summary["time_us"] / 1e6
+        assert f"{busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time" in findings
+    pairs: Counter[tuple[int, int]] = Counter()
+    for source, destination, count in run.tables["messages"].select("source", "destination", "bytes").iter_rows():
+        pairs[source, destination] += count
+    alike = [pair for pair, total in pairs.items() if total == max(pairs.values())]
+    ends = f"from rank {min(alike)[0]} to rank {min(alike)[1]} go {size(max(pairs.values()))} in"
+    assert ends in findings
+    assert ("more than between any other pair" in findings) == (len(alike) == 1)
+
+
 @needs_mpi
 def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: Path) -> None:
     words = [
@@ -131,7 +157,7 @@ def test_a_deadlock_has_a_page(elanite: Command, tmp_path: Path, mpi_programs: P
     waits = [[f"rank {rank}", "MPI_Recv", f"receives a message of rank {(rank + 1) % 4}, tag 7"] for rank in range(4)]
     assert Tables(page).found["Ranks at the end of the run"].rows == waits
     assert embedded(page)["ends"] == {str(rank): f"MPI_Recv: {what}" for rank, (_, _, what) in enumerate(waits)}
-    assert "The run ended early" in Parts(page).findings[0]
+    assert Parts(page).findings[0].endswith("of simulated time: a deadlock.")
 
 
 def test_a_page_that_cannot_be_written_costs_no_run(elanite: Command, tmp_path: Path) -> None:

@@ -30,6 +30,16 @@ MPI_IS_ALL = "100% by construction, but for sleeps: --compute none"
 
 UNENDED = "Calls that did not end are not counted."
 
+_EARLY = {
+    "deadlock": "a deadlock",
+    "died": "a rank ended before the others",
+    "stopped": "a host stopped",
+    "limit": "a bound was passed",
+    "corrupted": "the bytes of a message changed",
+    "launcher gone": "mpiexec ended",
+}
+"""Why a run ended early, by the word of the simulator."""
+
 _WAYS = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
 
 
@@ -71,7 +81,8 @@ def _findings(run: Run, figures: Summary) -> list[str]:
             f" {number(last['mpi_us'])} µs in {calls}."
         )
     else:
-        found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {run.ended.end}.")
+        why = _EARLY.get(run.ended.end, run.ended.end)
+        found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {why}.")
         found += _waits_in_short(run)
     total = float(ranks["end_us"].sum())
     if total and run.ended.finished:
