@@ -19,6 +19,7 @@
 
 mod entries;
 mod handlers;
+mod lookup;
 pub mod next;
 
 pub use next::{definition, is_standard};

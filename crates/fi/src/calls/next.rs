@@ -4,6 +4,7 @@
 //! the program may come before that of MPI, and is reached by the same search. Where a program has loaded MPI by itself, out of
 //! sight of others, as interpreters load their modules, the definition is looked for in the loaded libraries called `libmpi…`.
 
+use super::lookup;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,9 +43,14 @@ pub fn named(name: &CStr) -> Option<usize> {
     symbol(libc::RTLD_NEXT, name).or_else(|| symbol(library()?, name))
 }
 
+/// A datum of the MPI library; a program that is linked with the library may have the one copy of it.
+pub fn datum(name: &CStr) -> Option<usize> {
+    symbol(libc::RTLD_DEFAULT, name).or_else(|| symbol(library()?, name))
+}
+
 fn symbol(library: *mut c_void, name: &CStr) -> Option<usize> {
-    // SAFETY: the name is a string of C, the library is loaded.
-    let found = unsafe { libc::dlsym(library, name.as_ptr()) } as usize;
+    // Not by this library's `dlsym`, which would give its own entry points.
+    let found = lookup::symbol(library, name) as usize;
     (found != 0).then_some(found)
 }
 
@@ -57,7 +63,8 @@ fn library() -> Option<*mut c_void> {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
         // SAFETY: it is loaded; nothing of it runs.
         let library = unsafe { libc::dlopen(path.as_ptr(), flags) };
-        let found = !library.is_null() && symbol(library, c"PMPI_Init").is_some();
+        let has = |name| symbol(library, name).is_some();
+        let found = !library.is_null() && (has(c"PMPI_Init") || has(c"MPI_Init"));
         found.then_some(library)
     })
 }

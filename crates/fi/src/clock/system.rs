@@ -10,6 +10,8 @@ pub struct Next {
     name: &'static CStr,
     /// The present version of the function, where there is an older one, too.
     version: &'static CStr,
+    /// Whether a function of another version serves, too.
+    any: bool,
     found: AtomicUsize,
 }
 
@@ -18,7 +20,16 @@ impl Next {
         Next {
             name,
             version,
+            any: true,
             found: AtomicUsize::new(0),
+        }
+    }
+
+    /// A function of this version only.
+    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Next {
+        Next {
+            any: false,
+            ..Next::new(name, version)
         }
     }
 
@@ -30,7 +41,7 @@ impl Next {
             // SAFETY: these are strings of C.
             found = unsafe {
                 let versioned = libc::dlvsym(libc::RTLD_NEXT, name, version);
-                if versioned.is_null() {
+                if versioned.is_null() && self.any {
                     libc::dlsym(libc::RTLD_NEXT, name) as usize
                 } else {
                     versioned as usize

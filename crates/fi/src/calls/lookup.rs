@@ -1,0 +1,166 @@
+//! Lookups of MPI's functions by name: `dlsym` of a handle gives the entry points of this library.
+//!
+//! Languages with a foreign-function interface (Julia, Java, numba), and hosts of plugins, open the MPI library by `dlopen` and
+//! ask the handle for `MPI_Send`. The dynamic linker then looks in that library only, past the preloaded entry points
+//! ([`super::entries`]): calls would not be recorded, and collective operations would not reach Elanlib.
+//!
+//! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if the entry point passes calls
+//! on to this very function ([`next::definition`]): so the program reaches the same function, through the entry point. All else
+//! is found as without this library: functions of a library that measures the program or wraps MPI, other names, and the special
+//! handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any case, and `RTLD_NEXT`. The linker
+//! decides by the address of the caller which object is the next one, so `dlsym` jumps to the system's own function, which finds
+//! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
+
+use super::next;
+use crate::clock::system::Next;
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The answer to a lookup: the entry point, or null; and the system's own function, which looks further if it is null.
+#[repr(C)]
+struct Answer {
+    entry: *const c_void,
+    system: usize,
+}
+
+/// The system's `dlsym`, found by `dlvsym`: the plain name is the function below.
+static SYSTEM: [Next; 2] = [
+    Next::versioned(c"dlsym", c"GLIBC_2.34"),
+    Next::versioned(
+        c"dlsym",
+        if cfg!(target_arch = "x86_64") {
+            c"GLIBC_2.2.5"
+        } else {
+            c"GLIBC_2.17"
+        },
+    ),
+];
+
+/// The system's own `dlsym`.
+fn system() -> usize {
+    let found = SYSTEM.iter().find_map(Next::get);
+    found.map_or(0, |found| found as usize)
+}
+
+/// A symbol as the system finds it, with this library as the caller; null if there is none.
+pub fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
+    let function = system();
+    if function == 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: it is `dlsym`; the name is a string of C.
+    unsafe {
+        let function = std::mem::transmute::<
+            usize,
+            unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
+        >(function);
+        function(handle, name.as_ptr())
+    }
+}
+
+/// Answers a lookup by a program.
+unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer {
+    let entry = if name.is_null() || [libc::RTLD_NEXT, libc::RTLD_DEFAULT].contains(&handle) {
+        None
+    } else {
+        // SAFETY: a string of C, as `dlsym` wants it.
+        entry(handle, unsafe { CStr::from_ptr(name) })
+    };
+    Answer {
+        entry: entry.map_or(std::ptr::null(), |entry| entry as *const c_void),
+        system: system(),
+    }
+}
+
+/// The entry point of this library for a function of MPI, if it passes calls on to the function that the handle has.
+fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
+    if !name.to_bytes().starts_with(b"MPI_") {
+        return None;
+    }
+    let found = symbol(handle, name) as usize;
+    if found == 0 || next::definition(name) != Some(found) {
+        return None;
+    }
+    let own = symbol(own()?, name) as usize;
+    (own != 0 && own != found && base(own) == base(answer as *const () as usize)).then_some(own)
+}
+
+/// A handle of this library.
+fn own() -> Option<*mut c_void> {
+    static OWN: AtomicUsize = AtomicUsize::new(0);
+    if OWN.load(Ordering::Relaxed) == 0 {
+        let info = info(answer as *const () as usize)?;
+        // SAFETY: the path of this library, which is loaded; nothing of it runs.
+        let handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        OWN.store(handle.expose_provenance(), Ordering::Relaxed);
+    }
+    let handle = OWN.load(Ordering::Relaxed);
+    (handle != 0).then(|| std::ptr::with_exposed_provenance_mut(handle))
+}
+
+/// Where the object begins that has this address.
+fn base(address: usize) -> Option<usize> {
+    info(address).map(|info| info.dli_fbase as usize)
+}
+
+fn info(address: usize) -> Option<libc::Dl_info> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
+    // SAFETY: a place for the answer, which is whole if there is one.
+    unsafe {
+        (libc::dladdr(address as *const c_void, found.as_mut_ptr()) != 0)
+            .then(|| found.assume_init())
+    }
+}
+
+/// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its entry point; or jumps to the
+/// system's function as if the program had called that.
+// SAFETY: the function keeps the registers of its arguments and the stack, on which the return address lies, as the caller left
+// them, so that the jump is a call by the caller; the two words of the answer come in the two registers for results. Objects
+// find this definition instead of the system's because it is preloaded, and get what `dlsym` gives.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    std::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "call {answer}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "test rax, rax",
+        "jnz 2f",
+        "test rdx, rdx",
+        "jz 2f",
+        "jmp rdx",
+        "2:",
+        "ret",
+        answer = sym answer,
+    )
+}
+
+/// The same for the other kind of processor.
+// SAFETY: as above; the return address lies in the link register.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
+    std::arch::naked_asm!(
+        "stp x29, x30, [sp, #-32]!",
+        "stp x0, x1, [sp, #16]",
+        "mov x29, sp",
+        "bl {answer}",
+        "mov x16, x1",
+        "mov x17, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x29, x30, [sp], #32",
+        "cbnz x17, 2f",
+        "cbz x16, 2f",
+        "br x16",
+        "2:",
+        "mov x0, x17",
+        "ret",
+        answer = sym answer,
+    )
+}
