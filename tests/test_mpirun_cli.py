@@ -253,7 +253,7 @@ OUTCOMES: dict[str, tuple[dict[str, Any], int]] = {
     "error of MPI": ({"end": "died", "rank": 1}, 15),
     "before MPI": ({"end": "launcher gone", "attached": 0}, 6),
     "at the end": ({"end": "finished"}, 9),
-    "no MPI": ({"end": "no mpi", "attached": 0, "message": "never called"}, 1),
+    "no MPI": ({"end": "no mpi", "attached": 0, "message": "never called"}, 2),
     "mpiexec killed": ({"end": "launcher gone", "message": "gone"}, 1),
 }
 

@@ -175,6 +175,19 @@ def test_libraries_of_a_process(tmp_path: Path) -> None:
     assert linkage.libraries(Path(sys.executable), os.environ) == []
 
 
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_compiler_that_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, installed: bool) -> None:
+    source = tmp_path / "solver.f90"
+    source.touch()
+    compiler = tmp_path / "mpifort"
+    if installed:
+        compiler.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match=r"compile it: mpifort -O2") as raised:
+        program.check(str(source))
+    assert ("there is no mpifort" in str(raised.value)) is not installed
+
+
 def test_what_is_no_program_has_no_linker(tmp_path: Path) -> None:
     own = Path("/proc/self/exe").resolve().read_bytes()
     assert program.linker(Path("/proc/self/exe")) is not None

@@ -18,6 +18,7 @@ from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.options import Options, computation
 from elanite.mpirun.streams import Filter, Reports
 from elanite.mpirun.verdict import Evidence, Left, judge
+from elanite.text import ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -235,7 +236,7 @@ def test_a_deadlock_of_many_is_abbreviated() -> None:
     ],
 )
 def test_ranks_in_short(numbers: list[int], words: str) -> None:
-    assert verdict.ranks(numbers) == words
+    assert ranks(numbers) == words
 
 
 def test_placements(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_timeline(elanite: Run, tmp_path: Path, ends: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "code"), [("code", 5), ("signal", 1), ("exit", 3), ("deadlock", 3), ("without", 1), ("before", 6)]
+    ("how", "code"), [("code", 5), ("signal", 1), ("exit", 3), ("deadlock", 3), ("without", 2), ("before", 6)]
 )
 def test_ends(elanite: Run, snapshot: SnapshotAssertion, ends: str, how: str, code: int) -> None:
     ended = elanite("mpirun", "--quiet", "-n", "4", ends, how)

@@ -83,8 +83,8 @@ class MpiRecords(TypedDict):
     calls: _Columns
     """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
     ranks: _Columns
-    """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `mpi_us`,
-    `end_us`."""
+    """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `calls` (of
+    MPI, or of the simulated libraries), `mpi_us`, `end_us`."""
     links: _Columns
     """The columns of a point's table of links, over the whole run."""
     faults: _Columns

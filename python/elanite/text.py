@@ -66,6 +66,19 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def ranks(numbers: Sequence[int]) -> str:
+    """Some ranks in short: ``0, 2 to 63``."""
+    runs: list[list[int]] = []
+    for one in sorted(numbers):
+        if runs and one == runs[-1][1] + 1:
+            runs[-1][1] = one
+        else:
+            runs.append([one, one])
+    spans = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
+    most = 6
+    return ", ".join(spans[:most]) + (f", ... ({len(numbers)} ranks)" if len(spans) > most else "")
+
+
 def plain(value: object) -> str:
     """A value of a machine or experiment file, without the signs of a programming language."""
     if value is None:

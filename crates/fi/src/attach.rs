@@ -5,7 +5,7 @@
 
 use crate::session::{self, Session};
 use crate::{clock, manager, thread};
-use link::LinkError;
+use link::{LinkError, Starter, Stray};
 
 /// The variables by which the usual starters of MPI programs tell a process its rank.
 const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
@@ -14,6 +14,26 @@ const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
 pub fn own_rank() -> Option<u32> {
     let mut values = RANKS.iter().filter_map(|name| std::env::var(name).ok());
     values.find_map(|value| value.parse().ok())
+}
+
+/// The slot of the rank of this process, and the rank; `None` if the process was not started as a rank of a run.
+pub fn starter() -> Option<(u32, Starter)> {
+    let path = std::env::var(link::PATH_VARIABLE).ok()?;
+    let rank = own_rank()?;
+    Some((rank, Starter::open(&path, rank).ok()?))
+}
+
+/// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this process.
+pub fn strays(why: Stray) {
+    let Some((_, starter)) = starter() else {
+        return;
+    };
+    starter.strays(why);
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    loop {
+        // SAFETY: it waits for a signal.
+        unsafe { libc::pause() };
+    }
 }
 
 /// Makes this process the rank that its environment names.

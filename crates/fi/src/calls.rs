@@ -21,6 +21,7 @@ mod entries;
 mod handlers;
 mod lookup;
 pub mod next;
+mod world;
 
 pub use next::{definition, is_standard};
 

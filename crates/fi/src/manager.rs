@@ -11,10 +11,10 @@
 #![allow(unsafe_code)] // a function of C
 
 use crate::clock::system::Next;
-use crate::session;
+use crate::{attach, session};
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::Leaving;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The descriptor on which the process manager listens, or -1.
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
@@ -40,11 +40,19 @@ static WRITE: Next = Next::new(
     },
 );
 
-/// This process has become a rank.
-pub fn attached() {
+/// Whether the process has written to the process manager.
+static SPOKEN: AtomicBool = AtomicBool::new(false);
+
+/// This process was started as a rank.
+pub fn started() {
     let file = std::env::var("PMI_FD").ok();
     let file = file.and_then(|file| file.parse().ok()).unwrap_or(-1);
     MANAGER.store(file, Ordering::Relaxed);
+}
+
+/// This process has become a rank.
+pub fn attached() {
+    started();
     // The handler of a signal may write, and must not look for the system's function then.
     WRITE.get();
 }
@@ -70,13 +78,26 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     Some((name, if listed { count } else { ranks }))
 }
 
+/// The process writes to the process manager for the first time: it has an MPI library, which will attach or not.
+#[cold]
+fn speaks() {
+    if session::shown().is_none()
+        && let Some((_, starter)) = attach::starter()
+    {
+        starter.manages();
+    }
+}
+
 /// Passes everything on, and notes a request to the process manager to end all ranks. A rank that enters a barrier waits until
 /// all others have entered it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     let mut meeting = None;
-    if file >= 0
-        && file == MANAGER.load(Ordering::Relaxed)
+    let to_manager = file >= 0 && file == MANAGER.load(Ordering::Relaxed);
+    if to_manager && !SPOKEN.swap(true, Ordering::Relaxed) {
+        speaks();
+    }
+    if to_manager
         && !data.is_null()
         && let Some(session) = session::get()
     {

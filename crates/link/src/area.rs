@@ -130,6 +130,34 @@ impl Leaving {
     }
 }
 
+/// Why a process that has initialised MPI has no part in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stray {
+    /// Its MPI library has not opened the simulated network.
+    Unreached,
+    /// Its `MPI_COMM_WORLD` has this many ranks, which is not the number of ranks of the run.
+    World(u32),
+}
+
+impl Stray {
+    /// The word in a slot; 0 is no stray.
+    pub(crate) fn word(self) -> u32 {
+        match self {
+            Stray::Unreached => 1,
+            Stray::World(size) => size.saturating_add(2),
+        }
+    }
+
+    /// The stray that a [`Stray::word`] stands for.
+    pub(crate) fn of_word(word: u32) -> Option<Stray> {
+        match word {
+            0 => None,
+            1 => Some(Stray::Unreached),
+            world => Some(Stray::World(world - 2)),
+        }
+    }
+}
+
 /// The head of the shared memory, which the simulator and all ranks share.
 #[repr(C)]
 pub(crate) struct Head {
@@ -180,6 +208,13 @@ pub(crate) struct Slot {
     pub down: AtomicU64,
     /// The simulated node of the rank.
     pub node: AtomicU32,
+    /// The process that was started as this rank, whether it attaches or not.
+    pub started: AtomicU32,
+    /// Whether a process of this rank has written to the process manager: an MPI library does that when it is initialised.
+    pub managed: AtomicU32,
+    /// Why a process of this rank has no part in the run ([`Stray::word`]), and the process, which is complete before.
+    pub stray: AtomicU32,
+    pub stray_pid: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);

@@ -51,7 +51,7 @@ macro_rules! each_call {
                     MPI_Session_finalize MPI_Session_flush_buffer MPI_Win_complete MPI_Win_flush_all
                     MPI_Win_flush_local_all MPI_Win_free MPI_Win_unlock_all MPI_Win_wait;
                 2 => MPI_Buffer_detach MPI_Buffer_detach_c MPI_Comm_dup MPI_File_preallocate MPI_File_set_atomicity
-                    MPI_File_set_info MPI_File_set_size MPI_Init MPI_Wait MPI_Win_fence MPI_Win_flush
+                    MPI_File_set_info MPI_File_set_size MPI_Wait MPI_Win_fence MPI_Win_flush
                     MPI_Win_flush_local MPI_Win_lock_all MPI_Win_set_info MPI_Win_unlock;
                 3 => MPI_Cart_sub MPI_Comm_create MPI_Comm_detach_buffer MPI_Comm_detach_buffer_c MPI_Comm_dup_with_info
                     MPI_File_read_all_end MPI_File_read_at_all_end MPI_File_read_ordered_end MPI_File_seek_shared
@@ -82,8 +82,8 @@ macro_rules! each_call {
                     MPI_Neighbor_alltoallw_c MPI_Scatterv MPI_Scatterv_c MPI_Sendrecv_replace MPI_Sendrecv_replace_c;
                 10 => MPI_Dist_graph_create_adjacent;
                 12 => MPI_Sendrecv MPI_Sendrecv_c;
-                own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Init_thread MPI_Reduce MPI_Reduce_c
-                    MPI_Session_init;
+                own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Init MPI_Init_thread MPI_Reduce
+                    MPI_Reduce_c MPI_Session_init;
             }
             Request {
                 1 => MPI_Buffer_iflush MPI_Start;

@@ -16,7 +16,9 @@
 //! | a rank | writes orders, gives its turn | the simulator, if the simulator sleeps for this rank |
 //! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first of these ranks, which wakes others |
 //!
-//! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other.
+//! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other. Processes
+//! that do not attach report about themselves as well ([`Starter`]): a run in which a rank ends without MPI, or initialises
+//! another MPI, would wait forever, or end without a message.
 //!
 //! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. If its process initialises MPI once more, the
 //! rank says so and waits for its turn ([`Rank::come_back`]). A process that exits says that its rank will not come back
@@ -45,19 +47,19 @@ mod settings;
 mod simulator;
 pub mod turn;
 
-pub use area::{BATCH, Leaving, LinkError, Phase};
+pub use area::{BATCH, Leaving, LinkError, Phase, Stray};
 pub use atomic::Atomic;
 pub use checksum::{Checksum, checksum};
 pub use collective::{CollectiveKind, Collectives};
 pub use foul::Foul;
 pub use part::{Part, Payload};
-pub use rank::{OutOfBand, Rank, places};
+pub use rank::{OutOfBand, Rank, Starter};
 pub use record::{Flags, Order, OrderKind, Report, ReportKind, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

@@ -1,6 +1,6 @@
 //! The rank's side of the link.
 
-use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Way, frame};
+use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, frame};
 use crate::part::{Payload, Reassembly};
 use crate::turn::{self, RANK, Word};
 use crate::{Flags, Order, OrderKind, Part, Report, Settings};
@@ -230,12 +230,48 @@ fn nodes(area: &Area) -> Vec<u32> {
     (0..area.ranks()).map(node).collect()
 }
 
-/// The simulated nodes of all ranks, for a process that does not attach.
-///
-/// # Errors
-/// See [`LinkError`].
-pub fn places(path: &str) -> Result<Vec<u32>, LinkError> {
-    Ok(nodes(&Area::open(path)?))
+/// The slot of a rank for a process of this rank that has not attached.
+pub struct Starter {
+    area: Area,
+    number: u32,
+}
+
+impl Starter {
+    /// Opens the slot of a rank.
+    ///
+    /// # Errors
+    /// See [`LinkError`].
+    pub fn open(path: &str, rank: u32) -> Result<Starter, LinkError> {
+        let area = Area::open(path)?;
+        let ranks = area.ranks();
+        if rank >= ranks {
+            return Err(LinkError::NoSlot { rank, ranks });
+        }
+        Ok(Starter { area, number: rank })
+    }
+
+    /// The simulated nodes of all ranks.
+    pub fn nodes(&self) -> Vec<u32> {
+        nodes(&self.area)
+    }
+
+    /// Reports that this process was started as the rank. Only the first process counts: it may start others.
+    pub fn starts(&self) {
+        let started = &self.area.slot(self.number).started;
+        let _ = started.compare_exchange(0, std::process::id(), AcqRel, Relaxed);
+    }
+
+    /// Reports that this process has written to the process manager.
+    pub fn manages(&self) {
+        self.area.slot(self.number).managed.store(1, Release);
+    }
+
+    /// Reports that this process has initialised MPI, and has no part in the run.
+    pub fn strays(&self, why: Stray) {
+        let slot = self.area.slot(self.number);
+        slot.stray_pid.store(std::process::id(), Relaxed);
+        slot.stray.store(why.word(), Release);
+    }
 }
 
 /// Ends this process silently: the simulator has said what there is to say, or has been killed.

@@ -1,6 +1,6 @@
 //! The simulator's side of the link.
 
-use crate::area::{Area, BUSY, Leaving, Phase, Way};
+use crate::area::{Area, BUSY, Leaving, Phase, Stray, Way};
 use crate::foul::Foul;
 use crate::part::{Payload, Reassembly};
 use crate::turn::{self, RANK, Word};
@@ -9,6 +9,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
 use std::time::{Duration, Instant};
 
@@ -116,8 +117,24 @@ impl Simulator {
 
     /// The process of a rank that has attached; nothing if the word is the number of no process.
     pub fn pid(&self, rank: u32) -> Option<u32> {
-        let pid = self.area.slot(rank).pid.load(Acquire);
-        (1..=i32::MAX.cast_unsigned()).contains(&pid).then_some(pid)
+        process(&self.area.slot(rank).pid)
+    }
+
+    /// The process that was started as this rank, whether it has attached or not; `None` if it does not load the ranks' library.
+    pub fn started(&self, rank: u32) -> Option<u32> {
+        process(&self.area.slot(rank).started)
+    }
+
+    /// Whether a process of this rank has written to the process manager.
+    pub fn has_managed(&self, rank: u32) -> bool {
+        self.area.slot(rank).managed.load(Acquire) != 0
+    }
+
+    /// Why a process of this rank has no part in the run, and the process.
+    pub fn stray(&self, rank: u32) -> Option<(Stray, Option<u32>)> {
+        let slot = self.area.slot(rank);
+        let why = Stray::of_word(slot.stray.load(Acquire))?;
+        Some((why, process(&slot.stray_pid)))
     }
 
     /// The MPI call that a rank is in, by its number; 0 in none.
@@ -235,4 +252,10 @@ impl Simulator {
             self.area.slot(rank).turn.wake();
         }
     }
+}
+
+/// The process of a word; `None` if the word is the number of no process.
+fn process(word: &AtomicU32) -> Option<u32> {
+    let pid = word.load(Acquire);
+    (1..=i32::MAX.cast_unsigned()).contains(&pid).then_some(pid)
 }

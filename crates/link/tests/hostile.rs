@@ -30,7 +30,7 @@ const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
 /// Bytes of the slot that mean something.
-const WORDS: u64 = 64;
+const WORDS: u64 = 84;
 
 /// Random numbers of one case.
 struct Draw(u64);

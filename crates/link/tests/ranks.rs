@@ -1,6 +1,6 @@
 //! What ranks say of themselves, whoever has the turn; and ranks that leave, come back, or exit.
 
-use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator};
+use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(20);
@@ -57,4 +57,31 @@ fn the_first_word_of_a_rank_counts_and_so_does_their_order() {
     assert_eq!(simulator.leaving(), said);
     ranks[3].out_of_band().in_call(5);
     assert_eq!((simulator.call(3), simulator.call(0)), (5, 0));
+}
+
+#[test]
+fn processes_that_do_not_attach_report_about_themselves() {
+    let simulator = Simulator::new(2, Settings::DEFAULT).expect("there is memory");
+    simulator.place(&[4, 7]);
+    let open = |rank| Starter::open(&simulator.path(), rank);
+    assert!(matches!(
+        open(2).err(),
+        Some(LinkError::NoSlot { rank: 2, ranks: 2 })
+    ));
+    let starter = open(1).expect("there is a place");
+    assert_eq!(starter.nodes(), [4, 7]);
+    assert_eq!((simulator.started(1), simulator.stray(1)), (None, None));
+    starter.starts();
+    starter.manages();
+    let own = Some(std::process::id());
+    assert_eq!((simulator.started(0), simulator.started(1)), (None, own));
+    assert!(simulator.has_managed(1) && !simulator.has_managed(0));
+    for why in [Stray::Unreached, Stray::World(0), Stray::World(1)] {
+        starter.strays(why);
+        assert_eq!(simulator.stray(1), Some((why, own)));
+    }
+    assert_eq!(
+        (simulator.phase(1), simulator.pid(1)),
+        (Phase::Absent, None)
+    );
 }

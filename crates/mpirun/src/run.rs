@@ -13,7 +13,7 @@ use elan::{Cluster, Matching, Node};
 use goal::Schedule;
 use kernel::Limits;
 use libelan::Job;
-use link::{Compute, Leaving, Settings, Simulator};
+use link::{Compute, Leaving, Settings, Simulator, Stray};
 use machine::Machine;
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -48,6 +48,10 @@ pub enum End {
     Corrupted,
     /// A rank has written into the shared memory what no rank may write.
     Foul,
+    /// A process has initialised an MPI that has no part in the run.
+    Stray,
+    /// A rank ended without having attached, while others had or went on.
+    Absent,
 }
 
 impl End {
@@ -64,6 +68,8 @@ impl End {
             End::Limit => "limit",
             End::Corrupted => "corrupted",
             End::Foul => "foul",
+            End::Stray => "stray",
+            End::Absent => "absent",
         }
     }
 }
@@ -115,6 +121,15 @@ pub struct Outcome {
     pub time: Time,
     /// Ranks that attached.
     pub attached: u32,
+    /// Ranks that did not attach, though their processes had been started: those that have ended if the run ends as
+    /// [`End::Absent`], else all.
+    pub absent: Vec<u32>,
+    /// Whether a rank that did not attach has written to the process manager, as MPI libraries do.
+    pub managed: bool,
+    /// The first process that has initialised an MPI without a part in the run.
+    pub stray: Option<(u32, Option<u32>, Stray)>,
+    /// Ranks that attached, and none of whose calls was seen.
+    pub unseen: Vec<u32>,
 }
 
 /// What a run leaves behind.

@@ -10,10 +10,10 @@ use crate::record::Recorder;
 use crate::run::{Dead, End, Link, Outcome, Results, Waiting};
 use crate::sent::InFlight;
 use crate::trace::Trace;
-use crate::watch::{Trouble, Watch};
+use crate::watch::{Trouble, Watch, is_absent};
 use elan::series::Series;
 use elan::{Cluster, Node, NodeId, Stop};
-use link::{Foul, Phase};
+use link::{Foul, Phase, Simulator};
 pub(crate) use rules::HORIZON;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -428,6 +428,14 @@ impl Server {
                 };
                 (End::Foul, message)
             }
+            Over::Trouble(Trouble::Stray(which)) => {
+                rank = Some(*which);
+                (End::Stray, format!("rank {which} initialised another MPI"))
+            }
+            Over::Trouble(Trouble::Absent) => (
+                End::Absent,
+                "ranks ended without having called MPI_Init".to_string(),
+            ),
             Over::Trouble(Trouble::Horizon) => (
                 End::Limit,
                 format!("the time of the program has come to {HORIZON}, where simulated time ends"),
@@ -444,7 +452,18 @@ impl Server {
             what: agent.under_way(),
             runs: !link.has_turn(agent.rank),
         });
+        let absent = (0..link.ranks()).filter(|&rank| match end {
+            End::Absent => is_absent(&link, rank),
+            _ => link.phase(rank) == Phase::Absent,
+        });
+        let stray = rank.filter(|_| end == End::Stray);
+        let stray = stray.and_then(|rank| link.stray(rank).map(|(why, pid)| (rank, pid, why)));
         Outcome {
+            absent: absent.collect(),
+            managed: (0..link.ranks())
+                .any(|rank| link.phase(rank) == Phase::Absent && link.has_managed(rank)),
+            stray,
+            unseen: self.unseen(&link),
             end,
             message,
             waiting: waiting.collect(),
@@ -454,6 +473,15 @@ impl Server {
             time: self.time(),
             attached,
         }
+    }
+
+    /// Ranks that have attached, and none of whose calls was seen.
+    fn unseen(&self, link: &Simulator) -> Vec<u32> {
+        let trace = self.shared.trace.borrow();
+        let unseen = (0..link.ranks()).zip(&trace.ranks);
+        let unseen =
+            unseen.filter(|&(rank, row)| row.calls == 0 && link.phase(rank) != Phase::Absent);
+        unseen.map(|(rank, _)| rank).collect()
     }
 
     /// When the last rank finished, or how far the cluster has come if some have not finished.

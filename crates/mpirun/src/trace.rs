@@ -81,6 +81,8 @@ pub struct RankRow {
     pub received: u64,
     /// Bytes of the messages that it received.
     pub bytes_received: Bytes,
+    /// Calls of MPI, or of the simulated libraries.
+    pub calls: u64,
     /// Time in calls of MPI.
     pub in_mpi: Time,
     /// When the rank finished.
@@ -174,7 +176,9 @@ impl Trace {
     /// A call of MPI has ended; `served` says that Elanlib has carried it out.
     pub fn called(&mut self, call: CallRow, served: bool) {
         self.ways.mpi += u64::from(!served && COLLECTIVES.contains(&call.call));
-        self.ranks[call.rank as usize].in_mpi += call.end.saturating_sub(call.begin);
+        let row = &mut self.ranks[call.rank as usize];
+        row.calls += 1;
+        row.in_mpi += call.end.saturating_sub(call.begin);
         if self.keep_calls {
             self.calls.push(call);
         }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
-use link::Simulator;
+use link::{Phase, Simulator};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +12,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
 /// How often it looks while there is always a rank that goes on: a look at all processes takes a while.
 const LONG: Duration = Duration::from_millis(500);
+
+/// How long the run may go on after a process has ended without having attached: if it failed, mpiexec ends the others.
+const ABSENCE: Duration = Duration::from_secs(1);
 
 /// Why there is nothing more to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub(crate) enum Trouble {
     Foul,
     /// The time of a rank has come to the end of simulated time.
     Horizon,
+    /// A process of this rank has initialised MPI without a part in the run.
+    Stray(u32),
+    /// The process of a rank has ended without having attached, and others go on.
+    Absent,
 }
 
 pub(crate) struct Watch {
@@ -36,6 +43,8 @@ pub(crate) struct Watch {
     pub cancel: Arc<AtomicBool>,
     pub launcher: u32,
     last: Instant,
+    /// Since when a rank is known to be absent.
+    absent: Option<Instant>,
 }
 
 impl Watch {
@@ -45,6 +54,7 @@ impl Watch {
             cancel,
             launcher,
             last: Instant::now(),
+            absent: None,
         }
     }
 
@@ -66,15 +76,23 @@ impl Watch {
             if !self.keep_going && is_dead(link, rank) && !link.phase(rank).is_out() {
                 return Err(Trouble::Died(rank));
             }
+            if link.stray(rank).is_some() {
+                return Err(Trouble::Stray(rank));
+            }
         }
         // The launcher ends when all ranks have ended.
         let is_gone = |rank| link.phase(rank).is_out() || self.keep_going && is_dead(link, rank);
         let all_out = || (0..link.ranks()).all(is_gone);
-        if lives(self.launcher) || all_out() {
-            Ok(())
-        } else {
-            Err(Trouble::LauncherGone)
+        if !lives(self.launcher) && !all_out() {
+            return Err(Trouble::LauncherGone);
         }
+        if (0..link.ranks()).any(|rank| is_absent(link, rank)) {
+            let since = *self.absent.get_or_insert(self.last);
+            if since.elapsed() >= ABSENCE {
+                return Err(Trouble::Absent);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -88,6 +106,12 @@ impl Watch {
 /// Whether a rank has attached, and its process has ended.
 pub(crate) fn is_dead(link: &Simulator, rank: u32) -> bool {
     link.pid(rank).is_some_and(|pid| !lives(pid))
+}
+
+/// Whether the process that was started as a rank has ended, and no process has attached as this rank.
+pub(crate) fn is_absent(link: &Simulator, rank: u32) -> bool {
+    let ended = || link.started(rank).is_some_and(|pid| !lives(pid));
+    link.phase(rank) == Phase::Absent && ended() && link.phase(rank) == Phase::Absent
 }
 
 /// Whether a process runs; a process that has ended and that nobody has waited for does not.

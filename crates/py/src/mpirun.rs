@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use config::Override;
-use link::Leaving;
+use link::{Leaving, Stray};
 use machine::Machine;
 use mpirun::{Options, Outcome, Problem, Results, Run};
 use pyo3::exceptions::PyRuntimeError;
@@ -172,6 +172,14 @@ fn to_json(outcome: &Outcome) -> String {
         "rank": outcome.rank,
         "time_us": outcome.time.as_us_f64(),
         "attached": outcome.attached,
+        "absent": outcome.absent,
+        "managed": outcome.managed,
+        "stray": outcome.stray.map(|(rank, pid, why)| json!({
+            "rank": rank,
+            "pid": pid,
+            "world": match why { Stray::World(size) => Some(size), Stray::Unreached => None },
+        })),
+        "unseen": outcome.unseen,
     })
     .to_string()
 }
@@ -207,6 +215,7 @@ fn tables<'py>(
         "bytes_sent": |(_, row)| row.bytes_sent.as_u64(),
         "messages_received": |(_, row)| row.received,
         "bytes_received": |(_, row)| row.bytes_received.as_u64(),
+        "calls": |(_, row)| row.calls,
         "mpi_us": |(_, row)| row.in_mpi.as_us_f64(),
         "end_us": |(_, row)| row.end.as_us_f64(),
     });

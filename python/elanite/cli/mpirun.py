@@ -186,7 +186,8 @@ def mpirun(
     Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
     simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
     one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
-    rank is killed or its host stops, and 4 if the network changes the bytes of a message, which is a defect of Elanite.
+    rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
+    4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
     from elanite import sources
     from elanite.mpirun import Options, run
@@ -332,7 +333,7 @@ def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
     from elanite.cli.tables import hottest
     from elanite.congestion import in_words
-    from elanite.mpirun.summary import collectives, size
+    from elanite.mpirun.summary import collectives, size, time_in_mpi
     from elanite.text import number
 
     screen = console(error=True)
@@ -342,21 +343,20 @@ def _print(found: Run, figures: Summary) -> None:
     totals = figures.totals
     others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]
     also = f" (of them {', '.join(others)})" if others else ""
-    lines = {
-        "simulated time": f"{number(totals['time_us'])} µs",
-        "host time": f"{found.host_seconds:.2f} s",
-        "messages": f"{totals['messages']:,}{also}",
-        "payload": f"{size(totals['bytes'])} in {totals['packets']:,} packets",
-        "time in calls" if found.native else "time in MPI": ", ".join(
-            f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
-            for word, (time, rank) in figures.mpi.items()
-        ),
-    }
+    times, *notes = time_in_mpi(found, figures)
+    lines = [
+        ("simulated time", f"{number(totals['time_us'])} µs"),
+        ("host time", f"{found.host_seconds:.2f} s"),
+        ("messages", f"{totals['messages']:,}{also}"),
+        ("payload", f"{size(totals['bytes'])} in {totals['packets']:,} packets"),
+        ("time in calls" if found.native else "time in MPI", times),
+        *(("", note) for note in notes),
+    ]
     calls = collectives(totals)
     if any(calls.values()):
         ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
-        lines["collectives"] = ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items())
-    for word, text in lines.items():
+        lines.append(("collectives", ", ".join(f"{calls[way]:,} by {name}" for way, name in ways.items())))
+    for word, text in lines:
         screen.print(f"  {word:16}{text}", markup=False)
     if figures.sizes:
         counts = ("messages", "bytes")

@@ -13,6 +13,7 @@ import shlex
 import shutil
 import stat
 import struct
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,9 @@ def _check_compiled(path: Path, program: str) -> None:
     """Refuse source text by the ending of its name."""
     if compiler := _COMPILERS.get(path.suffix):
         compile_ = shlex.join([compiler, "-O2", "-o", str(Path(program).with_suffix("")), program])
-        raise UsageError(f"{program} is the source text of a program; compile it: {compile_}")
+        installed = os.access(Path(sys.prefix) / "bin" / compiler, os.X_OK) or shutil.which(compiler)
+        lacking = "" if installed else f"; there is no {compiler}, which PyPI's MPICH lacks: use that of another MPICH"
+        raise UsageError(f"{program} is the source text of a program; compile it: {compile_}{lacking}")
 
 
 def _entries(folder: Path) -> list[Path]:

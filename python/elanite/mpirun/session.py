@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, html
 from elanite.errors import UsageError
-from elanite.mpirun import launcher, linkage, program
+from elanite.mpirun import launcher, linkage, missing, program
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
@@ -153,7 +153,7 @@ def run(
             out, err = processes.start(command, environment)
             pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
             outcome = _serve(core, interrupts.cancel, processes.pid)
-        leaving = core.left()
+        leaving, stray = core.left(), missing.loaded(outcome, chosen)
         if outcome["end"] == "finished":
             code = processes.wait()
         else:
@@ -171,9 +171,11 @@ def run(
         raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
     if any(pump.broken for pump in pumps):
         raise BrokenPipeError
-    tables = _tables(core.records()) if outcome["attached"] else {}
+    tables = _tables(core.records()) if missing.ran(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
-    evidence = Evidence(outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native)
+    evidence = Evidence(
+        outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native, stray
+    )
     ended = judge(evidence)
     return Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite import html
+from elanite.text import number, ranks
 
 if TYPE_CHECKING:
     from elanite.mpirun.session import Run
@@ -110,6 +111,8 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "collectives": collectives(found.totals),
         "sizes": [vars(one) for one in found.sizes],
         "mpi_us": {key: {"time": time, "rank": rank} for key, (time, rank) in found.mpi.items()},
+        "compute": run.options.compute,
+        "unseen": list(run.ended.unseen),
         "links": found.links,
         "repeatable": not run.unrepeatable,
         "why": run.unrepeatable,
@@ -135,6 +138,22 @@ def in_cell(run: Run) -> list[str]:
         html.folded("messages by size", html.table(("message size", "messages", "payload"), sizes)),
         html.folded("hottest links", html.table(("link", "busy", "packets", "mean wait, µs"), links)),
     ]
+
+
+def time_in_mpi(run: Run, found: Summary) -> list[str]:
+    """The time in MPI of all ranks for people, and notes that are needed to read it, one text each.
+
+    Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
+    """
+    if run.ended.unseen:
+        which = f"rank{'s' * (len(run.ended.unseen) > 1)} {ranks(run.ended.unseen)}"
+        return [f"unknown: Elanite saw no call of {which}"]
+    times = (
+        f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
+        for word, (time, rank) in found.mpi.items()
+    )
+    note = "100% by construction, but for sleeps: --compute none"
+    return [", ".join(times), *([note] if run.options.compute == "none" else [])]
 
 
 def collectives(totals: dict[str, Any]) -> dict[str, int]:

@@ -4,7 +4,8 @@
 |---|---|
 | all ranks ended well | 0 |
 | a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
-| a rank was killed, or ended without ``MPI_Finalize``; its host stopped; no rank called MPI; a limit | 1 |
+| a rank was killed, or ended without ``MPI_Finalize``; its host stopped; a limit | 1 |
+| ranks took no part in the run, or took part unseen | 2 or 4 (``missing``) |
 | ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
 | all ranks wait for each other | 3 |
 | a message arrived with other bytes than it was sent with | 4 |
@@ -20,7 +21,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from elanite.errors import Exit
-from elanite.text import number
+from elanite.mpirun import missing
+from elanite.text import number, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +56,8 @@ class Ended:
     """How a run ended."""
 
     end: str
-    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul."""
+    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul,
+    stray, absent."""
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -63,6 +66,8 @@ class Ended:
     waiting: tuple[Waiting, ...] = field(default=(), repr=False)
     lost: str = ""
     """The first message that the machine could not deliver, and why; empty if there is none."""
+    unseen: tuple[int, ...] = ()
+    """Ranks whose calls bypass Elanite, so that their time in MPI is unknown."""
 
     @property
     def finished(self) -> bool:
@@ -95,6 +100,8 @@ class Evidence:
     """The compiler that links programs with the right MPI."""
     native: bool = False
     """Whether the program was started as one for the simulated libraries, and need not call MPI."""
+    stray: str = ""
+    """The MPI library of a process that has no part in the run, and a remedy."""
 
 
 def judge(evidence: Evidence) -> Ended:
@@ -108,18 +115,26 @@ def judge(evidence: Evidence) -> Ended:
         message, code = outcome["message"], int(Exit.BROKEN)
     elif end in ("stopped", "foul"):
         message, code = outcome["message"], int(Exit.FAILED)
+    elif end == "stray":
+        message, code = missing.stray(evidence)
     elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
         message, code = _went_on(evidence)
     elif (abort := _abort(evidence)) is not None and end != "limit":
         message, code = _aborted(abort, evidence)
     elif end == "finished":
         message, code = _at_the_end(evidence)
-    elif end in ("died", "launcher gone") and evidence.code is not None and evidence.code < 0:
+        if not message and outcome.get("unseen"):
+            message, code = missing.unseen(evidence)
+    elif end in ("died", "launcher gone", "no mpi") and evidence.code is not None and evidence.code < 0:
         message, code = _launcher_gone(evidence), int(Exit.FAILED)  # mpiexec has ended the ranks
     elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
         message, code = _died(evidence, waiting)
     elif end in ("no mpi", "launcher gone") and not outcome["attached"]:
-        message, code = _no_mpi(evidence)
+        message, code = missing.no_mpi(evidence)
+    elif end == "absent" and _failed(reports):
+        message, code = _died(evidence, waiting)
+    elif end == "absent" or (end == "launcher gone" and outcome.get("absent")):
+        message, code = missing.absent(evidence)
     elif end == "launcher gone":
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
     else:
@@ -127,20 +142,8 @@ def judge(evidence: Evidence) -> Ended:
     lost = outcome.get("lost") or ""
     if message and lost:
         message += f"\n  the first message that was lost: {lost}"
-    return Ended(end, message, code, float(outcome["time_us"]), waiting, lost)
-
-
-def ranks(numbers: Sequence[int]) -> str:
-    """Some ranks in short: ``0, 2 to 63``."""
-    runs: list[list[int]] = []
-    for one in sorted(numbers):
-        if runs and one == runs[-1][1] + 1:
-            runs[-1][1] = one
-        else:
-            runs.append([one, one])
-    spans = [str(a) if a == b else f"{a}, {b}" if b == a + 1 else f"{a} to {b}" for a, b in runs]
-    most = 6
-    return ", ".join(spans[:most]) + (f", ... ({len(numbers)} ranks)" if len(spans) > most else "")
+    unseen = tuple(outcome.get("unseen") or ())
+    return Ended(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
 
 
 def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
@@ -280,27 +283,6 @@ def _went_on(evidence: Evidence) -> tuple[str, int]:
     return "\n  ".join([*shown, "the other ranks went on to their ends"]), code
 
 
-def _no_mpi(evidence: Evidence) -> tuple[str, int]:
-    code = evidence.code
-    if code is not None and code < 0:
-        return _launcher_gone(evidence), int(Exit.FAILED)
-    said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
-    if code:
-        called = "one of the simulated libraries" if evidence.native else "MPI_Init"
-        return f"the program ended with exit code {code}, and no rank called {called}{said}", code
-    if evidence.native:
-        return (
-            f"no rank of {evidence.program} called OpenSHMEM, Elanlib, Elan3lib or MPI: link it with oshcc or elancc,"
-            f" or with {evidence.compiler}{said}",
-            int(Exit.FAILED),
-        )
-    return (
-        f"no rank of {evidence.program} called MPI_Init on the simulated network: it is no MPI program, or linked with"
-        f" another MPI than that of mpiexec; link it with {evidence.compiler}{said}",
-        int(Exit.FAILED),
-    )
-
-
 def _launcher_gone(evidence: Evidence) -> str:
     code = evidence.code
     when = f"at {number(evidence.outcome['time_us'])} µs of simulated time, before the ranks had ended"
@@ -317,11 +299,17 @@ def _culprit(reports: Reports) -> tuple[int, int] | None:
     return next(iter(own or failed), None)
 
 
+def _failed(reports: Reports) -> bool:
+    """Whether a rank has failed by itself."""
+    culprit = _culprit(reports)
+    return culprit is not None and culprit[1] not in _AFTERMATH
+
+
 def _first(evidence: Evidence) -> int:
     """The rank that ended first; mpiexec kills the others, before the simulator looks."""
     reports, named = evidence.reports, evidence.outcome.get("rank")
     culprit = _culprit(reports)
-    own = culprit is not None and culprit[1] not in _AFTERMATH
+    own = _failed(reports)
     said = [rank for rank, _, _ in _said(evidence) if not own or reports.statuses.get(rank) not in _AFTERMATH]
     if said:
         return said[0]

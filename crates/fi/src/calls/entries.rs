@@ -1,7 +1,7 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
-use super::around;
 use super::next::{definition, find, is_standard};
+use super::{around, world};
 use crate::{clock, collective, session, thread};
 use link::Leaving;
 use std::ffi::{c_double, c_int};
@@ -130,7 +130,15 @@ extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     result
 }
 
-/// Notes whether several threads will call MPI.
+/// Checks that the process has become a rank of the run.
+#[unsafe(no_mangle)]
+extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
+    let result = pass!(MPI_Init(count words));
+    world::check(result);
+    result
+}
+
+/// Notes whether several threads will call MPI, and checks that the process has become a rank of the run.
 #[unsafe(no_mangle)]
 extern "C" fn MPI_Init_thread(
     count: usize,
@@ -141,6 +149,7 @@ extern "C" fn MPI_Init_thread(
     // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; each number is no other level of the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
     let result = pass!(MPI_Init_thread(count words required provided));
+    world::check(result);
     // SAFETY: MPI wants a place for what it provides, and has written to it.
     let granted = unsafe { (provided as *const c_int).as_ref() };
     if granted.is_some_and(|granted| MULTIPLE.contains(granted)) {

@@ -34,6 +34,7 @@ mod comm;
 mod handles;
 mod library;
 
+use crate::calls::next::datum;
 use crate::memory::{Buffer, Span};
 use crate::provider::longest;
 use crate::session::{self, Session};
@@ -46,6 +47,12 @@ use std::ffi::c_int;
 
 /// How often a rank lets the MPI library look, without the library having looked for completions, before it looks itself.
 const SILENT_LOOKS: u32 = 64;
+
+/// `MPI_COMM_WORLD` of the program's MPI library, as a word; `None` if the library is neither MPICH nor Open MPI.
+pub fn world() -> Option<usize> {
+    let own = Abi::of_library().map(Abi::world);
+    own.or_else(|| datum(c"ompi_mpi_comm_world"))
+}
 
 /// A call of one communicator.
 struct Call {

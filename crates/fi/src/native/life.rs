@@ -1,8 +1,8 @@
 //! How a process becomes a rank by its first call of our libraries, and how the rank ends: with its process.
 
 use super::{memory, spin};
-use crate::attach;
 use crate::session::{self, Session};
+use crate::{attach, manager};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -78,17 +78,15 @@ fn addresses_are_random() -> bool {
     unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
 }
 
-/// Tells programs what the resource manager of Quadrics told them, in variables `RMS_*`, before they begin.
+/// Before the program begins: reports that it was started, and tells it what the resource manager of Quadrics told programs, in
+/// variables `RMS_*`.
 extern "C" fn tell() {
-    let Some(rank) = attach::own_rank() else {
+    let Some((rank, starter)) = attach::starter() else {
         return;
     };
-    let Ok(path) = std::env::var(link::PATH_VARIABLE) else {
-        return;
-    };
-    let Ok(nodes) = link::places(&path) else {
-        return;
-    };
+    starter.starts();
+    manager::started();
+    let nodes = starter.nodes();
     let all: BTreeSet<u32> = nodes.iter().copied().collect();
     let node = nodes.get(rank as usize);
     let node = node.map_or(0, |node| all.range(..node).count());

@@ -34,8 +34,9 @@ const SOON: Duration = Duration::from_millis(150);
 const PAGE: u64 = 4096;
 const SLOT: u64 = PAGE + 2 * BATCH as u64;
 
-/// Words of a slot, by their places: turn, phase, pid, call, how it leaves, what it wakes, and the length of its orders.
-const WORDS: [u64; 12] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28];
+/// Words of a slot, by their places: turn, phase, pid, call, how it leaves, what it wakes, the length of its orders, and reports
+/// of processes that have not attached.
+const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 68, 72, 76, 80];
 
 /// A rank with its random numbers.
 struct Hostile {

@@ -1,0 +1,106 @@
+"""Verdicts on runs in which ranks took no part, or took part unseen.
+
+| case | how it shows | exit code |
+|---|---|---|
+| no rank called ``MPI_Init`` | all processes have ended, and none has attached | that of the program, or 2 |
+| some ranks ended without ``MPI_Init`` | their processes have ended; the others wait | 2 |
+| a process has another MPI than the run | after ``MPI_Init`` it has not attached, or its world has another size | 2 |
+| calls bypass the entry points of Elanite | ranks have attached, and no call was recorded | 4 |
+
+In the last case messages cross the simulated network, but the record of calls is empty, computation takes no time, and
+collective operations do not reach the hardware. The summary is printed with a warning.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elanite.errors import Exit
+from elanite.mpirun import linkage
+from elanite.text import counted, ranks
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.mpirun.launcher import Mpi
+    from elanite.mpirun.linkage import Library
+    from elanite.mpirun.verdict import Evidence
+
+
+def no_mpi(evidence: Evidence) -> tuple[str, int]:
+    """The message and the exit code of a run that no rank joined."""
+    said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
+    if evidence.code:
+        called = "one of the simulated libraries" if evidence.native else "MPI_Init"
+        return f"the program ended with exit code {evidence.code}, and no rank called {called}{said}", evidence.code
+    if evidence.native:
+        return (
+            f"no rank of {evidence.program} called OpenSHMEM, Elanlib, Elan3lib or MPI: link it with oshcc or elancc,"
+            f" or with {evidence.compiler}{said}",
+            int(Exit.USAGE),
+        )
+    why = (
+        "an MPI library of its own, linked statically or otherwise hidden, has started; link it dynamically, with"
+        if evidence.outcome.get("managed")
+        else "it is no MPI program, ends before the call, or lacks the environment that mpiexec gave it; link an MPI"
+        " program with"
+    )
+    return (
+        f"no rank of {evidence.program} called MPI_Init on the simulated network: {why} {evidence.compiler}{said}",
+        int(Exit.USAGE),
+    )
+
+
+def absent(evidence: Evidence) -> tuple[str, int]:
+    """The message and the exit code of a run in which some ranks ended without MPI."""
+    gone: list[int] = evidence.outcome["absent"]
+    others = [rank for rank in range(len(evidence.placement)) if rank not in gone]
+    called = "a call of the simulated libraries" if evidence.native else "MPI_Init"
+    message = f"{_ranks(gone)} of {evidence.program} ended without {called}"
+    return message + (f"; {_ranks(others)} cannot go on without" if others else ""), int(Exit.USAGE)
+
+
+def stray(evidence: Evidence) -> tuple[str, int]:
+    """The message and the exit code of a run in which a process has an MPI that is not that of the run."""
+    found = evidence.outcome["stray"]
+    world, size = found["world"], len(evidence.placement)
+    message = (
+        f"MPI_Init of rank {found['rank']} did not open the simulated network"
+        if world is None
+        else f"MPI_COMM_WORLD of rank {found['rank']} has {counted(world, 'rank')}, and the run has {size}"
+    )
+    return f"{message}: {evidence.stray or 'its MPI library is unknown'}", int(Exit.USAGE)
+
+
+def loaded(outcome: dict[str, Any], mpi: Mpi) -> str:
+    """The MPI library of the process that has no part in the run, and a remedy; empty if the library is unknown.
+
+    Call it while the process lives.
+    """
+    pid = (outcome.get("stray") or {}).get("pid")
+    libraries: Sequence[Library] = linkage.mapped(pid) if pid else []
+    for library in libraries:
+        if linkage.mismatch(library, mpi):
+            return f"the program has loaded {library.words}{linkage.remedy(library, None, mpi)}"
+    words = " and ".join(library.words for library in libraries)
+    return f"the program has loaded {words}, and lacks the environment that mpiexec gave it" if words else ""
+
+
+def ran(outcome: dict[str, Any]) -> bool:
+    """Whether ranks have run as one program, so that there are figures of the run."""
+    return bool(outcome["attached"]) and outcome["end"] not in ("stray", "absent")
+
+
+def unseen(evidence: Evidence) -> tuple[str, int]:
+    """The message and the exit code of a finished run in which no call of some ranks was seen."""
+    calls = "calls of the simulated libraries" if evidence.native else "calls of MPI"
+    return (
+        f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface for Fortran, a library"
+        " that is linked statically, or opened with RTLD_DEEPBIND): their messages crossed the simulated network, but"
+        " the time in MPI is unknown, --compute had no effect, and collective operations did not use the hardware",
+        int(Exit.BROKEN),
+    )
+
+
+def _ranks(numbers: Sequence[int]) -> str:
+    return f"rank{'s' if len(numbers) > 1 else ''} {ranks(numbers)}"
