@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.api import Machine
-from elanite.mpirun.summary import collectives, size, summarise
-from elanite.mpirun.verdict import ranks as some_ranks
+from elanite.mpirun.summary import collectives, size, summarise, time_in_mpi
 from elanite.pages import lanes, traffic
 from elanite.pages.frame import Page, Section, Table
 from elanite.pages.timeline import drawing
 from elanite.text import counted, number
+from elanite.text import ranks as some_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 64
 """Rows in the table of calls."""
-
-MPI_IS_ALL = "100% by construction, but for sleeps: --compute none"
 
 UNENDED = "Calls that did not end are not counted."
 
@@ -77,21 +75,20 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     if run.ended.finished:
         last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
         found.append(
-            f"The run takes {number(totals['time_us'])} µs of simulated time; rank {last['rank']} is the slowest, with"
-            f" {number(last['mpi_us'])} µs in {calls}."
+            f"The run takes {number(totals['time_us'])} µs of simulated time; rank {last['rank']} is the slowest"
+            + ("." if run.ended.unseen else f", with {number(last['mpi_us'])} µs in {calls}.")
         )
     else:
         why = _EARLY.get(run.ended.end, run.ended.end)
         found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {why}.")
         found += _waits_in_short(run)
     total = float(ranks["end_us"].sum())
-    if total and run.ended.finished:
-        times = ", ".join(
-            f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
-            for word, (time, rank) in figures.mpi.items()
-        )
+    times, *notes = time_in_mpi(run, figures)
+    if run.ended.unseen:
+        found.append(f"The time in {calls} is {times}.")
+    elif total and run.ended.finished:
         share = f"The ranks spend {float(ranks['mpi_us'].sum()) / total:.1%} of their time in {calls}: {times}"
-        found.append(f"{share}; {MPI_IS_ALL}." if run.options.compute == "none" else f"{share}.")
+        found.append("; ".join([share, *notes]) + ".")
     found += [
         one
         for one in (
@@ -187,9 +184,11 @@ def _calls(run: Run) -> list[Table]:
 
 def _ranks(run: Run) -> Table:
     slowest = lanes.ended(run).sort("end_us", "mpi_us", "rank", descending=[True, True, False])
-    times = [("end, µs", pl.col("end_us")), ("in calls, µs" if run.native else "in MPI, µs", pl.col("mpi_us"))]
-    if run.ended.finished:
-        times.append(("outside, µs", pl.col("end_us") - pl.col("mpi_us")))
+    times = [("end, µs", pl.col("end_us"))]
+    if not run.ended.unseen:
+        times.append(("in calls, µs" if run.native else "in MPI, µs", pl.col("mpi_us")))
+        if run.ended.finished:
+            times.append(("outside, µs", pl.col("end_us") - pl.col("mpi_us")))
     shown = slowest.head(traffic.MOST_RANKS).with_columns(**dict(times))
     rows = [
         (str(row["rank"]), str(row["node"]), *(number(row[name]) for name, _ in times), *traffic.sent_and_received(row))
