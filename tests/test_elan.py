@@ -26,7 +26,7 @@ pytestmark = needs_mpi
 
 def build(source: Path, program: Path, *words: str) -> None:
     how: list[str | Path] = ["-O2", "-std=gnu11", "-Wall", "-Wextra", *words, "-o", program, source]
-    made = execute([sys.executable, COMPILER, "elancc", *how], 60)
+    made = execute([sys.executable, COMPILER, "elancc", *how])
     assert made.code == 0, made
     assert made.err == ""
 
@@ -44,7 +44,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prun(folder: Path, *words: str | Path) -> Ended:
-    return execute(command("prun", "--quiet", *map(str, words)), 300, cwd=folder)
+    return execute(command("prun", "--quiet", *map(str, words)), cwd=folder)
 
 
 QUICK = {

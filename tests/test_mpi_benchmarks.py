@@ -12,7 +12,7 @@ from conftest import BIN, Ended, execute
 
 
 def run(benchmarks: Path, processes: int, *words: str) -> Ended:
-    return execute([BIN / "mpiexec", "-n", str(processes), benchmarks / words[0], *words[1:]], 120)
+    return execute([BIN / "mpiexec", "-n", str(processes), benchmarks / words[0], *words[1:]])
 
 
 def rows(benchmarks: Path, processes: int, *words: str) -> list[dict[str, str]]:

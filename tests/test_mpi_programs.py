@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import BIN, FILES, Ended, environment, execute
+from conftest import BIN, FILES, PATIENCE, Ended, environment, execute
 
 # MPICH's other network layer, UCX, spawns processes only now and then, and loses receives from any source.
 NETWORK = {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
 
 
-def run(ranks: int, *words: str | Path, seconds: float = 60, **more: str) -> Ended:
+def run(ranks: int, *words: str | Path, seconds: float = PATIENCE, **more: str) -> Ended:
     return execute([BIN / "mpiexec", "-n", str(ranks), *words], seconds, env=environment() | NETWORK | more)
 
 

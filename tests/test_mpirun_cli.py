@@ -51,7 +51,7 @@ def mpirun(tmp_path: Path, around: Callable[..., dict[str, str]]) -> Run:
     def run(*arguments: str, outcome: dict[str, Any] | None = None, give: str = "", **more: str) -> Ended:
         words = [sys.executable, FAKE, "mpirun", *arguments]
         how = {"input": give} if give else {}
-        return execute(words, 60, cwd=tmp_path, env=around(outcome, **more), **how)
+        return execute(words, cwd=tmp_path, env=around(outcome, **more), **how)
 
     return run
 
@@ -361,7 +361,7 @@ def test_errors_are_for_people(
 def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion) -> None:
     code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', 'true']\n"
     code += f"sys.path.append({str(FAKE.parent)!r}); exec(open({str(FAKE)!r}).read())"
-    ended = execute([sys.executable, "-c", code], 60, cwd=tmp_path, env=around() | {"PATH": str(tmp_path)})
+    ended = execute([sys.executable, "-c", code], cwd=tmp_path, env=around() | {"PATH": str(tmp_path)})
     assert ended.code == 2
     assert ended.err == snapshot
 

@@ -17,7 +17,7 @@ pytestmark = needs_mpi
 
 
 def compiler(name: str, *words: str | Path) -> Ended:
-    return execute([sys.executable, COMPILER, name, *words], 60)
+    return execute([sys.executable, COMPILER, name, *words])
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +30,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def prun(folder: Path, *words: str | Path) -> Ended:
-    return execute(command("prun", *map(str, words)), 120, cwd=folder)
+    return execute(command("prun", *map(str, words)), cwd=folder)
 
 
 def figures(ended: Ended) -> dict[str, object]:
@@ -52,7 +52,7 @@ def test_a_compiler_shows_what_it_would_do(name: str) -> None:
 
 
 def test_a_program_wants_to_be_started_by_prun(programs: Path) -> None:
-    alone = execute([programs / "ends"], 20)
+    alone = execute([programs / "ends"])
     assert alone.code == 1
     assert alone.err.startswith("elanite: this program needs a simulated machine; start it with: elanite prun")
 
@@ -129,7 +129,7 @@ def test_a_dead_cable_ends_the_run_with_its_name(programs: Path, tmp_path: Path,
 
 
 def test_mpirun_takes_such_programs_too(programs: Path, tmp_path: Path) -> None:
-    ended = execute(command("mpirun", "-q", "-n", "2", str(programs / "ends"), "well"), 60, cwd=tmp_path)
+    ended = execute(command("mpirun", "-q", "-n", "2", str(programs / "ends"), "well"), cwd=tmp_path)
     assert ended.code == 0, ended
 
 
@@ -137,5 +137,5 @@ def test_nothing_is_left_of_a_killed_run(programs: Path, tmp_path: Path) -> None
     words = command("prun", "-n", "4", "--out", str(tmp_path / "out"), str(programs / "spin"), "100000000", "wait")
     how = ["--rounds", "4", "--latest", "2", "--words", "2", "--simulator", "elanite prun"]
     how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
-    ended = execute([sys.executable, SOURCES.parent / "mpi" / "kill.py", *how, "--", *words], 180)
+    ended = execute([sys.executable, SOURCES.parent / "mpi" / "kill.py", *how, "--", *words])
     assert ended.code == 0, ended

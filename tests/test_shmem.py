@@ -43,7 +43,7 @@ GROUPS = [
 def build(folder: Path, sources: list[Path], *words: str) -> Path:
     for source in sources:
         how = ["-std=gnu11", "-pthread", "-O1", "-Wall", "-Wextra", "-Werror", *words]
-        made = execute([sys.executable, COMPILER, "oshcc", *how, "-o", folder / source.stem, source], 120)
+        made = execute([sys.executable, COMPILER, "oshcc", *how, "-o", folder / source.stem, source])
         assert made.code == 0, made
     return folder
 
@@ -141,14 +141,14 @@ def test_exit(programs: Path, how: str, code: int, out: str) -> None:
 def test_heap_size(programs: Path) -> None:
     """The environment says how large the heap is."""
     line = command("prun", "--quiet", "-n", "2", str(programs / "heap"))
-    full = execute(["env", "SMA_SYMMETRIC_SIZE=1M", *line], 300)
+    full = execute(["env", "SMA_SYMMETRIC_SIZE=1M", *line])
     assert full.code != 0
-    wrong = execute(["env", "SHMEM_SYMMETRIC_SIZE=much", *line], 300)
+    wrong = execute(["env", "SHMEM_SYMMETRIC_SIZE=much", *line])
     assert "SHMEM_SYMMETRIC_SIZE" in wrong.err, wrong
 
 
 def test_without_machine(programs: Path) -> None:
-    ended = execute([programs / "setup"], 60)
+    ended = execute([programs / "setup"])
     assert ended.code == 1
     assert "start it with: elanite prun" in ended.err
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SMALL, command, execute
+from conftest import SMALL, command, execute, until
 from elanite import _core, campaign, sources
 from elanite.errors import UsageError
 from elanite.plan import Plan, plan
@@ -131,15 +131,21 @@ def test_claims(address: str) -> None:
     with store.claim("0123") as claim:
         assert claim.renew()
         assert Store.open(address).claim("0123") is None
-    with Store.open(address).claim("0123", seconds=0.3):
-        time.sleep(0.6)
-        assert store.claim("0123") is None  # it renews itself
+    claim = Store.open(address).claim("0123")
+    assert claim is not None
+    claim.seconds = 0.3  # it is renewed three times within these seconds
+    files, name = path(address, ".claim-0123")
+    made = files.modified(name)
+    with claim:
+        assert until(lambda: files.modified(name) > made)
+        assert store.claim("0123") is None
     # A claim of another host, and the same one when it has expired.
-    said = json.dumps({"owner": str(replace(owner.here(), host="elsewhere")), "seconds": 0.5, "number": "1"})
+    said = {"owner": str(replace(owner.here(), host="elsewhere")), "seconds": 600, "number": "1"}
     files, name = path(address, ".claim-4567")
-    files.pipe_file(name, said.encode())
+    files.pipe_file(name, json.dumps(said).encode())
     assert store.claim("4567") is None
-    time.sleep(0.6)
+    files.pipe_file(name, json.dumps(said | {"seconds": 0.01}).encode())
+    assert until(lambda: store.place.age(".claim-4567") > 0.01)
     successor = store.claim("4567")
     assert successor is not None
     successor.release()
