@@ -1,4 +1,4 @@
-"""Traces and parameters of energy that are spoilt: refused with the name of the file, or read as something else.
+"""Traces, graphs and parameters of energy that are spoilt: refused with the name of the file, or read otherwise.
 
 Traces in GOAL are read by the simulator: ``crates/goal/tests/reading.rs``.
 """
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from elanite import energy
+from elanite import energy, graphs
 from elanite.traces import otf2, translate
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
@@ -110,3 +110,49 @@ def test_spoilt_parameters_of_energy(tmp_path: Path) -> None:
         refused += found is None
         count += 1
     assert 0 < refused < count or fuzzing()
+
+
+def test_spoilt_graphs(tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    from test_graphs import TREE, graphml
+
+    path = tmp_path / "net.graphml"
+    whole = graphml(TREE).encode()
+    text = '[topology]\nfile = { value = "net.graphml", source = "a test" }\n'
+    refused = count = 0
+    for draw in cases("spoilt_graphs", 150):
+        path.write_bytes(spoil(whole, draw))
+        found, said = attempt(lambda: graphs.completed(text, tmp_path / "own.toml"))
+        assert found is not None or str(path) in said
+        refused += found is None
+        count += 1
+    assert 0 < refused < count or fuzzing()
+
+
+LONG = "9" * 5000
+"""An integer with more digits than Python converts."""
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "place"),
+    [
+        pytest.param("p.toml", b"a = " + b"[" * 5000, "this is no TOML: ", id="deep brackets in TOML"),
+        pytest.param("p.toml", f"a = {LONG}".encode(), "this is no TOML: ", id="a long number in TOML"),
+        pytest.param("p.toml", b"\xff", "this is no TOML: ", id="other letters in TOML"),
+        pytest.param("j.0.json", b"[" * 100_000, "this is no JSON: ", id="deep brackets in JSON"),
+        pytest.param("j.0.json", f'{{"a": {LONG}}}'.encode(), "this is no JSON: ", id="a long number in JSON"),
+        pytest.param(
+            "j.0.json",
+            f'{{"workload_graph": [{{"Id": 1, "NodeType": 4, "data_deps": [], "runtime": {"9" * 400}}}]}}'.encode(),
+            "workload_graph[0]: a node has `Id`, `NodeType` and `data_deps`",
+            id="a duration beyond all floats",
+        ),
+    ],
+)
+def test_what_libraries_raise_without_saying_so(tmp_path: Path, name: str, data: bytes, place: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    toml = path.suffix == ".toml"
+    found, said = attempt(lambda: energy.load(path) if toml else translate([path], tmp_path / "out.goal"))
+    assert found is None
+    assert f"{path}: {place}" in said
