@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -165,7 +166,7 @@ def test_json_has_one_object_per_point(elanite: Run, campaign: Path) -> None:
 def test_one_point_can_be_run_by_its_command(elanite: Run, campaign: Path) -> None:
     points = json.loads(elanite("run", SMALL, "--out", str(campaign), "--format", "json").out)
     chosen = points[3]
-    again = elanite(*chosen["command"].split()[1:], "--format", "json")
+    again = elanite(*shlex.split(chosen["command"])[1:], "--format", "json")
     assert again.code == 0, again.err
     (only,) = json.loads(again.out)
     assert only["digest"] == chosen["digest"]

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shlex import join, quote
 
 import pytest
 
@@ -60,18 +61,22 @@ def test_a_report_that_has_no_place_is_refused_before_the_campaign(elanite: Run,
 def mounted(folder: Path, how: str, *lines: str) -> Ended:
     """Commands in a folder where a small disk is mounted as ``disk``; ``how`` prepares the disk."""
     (folder / "disk").mkdir()
-    script = "\n".join(["set -e", f"cd {folder}", "mount -t tmpfs -o size=512k tmpfs disk", how, "set +e", *lines])
+    script = "\n".join(
+        ["set -e", f"cd {quote(str(folder))}", f"mount -t tmpfs -o {DISK} tmpfs disk", how, "set +e", *lines]
+    )
     return execute([*on_a_host("first", "sh", "-c", script)], env=environment())
 
 
-ELANITE = f"{sys.executable} -m elanite"
+ELANITE = f"{quote(sys.executable)} -m elanite"
+DISK = "size=512k,nosuid,nodev,noexec,relatime"
+READ_ONLY = "mount -o remount,ro disk"
 
 
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_full_disk_is_told_before_anything_is_simulated(tmp_path: Path, name: str) -> None:
     full = "dd if=/dev/zero of=disk/file bs=1k count=500 2>/dev/null; mkdir disk/out"
-    ended = mounted(tmp_path, full, f"{ELANITE} {' '.join(COMMANDS[name])} --out disk/out; code=$?", "ls -A disk/out/*",
+    ended = mounted(tmp_path, full, f"{ELANITE} {join(COMMANDS[name])} --out disk/out; code=$?", "ls -A disk/out/*",
                     "exit $code")  # fmt: skip
     assert ended.code == 1, ended
     assert ended.err.startswith("error: disk/out/")
@@ -83,14 +88,14 @@ def test_a_full_disk_is_told_before_anything_is_simulated(tmp_path: Path, name: 
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_folder_that_is_only_read_is_told(tmp_path: Path, name: str) -> None:
-    ended = mounted(tmp_path, "mount -o remount,ro disk", f"{ELANITE} {' '.join(COMMANDS[name])} --out disk/out")
+    ended = mounted(tmp_path, READ_ONLY, f"{ELANITE} {join(COMMANDS[name])} --out disk/out")
     told(ended, 1, "error: disk/out/", "cannot be written: Read-only file system", "choose another one with --out")
 
 
 @pytest.mark.usefixtures("hosts")
 def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: Path) -> None:
-    line = f"cd {tmp_path} && {ELANITE} run {SMALL} --html disk/page.html; code=$?; ls; {ELANITE} new machine disk/mine"
-    ended = mounted(tmp_path, "mount -o remount,ro disk", f"{line}; exit $code")
+    page = f"{ELANITE} run {quote(SMALL)} --html disk/page.html"
+    ended = mounted(tmp_path, READ_ONLY, f"{page}; code=$?; ls; {ELANITE} new machine disk/mine; exit $code")
     assert ended.code == 1, ended
     assert ended.out.split() == ["disk"], "no folder of results"
     assert ended.err.splitlines() == [
@@ -99,15 +104,18 @@ def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: P
     ]
 
 
-def test_output_on_a_full_disk_is_an_error(tmp_path: Path) -> None:
-    ended = execute(["sh", "-c", f"{ELANITE} list machines >/dev/full"], cwd=tmp_path)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_on_a_full_disk_is_an_error(tmp_path: Path, unbuffered: str) -> None:
+    line = f"{ELANITE} list machines >/dev/full"
+    ended = execute(["sh", "-c", line], cwd=tmp_path, env=environment() | {"PYTHONUNBUFFERED": unbuffered})
     assert (ended.code, ended.err) == (1, "error: No space left on device\n")
 
 
 @pytest.mark.usefixtures("hosts")
 def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
-    line = f"{ELANITE} run {SMALL} --out {campaign} --format csv"
-    ended = mounted(tmp_path, f"mount --bind {campaign} {campaign} && mount -o remount,ro,bind {campaign}", line)
+    line = f"{ELANITE} run {quote(SMALL)} --out disk --format csv"
+    full = f"mount -o remount,size=100m disk && cp -r {quote(str(campaign))}/store disk/ && {READ_ONLY}"
+    ended = mounted(tmp_path, full, line)
     assert ended.code == 0, ended
     assert ended.out == execute(command("run", SMALL, "--out", str(campaign), "--format", "csv")).out
 

@@ -104,6 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     # job control does so with the SIGINT of background jobs, and Python installs no handler then.
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+    told = None
     try:
         code = app(arguments, prog_name="elanite")
     except SystemExit as leaving:
@@ -120,6 +121,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = Exit.INTERRUPTED
     except OSError as error:
         code = _failed(error)
+        told = error.errno
     except Exception as error:
         # Python 3.11 wraps an interrupt that comes while a class is made.
         if isinstance(error.__cause__, KeyboardInterrupt):
@@ -128,7 +130,7 @@ def main(arguments: list[str] | None = None) -> None:
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
         code = Exit.BROKEN
-    sys.exit(_flushed(code))
+    sys.exit(_flushed(code, told))
 
 
 def _left() -> bool:
@@ -143,12 +145,12 @@ def _failed(error: OSError) -> Exit:
     return Exit.FAILED
 
 
-def _flushed(code: int | str | None) -> int | str | None:
-    """Write out what is left. A reader that has left is no error; a disk that is full is one."""
+def _flushed(code: int | str | None, told: int | None) -> int | str | None:
+    """Write out what is left. A reader that has left is no error; a disk that is full is one, reported once."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):
+        if not isinstance(error, BrokenPipeError) and error.errno != told:
             code = _failed(error)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
