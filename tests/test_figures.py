@@ -200,7 +200,8 @@ def test_an_experiment_of_ones_own_ends_in_the_figures_that_it_asks_for(
     elan, main = (figure.spec() for figure in drawn)
     (data,) = [rows for rows in elan["datasets"].values() if "curve" in rows[0]]
     assert {row["curve"] for row in data} == {"to node 1", "to node 63"}
-    assert drawn[0].caption.endswith("Dashed: what is published.")
+    stated = "Published by Petrini et al. 2003 and Petrini et al. 2001: 335 MB/s at 4 MB."
+    assert drawn[0].caption.endswith(f"Dashed: what is published. {stated}")
     assert "published 335 MB/s (Petrini et al. 2003" in str(elan["datasets"])
     assert "published" not in str(main["datasets"]), "the claim is about the other memory"
 

@@ -73,9 +73,9 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
     return asked | {text: _COLUMN.sub(value, asked[text]) for text in TEXTS} | {"raw": raw, "known": known}
 
 
-def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = False) -> Figure:
-    """The figure of some layers; ``words`` are the caption of its kind."""
-    caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "") if text)
+def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
+    """The figure of some layers; ``words`` are the caption of its kind, ``stated`` that of its published values."""
+    caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "", stated) if text)
     return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
 
 
@@ -96,16 +96,17 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         apart = "" if common else axes.OWN_AXES
         for one, part, data in drawn:
             reach = every if common else data
+            words = " ".join(filter(None, [asked_layers.intervals(data), apart]))
             if one["draw"] == "bars":
-                words = " ".join(filter(None, [asked_layers.intervals(data), apart]))
                 yield figure(one, asked_layers.bars(one, data, every, reach), words)
                 continue
             stated = published.of_figure(panel, part.rows, x)
             others = _selected(one, beside)
             dashed = [] if others.is_empty() else asked_layers.beside(one, others, part.rows, grouping)
-            found, words = asked_layers.curves(one, data, every, reach, stated, lines=grouping.lines)
-            words = " ".join(filter(None, [words, apart]))
-            yield figure(one, found + dashed, words, dashed=bool(stated or dashed or one["mark"] is not None))
+            joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
+            found, about = asked_layers.curves(one, data, every, reach, stated, lines=joined)
+            lines = bool(stated or dashed or one["mark"] is not None)
+            yield figure(one, found + dashed, words, dashed=lines, stated=about)
 
 
 def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
@@ -121,7 +122,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             keys = dict.fromkeys([CURVE, *grouping.axis, *grouping.configuration])
             data = layers_of.of_loads(part.rows, list(keys), accepted, offered)
             if not data.is_empty():
-                drawn.append((one, published.of_figure(one, here), data))
+                drawn.append((one, published.of_figure(one, part.rows), data))
     if not drawn:
         return
     to = layers_of.ends(pl.concat([data for *_, data in drawn], how="diagonal_relaxed"))

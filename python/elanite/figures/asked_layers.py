@@ -152,7 +152,7 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFr
 def curves(
     asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, stated: Sequence[Value], *, lines: bool
 ) -> tuple[Layers, str]:
-    """Curves with their published values, and the words of their caption.
+    """Curves with their published values, and the caption of these.
 
     ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``.
     """
@@ -169,7 +169,7 @@ def curves(
         line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
         rules.append(line.encode(x=alt.X("x:Q")))
     at = {one: place(one, x) for one in published.all_places(stated)}
-    return found + rules, " ".join(filter(None, [intervals(data), published.caption(stated, at)]))
+    return found + rules, published.caption(stated, at)
 
 
 def intervals(data: pl.DataFrame) -> str:
