@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
 
 USUAL = el.Machine.load("es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"])
 FAST = USUAL.with_({"link.rate": "800 MB/s"}, "fast")
+
+
+MEMORY = {"source": "main", "destination": "main"}
+LONG = {"from": 0, "to": 15, "directions": "one", "message": "4 KB", "repeats": 1} | MEMORY
+PING = {"name": "ping", "title": "ping", "ping": LONG}
 
 
 def experiment(random: Random) -> dict[str, Any]:
@@ -76,3 +82,14 @@ def test_each_mark_of_a_sweep_is_the_mean_of_one_combination(tmp_path: Path) -> 
     found = swept.whole.figures()
     assert drawn(found, "accepted") == means(swept.frame(), "accepted")
     assert "[" not in "".join(mark.curve for figure in found for mark in drawings.marks(figure))
+
+
+def test_marks_of_a_sample_are_not_joined(tmp_path: Path) -> None:
+    """Along an axis, the other parameters of a Latin hypercube go up and down."""
+    small = experiment(Random(0)) | {"series": [PING]}
+    vary = {"link.hop_delay": "50 ns..200 ns", "bus.rate": "100 MB/s..400 MB/s"}
+    swept = el.sweep(el.Experiment.from_dict(small), vary, USUAL, sample=("lhs", 9), out=tmp_path, jobs=1)
+    for figure in swept.whole.figures():
+        assert len(drawings.marks(figure)) == 9
+        assert "line" not in [drawings.kind(layer) for layer in drawings.layers(figure)]
+        assert re.search(r"differ in (link.hop_delay|bus.rate), too", figure.caption)

@@ -96,14 +96,14 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         apart = "" if common else axes.OWN_AXES
         for one, part, data in drawn:
             reach = every if common else data
-            words = " ".join(filter(None, [asked_layers.intervals(data), apart]))
+            words = " ".join(filter(None, [asked_layers.intervals(data), grouping.words, apart]))
             if one["draw"] == "bars":
                 yield figure(one, asked_layers.bars(one, data, every, reach), words)
                 continue
             stated = published.of_figure(panel, part.rows, x)
             others = _selected(one, beside)
             dashed = [] if others.is_empty() else asked_layers.beside(one, others, part.rows, grouping)
-            joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
+            joined = not grouping.sampled and (x not in here.columns or grouping_of.measurable(part.rows, x))
             found, about = asked_layers.curves(one, data, every, reach, stated, lines=joined)
             lines = bool(stated or dashed or one["mark"] is not None)
             yield figure(one, found + dashed, words, dashed=lines, stated=about)

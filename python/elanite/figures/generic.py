@@ -7,13 +7,14 @@ as ``topology.up``, or else the names with the most values. All other parameters
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from elanite import _core
 from elanite.figures import axes, grouping
+from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import Figure, colour, layered, shape
 from elanite.frames import SUFFIX, resolved, summarise
@@ -58,7 +59,7 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
         name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
         layers = _layers(means, (metric, unit), main, found, ends if common else axes.ends(means), log=log)
-        more = [INTERVALS if means["low"].count() else "", "" if common else axes.OWN_AXES]
+        more = [INTERVALS if means["low"].count() else "", found.words, "" if common else axes.OWN_AXES]
         caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
@@ -108,16 +109,17 @@ def _layers(
     y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(
+    look: dict[str, Any] = {} if len(order) > 1 else {"color": PALETTE[0]}
+    points = base.mark_point(filled=True, size=45, opacity=1, **look).encode(
         y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric)]
     )
     layers: Layers = [points]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        layers.insert(0, base.mark_rule().encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")))
-    joined = main is not None and found.lines and (LABEL not in data.columns or grouping.lists(data, main))
+        layers.insert(0, base.mark_rule(**look).encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")))
+    joined = main is not None and not found.sampled and (LABEL not in data.columns or grouping.lists(data, main))
     if joined:
-        layers.insert(0, base.mark_line().encode(y=y))
+        layers.insert(0, base.mark_line(**look).encode(y=y))
     if len(order) > 1:
         tint = colour(CURVE, order, legend)
         layers = [layer.encode(color=tint) for layer in layers if isinstance(layer, alt.Chart)]

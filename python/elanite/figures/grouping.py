@@ -62,10 +62,15 @@ class Grouping:
     """The parameters that distinguish the curves of a panel; with ``CURVE`` if the figure names its curves."""
     panels: tuple[str, ...] = ()
     """The parameters that distinguish panels."""
-    lines: bool = True
-    """Whether marks are joined by lines; False for samples, in which no two marks share their parameters."""
+    sampled: tuple[str, ...] = ()
+    """Parameters that go up and down along the axis, as in samples; lines would join what does not belong together."""
     configuration: tuple[str, ...] = ()
     """All parameters that vary: the rows of one mark have the same values of all of these."""
+
+    @property
+    def words(self) -> str:
+        """The sentence of a caption about marks that differ in more than their place; empty if there are none."""
+        return f"Marks of a curve differ in {' and '.join(map(word, self.sampled))}, too." if self.sampled else ""
 
 
 @dataclass(frozen=True)
@@ -91,14 +96,16 @@ def grouped(
     for name in free:
         if _several(rows, name, [*found, *axis]) or (name not in covered and _apart(rows, name, found, axis)):
             found.append(name)
-    lines = True
+    sampled: list[str] = []
     if axis and found and (count := rows.select(found).n_unique()) > CURVES:
         rest = [name for name in found if name in named or not measurable(rows, name)]
-        lines = not rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == count
-        found = found if lines else rest
+        if rows.select(*rest, *axis).n_unique() == rows.select(*found, *axis).n_unique() == count:
+            sampled = [name for name in found if name not in rest]
+            found = rest
+    sampled += [name for name in free if name not in (*found, *covered) and _sampled(rows, name, found, axis)]
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
-    return Grouping(tuple(axis), curves, panels, lines, tuple(free))
+    return Grouping(tuple(axis), curves, panels, tuple(dict.fromkeys(sampled)), tuple(free))
 
 
 def distinct(rows: pl.DataFrame) -> list[str]:
@@ -253,6 +260,21 @@ def _apart(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[
     counts = [pl.col(name).n_unique().alias("_values"), pl.struct(name, axis[0]).n_unique().alias("_places")]
     found = rows.group_by(curves).agg(counts) if curves else rows.select(counts)
     return not found.filter((pl.col("_values") > 1) & (pl.col("_places") > pl.col("_values"))).is_empty()
+
+
+def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
+    """Whether a number goes up and down along a curve, as in a sample of several parameters."""
+    column = numeric(rows, name)
+    if not axis or column is None or name in EFFORT or not measurable(rows, axis[0]):
+        return False
+    place = numeric(rows, axis[0]) or axis[0]
+    if column == place:
+        return False
+    for here in rows.partition_by(curves) if curves else [rows]:
+        steps = here.select(place, column).unique().sort(place)[column].diff().drop_nulls()
+        if (steps > 0).any() and (steps < 0).any():
+            return True
+    return False
 
 
 def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
