@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+import drawings
 import elanite as el
 from conftest import FILES, figures_of
 from elanite import figures
@@ -150,6 +151,13 @@ def test_the_message_size_axis_names_its_start() -> None:
     (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "12"]
     axes = [layer["encoding"]["x"].get("axis") for layer in figure.spec()["layer"] if "x" in layer["encoding"]]
     assert next(axis["values"][0] for axis in axes if axis) == 320
+
+
+def test_a_network_that_accepts_nothing_has_an_axis() -> None:
+    nothing = uniform().with_columns(value=pl.lit(0.0))
+    for figure in figures_of("qsnet/uniform", nothing):
+        (low, high) = drawings.domain(figure)
+        assert low == 0.0 < high
 
 
 def test_incomplete_results_give_fewer_figures() -> None:

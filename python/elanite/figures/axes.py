@@ -85,6 +85,8 @@ def scale(found: Ends, *, log: bool = False) -> alt.Scale:
 def rounded(found: Ends) -> Ends:
     """Ends at round values."""
     low, high = found
+    if not high > low:
+        return low, low + 1.0
     step = 10.0 ** math.floor(math.log10((high - low) / 4))
     step *= next(factor for factor in (1, 2, 2.5, 5, 10) if factor * step * 4 >= (high - low) * (1 - 1e-9))
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
