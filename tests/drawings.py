@@ -98,3 +98,17 @@ def across(figure: Figure) -> list[dict[str, Any]]:
 def names_of_rules(figure: Figure) -> list[float]:
     """The heights of the names of published values beside the chart, on its vertical axis."""
     return [row["value"] for layer in layers(figure) if kind(layer) == "text" for row in layer["rows"]]
+
+
+def outside(figure: Figure) -> list[float]:
+    """Means and published values beyond the ends of the vertical axis, where they would lie on the frame."""
+    if not any(layer["encoding"].get("y", {}).get("field") == "mean" for layer in layers(figure)):
+        return []
+    low, high = domain(figure)
+    return [
+        row[field]
+        for layer in layers(figure)
+        if (field := layer["encoding"].get("y", {}).get("field")) in ("mean", "value")
+        for row in layer["rows"]
+        if row[field] is not None and not low <= row[field] <= high
+    ]

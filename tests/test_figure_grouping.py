@@ -158,6 +158,7 @@ def check(one: Case) -> None:
     else:
         assert all("axes of their own" in figure.caption for figure in found)
     for figure, most in zip(found, tops, strict=True):
+        assert not drawings.outside(figure), "a mark is beyond the axis"
         low, high = drawings.domain(figure)
         assert low == 0
         assert most <= high <= 2 * most, "the axis does not fit the means"
@@ -220,6 +221,7 @@ def check_published(seed: int) -> None:
     assert len(marks) == len(here)
     assert {mark["at"] for mark in marks} == {2**22}
     assert len(drawings.across(figure)) == sum(2 if claim == "permutation.shuffle" else 1 for claim in across)
+    assert not drawings.outside(figure)
     low, high = drawings.domain(figure)
     places = sorted(drawings.names_of_rules(figure))
     assert len(places) == len(across)

@@ -122,6 +122,12 @@ def axis_of_intervals(patch: Patch) -> None:
     patch.setattr(axes, "BEYOND", 1e9)
 
 
+def axis_of_means(patch: Patch) -> None:
+    """An axis that knows nothing of published values."""
+    real = axes.ends
+    patch.setattr(axes, "ends", lambda data, stated=(), *, log=False: real(data, stated[:0], log=log))
+
+
 def first_batch(patch: Patch) -> None:
     """A mean is that of the first value."""
     real = frames.summarise
@@ -158,6 +164,7 @@ MISTAKES = [
     one_label,
     lists_as_texts,
     axis_of_intervals,
+    axis_of_means,
     first_batch,
     rules_across,
     names_on_names,

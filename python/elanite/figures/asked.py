@@ -102,9 +102,9 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
                 continue
             stated = published.of_figure(panel, part.rows, x)
             others = _selected(one, beside)
-            dashed = [] if others.is_empty() else asked_layers.beside(one, others, part.rows, grouping)
-            joined = not grouping.sampled and (x not in here.columns or grouping_of.measurable(part.rows, x))
-            found, about = asked_layers.curves(one, data, every, reach, stated, lines=joined)
+            dashed, more = asked_layers.beside(one, others, part.rows, grouping)
+            joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
+            found, about = asked_layers.curves(one, data, (every, reach, more), stated, lines=joined)
             lines = bool(stated or dashed or one["mark"] is not None)
             yield figure(one, found + dashed, words, dashed=lines, stated=about)
 
@@ -125,7 +125,9 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
                 drawn.append((one, published.of_figure(one, part.rows), data))
     if not drawn:
         return
-    to = layers_of.ends(pl.concat([data for *_, data in drawn], how="diagonal_relaxed"))
+    right, top = layers_of.ends(pl.concat([data for *_, data in drawn], how="diagonal_relaxed"))
+    most = [axes.HEADROOM * value for _, stated, _ in drawn for value in published.drawn(stated)]
+    to = right, max([top, *most])
     for one, stated, data in drawn:
         unit = one["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
         found = layers_of.loads(data, CURVE, one["legend"], unit, digits=asked_layers.digits(data), to=to)

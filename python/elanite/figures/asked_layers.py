@@ -85,19 +85,21 @@ def digits(data: pl.DataFrame) -> int:
     return 3 if isinstance(most, float) and most < 10 else 1
 
 
-def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> Layers:
-    """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach.
+def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
+    """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach; their means.
 
     Other rows have the names of those solid curves whose parameters they share; of parameters that they lack, any.
     """
     x = asked["x"]
+    if other.is_empty():
+        return [], []
     other = _shared(other, rows, [name for name in (*grouping.curves, *grouping.panels) if name != CURVE])
     order = rows[CURVE].unique(maintain_order=True).to_list()
     steps = asked["x_scale"] == "steps"
     along = pl.col(x).is_in(rows[x].implode()) if steps else pl.col(x).is_between(rows[x].min(), rows[x].max())
     same = other.filter(pl.col(CURVE).is_in(order) & along)
     if same.is_empty():
-        return []
+        return [], []
     free = [name for name in grouping_of.distinct(same) if name not in (x, CURVE)]
     data = summarise(same, list(dict.fromkeys([CURVE, x, *free])))
     apart = [name for name in free if data.select(CURVE, x).n_unique() < len(data)]
@@ -105,7 +107,8 @@ def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grou
     data = data.select(CURVE, x, *apart, "mean")
     line = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     place = alt.X(f"{x}:{'O' if steps else 'Q'}")
-    return [line.encode(x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail)]
+    found = line.encode(x=place, y=alt.Y("mean:Q"), color=colour(CURVE, order, asked["legend"]), detail=detail)
+    return [found], data["mean"].to_list()
 
 
 def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl.DataFrame:
@@ -150,17 +153,23 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFr
 
 
 def curves(
-    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, stated: Sequence[Value], *, lines: bool
+    asked: Asked,
+    data: pl.DataFrame,
+    around: tuple[pl.DataFrame, pl.DataFrame, Sequence[float]],
+    stated: Sequence[Value],
+    *,
+    lines: bool,
 ) -> tuple[Layers, str]:
     """Curves with their published values, and the caption of these.
 
-    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``.
+    ``around`` are the data of all panels, the data for which the vertical axis is made, and more values on this axis.
     """
+    every, reach, more = around
     title = asked["y_title"] or asked["metric"].replace("_", " ")
     unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
-    ends = axes.ends(reach, published.drawn(stated), log=log)
+    ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
     found = layers_of.curves(
         data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, digits=digits(data), lines=lines
     )

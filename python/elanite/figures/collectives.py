@@ -81,7 +81,7 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
     )
     caption = (
         f"The share of the calls of all processes that take no longer than a time, over this time.{_background(rows)}"
-        " Dashed: the points that the paper states."
+        f" Dashed: the points that the paper states{_words(operation)}."
     )
     return Figure(f"distribution-{word}", title, "", caption, layered(title, [lines, *_stated(operation, ends[0])]))
 
@@ -96,27 +96,30 @@ def _cumulative(rows: pl.DataFrame, left: float, right: float) -> pl.DataFrame:
     return pl.concat([ends, kept.select("traffic", "latency", "share")]).sort("latency")
 
 
-def _stated(operation: str, left: float) -> Layers:
-    """The published points of a distribution: the percentage of calls that take less than a time."""
-    points = [
-        {"latency": claim.value, "share": share, "left": left, "zero": 0.0, "text": f"{share:g}% < {claim.value:g} µs"}
+def _points(operation: str) -> list[tuple[float, float]]:
+    """The published points of a distribution: a latency, and the percentage of calls that take less."""
+    return [
+        (claim.value, float(claim.metric.removeprefix("latency_p")))
         for claim in claims()
         if claim.metric.startswith("latency_p") and claim.value and ("operation", (operation,)) in claim.where
-        for share in [float(claim.metric.removeprefix("latency_p"))]
+    ]
+
+
+def _words(operation: str) -> str:
+    """The published points in words, behind a colon."""
+    points = ", ".join(f"{share:g}% < {latency:g} µs" for latency, share in _points(operation))
+    return f": {points}" if points else ""
+
+
+def _stated(operation: str, left: float) -> Layers:
+    """The published points of a distribution, with a line to each axis."""
+    points = [
+        {"latency": latency, "share": share, "left": left, "zero": 0.0, "text": f"{share:g}% < {latency:g} µs"}
+        for latency, share in _points(operation)
     ]
     if not points:
         return []
     base = alt.Chart(pl.DataFrame(points)).encode(x=alt.X("latency:Q"), y=alt.Y("share:Q"))
     rule = base.mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
-    down, across = rule.encode(y2=alt.Y2("zero:Q")), rule.encode(x2=alt.X2("left:Q"))
-    words = base.mark_text(align="left", baseline="middle", dx=6, color=RULE)
-    return [
-        down,
-        across,
-        words.encode(y=alt.value(HEIGHT_OF_WORDS), text=alt.TextValue("published")),
-        words.encode(y=alt.value(HEIGHT_OF_WORDS + 14), text=alt.Text("text:N")),
-    ]
-
-
-HEIGHT_OF_WORDS = 250
-"""The places of the names of published points, in pixels from the top: below the curves."""
+    rule = rule.encode(tooltip=alt.Tooltip("text:N", title="published"))
+    return [rule.encode(y2=alt.Y2("zero:Q")), rule.encode(x2=alt.X2("left:Q"))]

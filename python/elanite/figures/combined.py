@@ -47,7 +47,12 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     alone = rows.filter((pl.col("series") == "alone") & (pl.col("job") == "compute"))
     letters = iter("abcdef")
     every = beside.filter(pl.col("job") == "compute")
-    to = ends(of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"])) if len(every) else None
+    to = None
+    if len(every):
+        right, top = ends(of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"]))
+        others = of_loads(alone, ["nodes", "load_MBps"])["mean"].to_list() if len(alone) else []
+        stated = published.drawn(published.of_claims("combined.alone"))
+        to = right, max([top, *others, *(axes.HEADROOM * value for value in stated)])
     for io_load in beside["io.load_MBps"].unique().sort().to_list():
         for io_nodes in IO_NODES:
             here = beside.filter((pl.col("io.load_MBps") == io_load) & (pl.col("io_nodes") == io_nodes))

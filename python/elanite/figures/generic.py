@@ -117,7 +117,7 @@ def _layers(
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
         layers.insert(0, base.mark_rule(**look).encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")))
-    joined = main is not None and not found.sampled and (LABEL not in data.columns or grouping.lists(data, main))
+    joined = main is not None and found.lines and (LABEL not in data.columns or grouping.lists(data, main))
     if joined:
         layers.insert(0, base.mark_line(**look).encode(y=y))
     if len(order) > 1:

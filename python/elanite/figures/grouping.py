@@ -68,6 +68,11 @@ class Grouping:
     """All parameters that vary: the rows of one mark have the same values of all of these."""
 
     @property
+    def lines(self) -> bool:
+        """Whether lines may join the marks of a curve."""
+        return not self.sampled
+
+    @property
     def words(self) -> str:
         """The sentence of a caption about marks that differ in more than their place; empty if there are none."""
         return f"Marks of a curve differ in {' and '.join(map(word, self.sampled))}, too." if self.sampled else ""
