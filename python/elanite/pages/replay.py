@@ -131,7 +131,7 @@ def _ranks(replay: Replay) -> Table:
     slowest = replay.tables["ranks"].sort("end_us", "rank", descending=[True, False])
     rows = [
         (
-            str(row["rank"]),
+            f"rank {row['rank']}",
             str(row["node"]),
             number(row["end_us"]),
             number(row["computed_us"]),
@@ -142,4 +142,4 @@ def _ranks(replay: Replay) -> Table:
     ]
     left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
     columns = ("rank", "node", "end, µs", "computes, µs", "operations", "sent", "received")
-    return Table(columns, rows, "Ranks, the slowest first", columns, folded=len(rows) > 8, note=left)
+    return Table(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=left)

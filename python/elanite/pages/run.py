@@ -191,10 +191,15 @@ def _ranks(run: Run) -> Table:
             times.append(("outside, µs", pl.col("end_us") - pl.col("mpi_us")))
     shown = slowest.head(traffic.MOST_RANKS).with_columns(**dict(times))
     rows = [
-        (str(row["rank"]), str(row["node"]), *(number(row[name]) for name, _ in times), *traffic.sent_and_received(row))
+        (
+            f"rank {row['rank']}",
+            str(row["node"]),
+            *(number(row[name]) for name, _ in times),
+            *traffic.sent_and_received(row),
+        )
         for row in shown.iter_rows(named=True)
     ]
     left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
     notes = [one for one in (left, "" if run.ended.finished else UNENDED) if one]
     columns = ("rank", "node", *(name for name, _ in times), "sent", "received")
-    return Table(columns, rows, "Ranks, the slowest first", columns, folded=len(rows) > 8, note=" ".join(notes))
+    return Table(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=" ".join(notes))

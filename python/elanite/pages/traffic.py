@@ -34,17 +34,17 @@ def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
     by_size = [(one.label, f"{one.messages:,}", size(one.bytes)) for one in sizes]
     sums = by_pair(pairs)
     by_bytes = [
-        (str(source), str(destination), f"{count:,}", size(total))
+        (f"rank {source} → rank {destination}", f"{count:,}", size(total))
         for source, destination, count, total in sums.head(MOST_PAIRS).iter_rows()
     ]
     left = f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload." if len(sums) > MOST_PAIRS else ""
     return [
         Table(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
         Table(
-            ("from rank", "to rank", "messages", "payload"),
+            ("pair", "messages", "payload"),
             by_bytes,
             "Pairs of ranks with the most payload",
-            ("from rank", "to rank", "messages", "payload"),
+            ("messages", "payload"),
             note=left,
         ),
     ]
