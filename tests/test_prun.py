@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import COMPILER, FILES, Ended, command, execute, needs_mpi
+from elanite.mpirun.kept import Kept
+from timelines import agree, embedded
 
 SOURCES = FILES.parent / "prun"
 
@@ -126,6 +128,19 @@ def test_a_dead_cable_ends_the_run_with_its_name(programs: Path, tmp_path: Path,
     assert ended.code not in (0, 4), ended
     assert "panicked" not in ended.err, ended
     assert re.search(r"the first message that was lost: rank . puts 8 B .*the cable from node 1", ended.err), ended
+
+
+def test_a_page(programs: Path, tmp_path: Path) -> None:
+    ended = prun(tmp_path, "-n", "4", "--html", "run.html", programs / "ends")
+    assert ended.code == 0, ended
+    page = (tmp_path / "run.html").read_text(encoding="utf-8")
+    (folder,) = (tmp_path / "out" / "mpirun").iterdir()
+    agree(
+        embedded(page),
+        {name: Kept.load(folder).table(name) for name in ("calls", "messages", "ranks", "links", "series")},
+    )
+    assert "elanite prun -n 4" in page
+    assert "of their time in calls" in page
 
 
 def test_mpirun_takes_such_programs_too(programs: Path, tmp_path: Path) -> None:
