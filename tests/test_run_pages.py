@@ -279,3 +279,12 @@ def test_a_program_for_the_simulated_libraries_has_calls_and_no_mpi() -> None:
     page = page_of(native)
     assert "of their time in calls" in page
     assert "in calls, µs" in Tables(page).found["Ranks, the slowest first"].columns
+
+
+def test_ranks_without_a_seen_call_have_unknown_times() -> None:
+    """Their time in MPI is not zero: Elanite does not know it."""
+    run = a_run(5, ranks=4, calls=9)
+    page = page_of(replace(run, ended=replace(run.ended, unseen=(1, 3), message="calls bypass Elanite", exit_code=4)))
+    assert Tables(page).found["Ranks, the slowest first"].columns == ["rank", "node", "end, µs", "sent", "received"]
+    assert "Elanite saw no call of ranks 1, 3: their lanes are empty." in page
+    assert "of their time in MPI" not in page

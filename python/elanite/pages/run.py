@@ -121,7 +121,11 @@ def _waiting(run: Run) -> list[tuple[str, str, str]]:
     for one in run.ended.waiting:
         groups.setdefault((one.call, one.what), []).append(one.rank)
     ordered = sorted(groups.items(), key=lambda each: (-len(each[1]), each[1][0]))
-    return [(f"rank{'s' * (len(who) > 1)} {some_ranks(who)}", call, what) for (call, what), who in ordered]
+    return [(_named(who), call, what) for (call, what), who in ordered]
+
+
+def _named(numbers: Sequence[int]) -> str:
+    return f"rank{'s' * (len(numbers) > 1)} {some_ranks(numbers)}"
 
 
 def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
@@ -135,7 +139,8 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
     if figures is None:
         return found
     time_us = float(figures.totals["time_us"])
-    found.append(Section("Timeline", drawings=[drawing(lanes.of_run(run), "Ranks over time")]))
+    unseen = [f"Elanite saw no call of {_named(run.ended.unseen)}: their lanes are empty."] if run.ended.unseen else []
+    found.append(Section("Timeline", unseen, drawings=[drawing(lanes.of_run(run), "Ranks over time")]))
     found.append(Section("Ranks and calls", tables=[*_calls(run), _ranks(run)]))
     sizes = traffic.messages(figures.sizes, run.tables["messages"])
     if sizes:
