@@ -146,7 +146,7 @@ Where = Annotated[
         "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
     ),
 ]
-Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page with the figures.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs.")]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[

@@ -20,6 +20,7 @@ import polars as pl
 
 from elanite import _core
 from elanite.congestion import matrix
+from elanite.errors import RunError
 from elanite.pages.frame import Table
 from elanite.pages.outcomes import label_of
 from elanite.store import frame
@@ -37,7 +38,7 @@ MOST_LINKS = 10
 MOST_OPEN = 12
 """Configurations up to which their table is open."""
 
-MOST_SECONDS = 20.0
+MOST_SECONDS = 10.0
 """Processor time in seconds up to which a point is run again for the shares of its jobs."""
 
 MOST_PACKETS = 100_000
@@ -115,7 +116,13 @@ def shares(point: Point, store: Store) -> Shares | None:
     window = manifest["simulated_ps"] / 1e6 - begin[0]
     recorded = min(window, window * MOST_PACKETS / max(manifest["packets"], 1))
     content["run"]["watch"] = f"{round(recorded * 1e6)} ps"
-    circuits = frame(_core.simulate(json.dumps(content), _core.Cancel())["tables"]["circuits"])
+    try:
+        records = _core.simulate(json.dumps(content), _core.Cancel())
+    except RunError:  # the recording needs more memory than the run may take
+        return None
+    if not frame(records["tables"]["links"]).equals(store.table(point.id, "links")):
+        return None  # another build computed the point
+    circuits = frame(records["tables"]["circuits"])
     owners = nodes.select(source="node", job="job")
     flits = (
         circuits.join(owners, on="source", how="left")

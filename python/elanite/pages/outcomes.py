@@ -123,6 +123,8 @@ def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> str:
         if row.get(name) in (None, ""):
             continue
         value = plain(row[name])
+        if value.startswith("[") and value.endswith("]"):  # a list, such as topology.up
+            value = value[1:-1]
         words.append(f"job {value}" if name == "job" else value if name.split(".")[-1] in BARE else f"{name} {value}")
     return ", ".join(words)
 
