@@ -40,6 +40,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where pip finds maturin, which it runs by name.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
+ifneq ($(words $(CURDIR)),1)
+$(error the path of this folder has a blank, which the compilers' scripts of MPICH cannot take: move the folder)
+endif
+
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 .PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site wheel lock clean tools
