@@ -251,8 +251,9 @@ fn run(seed: u64) -> Option<End> {
     let (cancel, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let open = || File::options().read(true).write(true).open(&path);
     let memory = open().expect("it is there");
-    for rank in 0..ranks {
-        let hostile = Hostile {
+    // All attach before the first one lives: it may write into the places of the others.
+    let all: Vec<_> = (0..ranks)
+        .map(|rank| Hostile {
             link: Rank::attach(&path, rank).expect("there is a place"),
             memory: memory.try_clone().expect("it is open"),
             stream: Stream::new(seed, &format!("rank {rank}")),
@@ -261,7 +262,9 @@ fn run(seed: u64) -> Option<End> {
             ranks,
             now: 0,
             over: Arc::clone(&over),
-        };
+        })
+        .collect();
+    for hostile in all {
         std::thread::spawn(move || hostile.live());
     }
     let (told, ended) = mpsc::channel();
