@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import elanite as el
+from elanite import goal, sources
+from elanite.pages import Inputs, render
+from elanite.pages import replay as replays
 from test_report_browser import BEYOND, CHROMIUM, WIDTHS, browser, opened
 from timelines import a_run, embedded, intervals, page_of
 
@@ -21,10 +25,25 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: a
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    found = tmp_path_factory.mktemp("timelines") / "run.html"
-    found.write_text(page_of(a_run(4, ranks=6, calls=30)), encoding="utf-8")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Pages by name: a run, a run that ended with a deadlock, a replay."""
+    folder = tmp_path_factory.mktemp("timelines")
+    trace = folder / "ring.goal"
+    trace.write_text("".join(goal.all_reduce(6, 3000, "ring", compute=500)), encoding="ascii")
+    found = {name: folder / f"{name}.html" for name in ("run", "deadlock", "replay")}
+    found["run"].write_text(page_of(a_run(4, ranks=6, calls=30)), encoding="utf-8")
+    found["deadlock"].write_text(page_of(a_run(4, ranks=6, calls=30, end="deadlock")), encoding="utf-8")
+    words = ("elanite", "replay", "ring.goal")
+    replayed = replays.page(
+        el.replay(trace, operations=True), sources.read("machine", "es40-qsnet"), words, Inputs(words)
+    )
+    found["replay"].write_text(render(replayed), encoding="utf-8")
     return found
+
+
+@pytest.fixture
+def file(files: dict[str, Path]) -> Path:
+    return files["run"]
 
 
 @pytest.fixture
@@ -35,14 +54,15 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
     shown.context.close()
 
 
+@pytest.mark.parametrize("name", ["run", "deadlock", "replay"])
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_timeline_fits(browser: Browser, file: Path, width: int) -> None:
-    page, said = opened(browser, file, width)
+def test_a_timeline_fits(browser: Browser, files: dict[str, Path], name: str, width: int) -> None:
+    page, said = opened(browser, files[name], width)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(BEYOND, width) == []
     assert page.locator(".timeline canvas").count() == 3
-    for name in ("ruler", "lanes", "links"):
-        assert page.evaluate(COLOURS, name) > 1, f"{name} is empty"
+    for canvas in ("ruler", "lanes", "links"):
+        assert page.evaluate(COLOURS, canvas) > 1, f"{canvas} is empty"
     assert said == []
     page.context.close()
 
@@ -141,4 +161,25 @@ def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
     view(page)
     assert re.search(r"· \d+ messages in view drawn", page.locator(".timeline .span").inner_text())
     assert said == []
+    page.context.close()
+
+
+def test_each_row_of_a_replay_has_its_operations(browser: Browser, files: dict[str, Path]) -> None:
+    """Computation, sends and receives of a rank lie above each other; each row names its operation and partner."""
+    page, _ = opened(browser, files["replay"])
+    data = embedded(page.content())
+    page.uncheck(".timeline .lines")
+    tall = view(page)["tall"]
+    box = page.locator(".lanes").bounding_box()
+    assert box is not None
+    one, _ = intervals(data)
+    for row, kind in enumerate(("calc", "send", "recv")):
+        rank, _, begin, end = max((each for each in one if each[1] == kind), key=lambda each: each[3] - each[2])
+        place = 92 + (begin + end) / 2 / data["end"] * (box["width"] - 92)
+        page.mouse.move(box["x"] + place, box["y"] + (rank + (row + 0.5) / 3) * tall)
+        text = page.locator(".pointed").inner_text()
+        assert re.match(rf"rank {rank} on node {rank}, [\d.,]+ µs: .*\b{kind} from ", text), text
+        assert f"{kind} from {begin / 1e6:,.6f}".rstrip("0").rstrip(".") in text
+        neighbour = {"send": (rank + 1) % 6, "recv": (rank - 1) % 6}.get(kind)
+        assert neighbour is None or f"with rank {neighbour}" in text
     page.context.close()
