@@ -202,7 +202,7 @@ def test_few_values_reach_halfway_to_the_next_ones(step: float) -> None:
         low, high = interval(search, 2, known[2])
         assert low <= TRUE[2] <= high
         assert step <= high - low < 5 * step
-        assert all(each.determined for each in known), "a place that is rounded back says nothing of the range"
+        assert all(each.determined for each in known), "a place that is rounded back is no end of the range"
 
 
 def test_the_minimum_is_found_in_few_sets_where_values_are_rounded() -> None:

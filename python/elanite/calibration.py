@@ -273,7 +273,7 @@ def _fitted(value: Value, to: str | Path) -> str:
 
 
 def _kept(value: Value, to: str | Path) -> str:
-    """What the source of a value says besides, if the data do not determine it."""
+    """The addition to the source of a value that the data do not determine."""
     return f"not determined by {Path(to).name}: {value.reason}"
 
 

@@ -56,7 +56,7 @@ _END = 1e-9
 
 @dataclass(frozen=True)
 class Known:
-    """What the data say of a parameter; values are shares of its range."""
+    """The interval of a parameter by the data; values are shares of its range."""
 
     error: float
     """Standard error, by the data alone."""
@@ -76,7 +76,7 @@ class Known:
 
 
 def identify(search: Search) -> tuple[Texts, list[Known], list[list[float]]]:
-    """The best set of values, what the data say of each, and the correlation of their errors.
+    """The best set of values, the interval of each value, and the correlation of their errors.
 
     Sets that the intervals need are no trials.
     """
@@ -145,7 +145,7 @@ class _Profile:
             if abs(edge - place) < _END:
                 return edge, False
             inside = outside
-            # Farther by as much as a parabola says, and by half at least: the machine may round the place back.
+            # The end of a parabola, and farther by half at least: the machine may round the place back.
             far = 2.0 if inside[1] <= 0 else min(2.0, max(1.5, 1.05 * (self.limit / inside[1]) ** 0.5))
             place = start + far * (place - start) if place != start else start + way * STEP
             place = place if abs(place - start) < abs(edge - start) else edge

@@ -76,7 +76,7 @@ def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> Non
 
 
 def _leap(search: Search) -> None:
-    """Go where the slopes say that the minimum is, within the ranges, while that helps.
+    """Go to the minimum of the linear problem of the slopes, within the ranges, while that helps.
 
     Trust regions shrink where a machine rounds values, and may end far from the minimum.
     """
@@ -99,7 +99,7 @@ def _leap(search: Search) -> None:
 def _neighbours(search: Search) -> None:
     """Try the next values of parameters that have few, each with the best values of the others, while that helps.
 
-    Least squares knows nothing of gaps between values, and may end beside the best of a few.
+    Least squares ignores gaps between values, and may end beside the best of a few.
     """
     import numpy as np
 

@@ -56,13 +56,22 @@ fn draws_are_watched() {
     assert!(!drawn(|| {
         Stream::fixed(1, "a permutation").next_u64();
     }));
-    for draw in [
-        (|| drop(Stream::new(1, "x").next_u64())) as fn(),
-        || drop(Stream::new(1, "x").uniform_u64(0..3)),
-        || drop(Stream::new(1, "x").uniform_f64()),
-        || drop(Stream::new(1, "x").exponential(2.0)),
+    let draws: [fn(); 5] = [
+        || {
+            Stream::new(1, "x").next_u64();
+        },
+        || {
+            Stream::new(1, "x").uniform_u64(0..3);
+        },
+        || {
+            Stream::new(1, "x").uniform_f64();
+        },
+        || {
+            Stream::new(1, "x").exponential(2.0);
+        },
         note_draw,
-    ] {
+    ];
+    for draw in draws {
         assert!(drawn(draw));
         assert!(!drawn(|| ()), "the next run begins without draws");
         // An enclosing run has the draws of the inner ones, and an inner one those of its own.

@@ -228,7 +228,7 @@ def _print(found: Calibration) -> None:
 
 
 def undetermined(found: Calibration, machine_out: Path | None) -> UsageError:
-    """Which parameters keep their values, and what to do."""
+    """The error that names the parameters that keep their values, with a remedy."""
     from elanite.errors import UsageError
 
     names = " or ".join(each.key for each in found.undetermined)
