@@ -27,7 +27,7 @@ from elanite.text import FEWEST
 if TYPE_CHECKING:
     from elanite.figures import Figure
 
-SEEDS = range(40)
+SEEDS = range(28)
 
 PATTERNS = ("uniform", "complement", "shift 4", "tornado", "random 1", "shuffle", "transpose", "neighbor", "butterfly")
 MACHINES = ("mine", "fast", "es40-qsnet", "infiniband-ndr", "wide")

@@ -84,7 +84,7 @@ def intervals_of_two(patch: Patch) -> None:
 
 
 def bands_without_words(patch: Patch) -> None:
-    """Captions do not say what bars are."""
+    """Captions do not explain bars."""
     patch.setattr(asked_layers, "BARS", "")
     patch.setattr(generic, "INTERVALS", "")
 
@@ -123,7 +123,7 @@ def axis_of_intervals(patch: Patch) -> None:
 
 
 def axis_of_means(patch: Patch) -> None:
-    """An axis that knows nothing of published values."""
+    """An axis without room for published values."""
     real = axes.ends
     patch.setattr(axes, "ends", lambda data, stated=(), *, log=False: real(data, stated[:0], log=log))
 

@@ -1,7 +1,7 @@
 """Figures: Vega-Lite charts of an experiment, drawn from its finished points alone.
 
 An experiment file asks for figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]`` gets a plain figure
-for each series and metric. A figure carries its number in the paper, and published values are drawn as dashed rules.
+for each series and metric. A figure carries its number in the paper, with marks of published values.
 ``matrices`` draws the congestion matrices of all points with slices of time.
 """
 

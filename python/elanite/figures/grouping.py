@@ -63,7 +63,7 @@ class Grouping:
     panels: tuple[str, ...] = ()
     """The parameters that distinguish panels."""
     sampled: tuple[str, ...] = ()
-    """Parameters that go up and down along the axis, as in samples; lines would join what does not belong together."""
+    """Parameters that go up and down along the axis, as in samples, whose marks lines must not join."""
     configuration: tuple[str, ...] = ()
     """All parameters that vary: the rows of one mark have the same values of all of these."""
 

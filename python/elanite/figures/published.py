@@ -81,7 +81,7 @@ def of_figure(asked: Mapping[str, Any], rows: pl.DataFrame, column: str = "") ->
             )
         if _fits(claim, rows):
             own = () if entry["x"] is None else (entry["x"],)
-            found.append(Value(claim, entry["label"], places(claim, column) or own))
+            found.append(Value(claim, entry["label"], own or places(claim, column)))
     return found
 
 
