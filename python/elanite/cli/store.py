@@ -14,6 +14,8 @@ import typer
 from elanite.cli.common import OUT, Jobs, console, data, hushed, say, table, warn_if_stale
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from elanite.store import Store
 
 HELP = """Look after stores of finished points.
@@ -123,7 +125,7 @@ def verify(
     seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed chooses other points.")] = 1,
     jobs: Jobs = None,
 ) -> None:
-    """Compare every file of a store with its checksum, points with their identities, and tables with their digests.
+    """Compare files with their checksums, points with their identities, and tables with their digests.
 
     \b
     Examples:
@@ -134,14 +136,16 @@ def verify(
     reasons. It ends with exit code 1 if there is one. The next campaign that needs a damaged point simulates it again;
     remove the other folders. The last lines name the builds that have computed the points.
 
-    Anyone who changes a point can compute checksums and digests. Only --again finds a point that was changed with the
-    means of the simulator: it simulates points again and compares all of their results.
+    A point has a checksum of its digest and tables together. --again computes all digests from the tables, too, and
+    simulates some of the points again and compares all of their results. Only this finds a point that a program has
+    changed with the means of Elanite, since anyone can compute checksums and digests.
     """
     from elanite import build
     from elanite.store import upkeep
 
     found = opened(store)
-    verified = upkeep.verify(found)
+    wanted = number(again) if again is not None else None
+    verified = upkeep.verify(found, digests=wanted is not None)
     for identity, reason in verified.wrong:
         data(f"{found.place.name}/{identity}: {reason}")
     say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
@@ -149,19 +153,19 @@ def verify(
         say(f"not confirmed, only compared with their checksums: {many:,}; {reason}")
     if note := build.note(verified.builds):
         say(note)
-    differing = _again(found, verified.sound, again, seed, jobs) if again is not None else []
+    differing = _again(found, verified.sound, wanted(len(verified.sound)), seed, jobs) if wanted is not None else []
     for identity, reason in differing:
         data(f"{found.place.name}/{identity}: {reason}")
     if verified.wrong or differing:
         raise typer.Exit(1)
 
 
-def _again(store: Store, sound: list[str], wanted: str, seed: int, jobs: int | None) -> list[tuple[str, str]]:
+def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
     """Simulate a sample of the sound points of a store again; returns those that differ, with the reasons."""
     from elanite.campaign import cores
     from elanite.store import checks
 
-    chosen = checks.sample(sound, number(wanted, len(sound)), seed)
+    chosen = checks.sample(sound, wanted, seed)
     warn_if_stale()
     say(f"simulating again: {len(chosen):,} of {len(sound):,} points")
     compared = checks.again(store.place, chosen, jobs or cores())
@@ -169,8 +173,8 @@ def _again(store: Store, sound: list[str], wanted: str, seed: int, jobs: int | N
     return compared.differing
 
 
-def number(wanted: str, all_: int) -> int:
-    """The number of points that ``--again`` asks for: a count, or a percentage of all, rounded up."""
+def number(wanted: str) -> Callable[[int], int]:
+    """The number of points that ``--again`` asks for, by the number of all: a count, or a percentage, rounded up."""
     from elanite.errors import UsageError
 
     text = wanted.strip()
@@ -178,9 +182,9 @@ def number(wanted: str, all_: int) -> int:
         if text.endswith("%"):
             percent = float(text[:-1])
             if 0 < percent <= 100:
-                return math.ceil(all_ * percent / 100)
+                return lambda all_: math.ceil(all_ * percent / 100)
         elif (count := int(text)) > 0:
-            return min(count, all_)
+            return lambda all_: min(count, all_)
     except ValueError:
         pass
     raise UsageError(f"--again: `{wanted}` is neither a number of points nor a percentage such as 1% or 100%")

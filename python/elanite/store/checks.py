@@ -6,16 +6,18 @@ A seal shows damage, and anyone can make one. So three statements of a manifest 
   figures find the point, must be those of the content, too.
 - **The digest** is computed from the tables: the simulator takes it of all packets (``base``) and of every table. It
   covers what was measured and counted. It does not cover what follows from other columns: units, names of links and
-  switches, and the sums of switches.
+  switches, and the sums of switches. This costs several times as much as the checksums. So it is done when a point is
+  written, which is refused if they differ, when a point is merged, and beside ``again``. In between, the **bond** holds
+  digest and tables together: a checksum of both, which only a writer that has compared them adds to the manifest.
 - ``again`` simulates a sample of points, and compares digests and all tables.
 
 The first two find tables that were edited, taken from another point or lost on the way, and points that were renamed.
-They do not find somebody who computes the digest as the simulator does: only ``again`` does. Points of another model
-revision have other rules, and are left out, as are digests of points that were written before manifests had a
-``base``: both are counted as *unconfirmed*.
+They do not find a program that computes digest and bond as Elanite does: only ``again`` does. Points of another model
+revision have other rules for identities and digests, and points of older versions have no bond: both are counted as
+*unconfirmed*.
 
-Many points are checked at a time, because polars and the simulator take small tables together in a fraction of the
-time that they need for each of them.
+Digests of many points are computed at a time, because polars and the simulator take small tables together in a fraction
+of the time that they need for each of them.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
-from elanite.errors import ElaniteError
+from elanite.errors import ElaniteError, Exit, RunError
 from elanite.store import manifest
 from elanite.store.errors import DamagedError
 from elanite.store.tables import TABLES, frame
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from elanite.build import Build
     from elanite.store.manifest import Manifest, Whole
     from elanite.store.places import Place
 
@@ -55,14 +58,14 @@ class Checked:
     """A folder, and the outcome of its checks."""
 
     identity: str
-    manifest: Manifest | None = None
-    """None if the folder is damaged."""
+    build: Build | None = None
+    """The build that has computed the point; None if the folder is damaged."""
     damage: str = ""
     """Why the checksums do not hold."""
     contradiction: str = ""
     """Why the folder is not the result that it claims to be, although its checksums hold."""
     unconfirmed: str = ""
-    """Why identity or digest could not be computed again."""
+    """Why identity or digest could not be compared."""
 
     @property
     def reason(self) -> str:
@@ -70,43 +73,56 @@ class Checked:
         return self.damage or self.contradiction
 
 
-def checked(place: Place, identities: Iterable[str]) -> Iterator[Checked]:
-    """Check folders; every byte of them is read. Raises ``UnreadableError``."""
+def checked(place: Place, identities: Iterable[str], *, digests: bool) -> Iterator[Checked]:
+    """Check folders; every byte of them is read. ``digests``: compute digests again. Raises ``UnreadableError``."""
     rest = iter(identities)
     while some := list(islice(rest, AT_ONCE)):
-        found, wholes = [], {}
-        for identity in some:
-            one = Checked(identity)
+        found = [Checked(identity) for identity in some]
+        # Thousands of manifests in memory would keep the collector of garbage busy: what is needed of them is kept.
+        texts: dict[str, bytes] = {}
+        claims: dict[str, Claims] = {}
+        wholes: dict[str, Whole] = {}
+        for one in found:
             try:
-                wholes[identity] = whole = manifest.whole(place, identity)
-                one.manifest = whole.manifest
+                whole = manifest.whole(place, one.identity)
             except DamagedError as reason:
                 one.damage = str(reason)
-            found.append(one)
-        sealed = {one.identity: one for one in found if one.manifest is not None}
-        comparable = [whole for name, whole in wholes.items() if _comparable(sealed[name], whole.manifest)]
-        for whole, said in zip(comparable, _identified([whole.text for whole in comparable]), strict=True):
-            one = sealed[whole.manifest["id"]]
-            one.contradiction = _identity(whole.manifest, said)
-        _digests([whole for whole in comparable if _has_base(sealed[whole.manifest["id"]], whole.manifest)], sealed)
+                continue
+            one.build = whole.manifest.build
+            _bond(one, whole.manifest)
+            if _comparable(one):
+                data = whole.manifest.data
+                texts[one.identity] = whole.text
+                claims[one.identity] = data["parameters"], data.get("series"), data.get("seed")
+                if digests and isinstance(data.get("base"), str):
+                    wholes[one.identity] = whole
+        said = dict(zip(texts, _identified(list(texts.values())), strict=True))
+        for one in found:
+            if one.identity in said and not one.contradiction:
+                one.contradiction = _identity(one.identity, claims[one.identity], said[one.identity])
+        _digests([one for one in found if one.identity in wholes and not one.contradiction], wholes)
         yield from found
 
 
-def _comparable(one: Checked, found: Manifest) -> bool:
-    if found.build.revision == _core.MODEL_REVISION:
-        return True
-    one.unconfirmed = f"they have the model revision {found.build.revision}"
-    return False
+def _bond(one: Checked, found: Manifest) -> None:
+    if "bond" in found.data:
+        if found["bond"] != manifest.bond(found.data):
+            one.contradiction = "its tables are not those that its digest was computed from"
+    elif found.build.engine:
+        one.contradiction = "it has no bond of digest and tables, which its build writes"
+    else:
+        one.unconfirmed = "they are of a version that wrote no bond of digest and tables"
 
 
-def _has_base(one: Checked, found: Manifest) -> bool:
-    if one.contradiction:
+def _comparable(one: Checked) -> bool:
+    if one.build is not None and one.build.revision != _core.MODEL_REVISION:
+        one.unconfirmed = f"they have the model revision {one.build.revision}"
         return False
-    if isinstance(found.data.get("base"), str):
-        return True
-    one.unconfirmed = "they were written before manifests had the digest of the packets"
-    return False
+    return True
 
+
+Claims = tuple[Any, Any, Any]
+"""Parameters, series and seed of a point, as its manifest has them."""
 
 Said = tuple[str, str, str, int]
 """Key, parameters as JSON, series and seed of a point."""
@@ -122,39 +138,52 @@ def _identified(texts: list[bytes]) -> list[Said | None]:
         return [said for text in texts for said in _identified([text])]
 
 
-def _identity(found: Manifest, said: Said | None) -> str:
+def _identity(claimed: str, claims: Claims, said: Said | None) -> str:
     """In what a manifest contradicts its content; empty if it does not."""
     if said is None:
         return "its content is no point"
     key, parameters, series, seed = said
     identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
-    if identity != found["id"]:
+    if identity != claimed:
         return f"its content is that of the point {identity}"
-    written = found["parameters"]
-    if not isinstance(written, dict):
-        return "its parameters are no table"
-    for name, claimed, true in (
-        ("parameters", _without_machine(written), _without_machine(json.loads(parameters))),
-        ("series", found.data.get("series"), series),
-        ("seed", found.data.get("seed"), seed),
-    ):
-        if claimed != true:
+    contents = _without_machine(json.loads(parameters)), series, seed
+    written = _without_machine(claims[0]), *claims[1:]
+    for name, one, other in zip(("parameters", "series", "seed"), written, contents, strict=True):
+        if one != other:
             return f"the {name} of the manifest and of the content differ"
     return ""
 
 
-def _without_machine(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _without_machine(parameters: object) -> object:
+    if not isinstance(parameters, dict):
+        return parameters
     return {name: value for name, value in parameters.items() if name != _ON}
 
 
-def _digests(some: Sequence[Whole], sealed: Mapping[str, Checked]) -> None:
+def compare(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
+    """Compare the digest of a manifest that is written with its tables. Raises ``RunError`` if it is another one."""
+    totals = data["base"], data["packets"], data["events"], data["simulated_ps"]
+    held = {
+        name: ([tables[name].height], _columns(tables[name].select(columns)))
+        for name, columns in _core.hashed().items()
+        if columns and name in tables
+    }
+    if _core.digests([totals], held) != [data["digest"]]:
+        raise RunError(
+            f"the tables of the point {data['id']} are not those that the simulator has computed: they were damaged on"
+            " the way to the store",
+            Exit.BROKEN,
+        )
+
+
+def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
     """Compare the digests of points with their tables."""
     try:
-        together = _computed(some) if some else []
+        together = _computed([wholes[one.identity] for one in some]) if some else []
     except _Unread:
         together = [None] * len(some)
-    for whole, digest in zip(some, together, strict=True):
-        one = sealed[whole.manifest["id"]]
+    for one, digest in zip(some, together, strict=True):
+        whole = wholes[one.identity]
         if digest == whole.manifest["digest"]:
             continue
         # Alone: a table of another point may have shifted the rows of this one.
@@ -175,7 +204,7 @@ def _computed(wholes: Sequence[Whole]) -> list[str | None]:
     """The digests of points, from their tables. Raises ``_Unread``."""
     totals = [_totals(whole.manifest) for whole in wholes]
     tables = {}
-    for name, columns in _hashed().items():
+    for name, columns in _core.hashed().items():
         holders = [whole.tables.get(f"{name}.parquet") for whole in wholes]
         held = [data for data in holders if data is not None]
         if not held or not columns:
@@ -205,11 +234,6 @@ def _height(found: Manifest, table: str) -> int:
     heights = found.data.get("heights")
     height = heights.get(table) if isinstance(heights, dict) else None
     return height if isinstance(height, int) and height >= 0 else -1
-
-
-def _hashed() -> dict[str, list[str]]:
-    """The columns of each table that digests take."""
-    return _core.hashed()
 
 
 def _read(table: str, columns: Sequence[str], files: Sequence[bytes]) -> pl.DataFrame:

@@ -153,12 +153,23 @@ def _compared(place: Place, identity: str, sums: Mapping[str, object]) -> dict[s
     return held
 
 
-def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> dict[str, bytes]:
-    """The files of a folder, the manifest last: the tables, and ``data`` with checksums and seal filled in."""
+def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any], *, bound: bool = False) -> dict[str, bytes]:
+    """The files of a folder, the manifest last: the tables, and ``data`` with checksums and seal filled in.
+
+    ``bound`` is for a caller that has compared the digest with the tables: the manifest gets the bond of both.
+    """
     files = {f"{name}.parquet": encode(table) for name, table in tables.items()}
     data["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    if bound:
+        data["bond"] = bond(data)
     data["seal"] = _seal(data)
     return files | {MANIFEST: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()}
+
+
+def bond(data: Mapping[str, Any]) -> str:
+    """The checksum of the results of a point: its identity, the counts and digest of the simulator, and its tables."""
+    results = [data.get(name) for name in ("id", "base", "digest", "packets", "events", "simulated_ps", "random")]
+    return hashlib.sha256(json.dumps([*results, data["files"]], sort_keys=True).encode()).hexdigest()
 
 
 def encode(table: pl.DataFrame) -> bytes:

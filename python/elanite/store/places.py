@@ -145,10 +145,11 @@ class Folder:
         return Folder(self.path / folder).names()
 
     def load(self, name: str) -> bytes:
-        path = self.path / name
+        path = f"{self.path}/{name}"  # objects for paths would take as long as reading
         try:
-            if stat.S_ISREG(path.stat().st_mode):  # reading anything else, a pipe for example, might never end
-                return path.read_bytes()
+            if stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - reading anything else, a pipe, might never end
+                with open(path, "rb") as file:  # noqa: PTH123
+                    return file.read()
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 raise UnreadableError(path, error.strerror) from error

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.build import grouped
-from elanite.store import claims, manifest
+from elanite.store import checks, claims, manifest
 from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
 from elanite.store.places import Folder, walk
@@ -164,7 +164,10 @@ class Store:
         return [_completed(read[one], table) if one in read else empty(table) for one in identities]
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
-        """Keep the results of a point. Returns when they are on the disk. Raises ``StoreError`` if they cannot be."""
+        """Keep the results of a point. Returns when they are on the disk.
+
+        Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not that of the tables.
+        """
         data = {
             "layout": LAYOUT,
             "id": point.id,
@@ -190,7 +193,8 @@ class Store:
             name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
         }
         data["heights"] = {name: table.height for name, table in tables.items()}
-        files = manifest.seal(tables, data)
+        checks.compare(data, tables)
+        files = manifest.seal(tables, data, bound=True)
         # A point of another build gives way to that of this one: both may have the same results, and then only the
         # build is renewed.
         if not self.place.keep(point.id, files) and self.current(point.id) is None:

@@ -145,16 +145,19 @@ class Verified:
     """The builds that have computed the sound points."""
 
 
-def verify(store: Store) -> Verified:
-    """Compare every byte of a store with its checksum, identities with contents, and digests with tables."""
+def verify(store: Store, *, digests: bool = False) -> Verified:
+    """Compare every byte of a store with its checksum, identities with contents, and bonds with digests and tables.
+
+    ``digests``: compute the digests from the tables, too.
+    """
     found = Verified()
     builds = []
-    for one in checks.checked(store.place, walk(store.place)):
-        if one.reason or one.manifest is None:
+    for one in checks.checked(store.place, walk(store.place), digests=digests):
+        if one.reason or one.build is None:
             found.wrong.append((one.identity, one.reason))
             continue
         found.sound.append(one.identity)
-        builds.append(one.manifest.build)
+        builds.append(one.build)
         if one.unconfirmed:
             found.unconfirmed[one.unconfirmed] = found.unconfirmed.get(one.unconfirmed, 0) + 1
     found.builds = grouped(builds)
@@ -226,7 +229,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
 def _false(store: Store, taken: Mapping[str, tuple[Store, Said]]) -> list[tuple[str, str]]:
     """The points to be copied from a store that are not the results that they claim to be, with the reasons."""
     own = [identity for identity, (holder, _) in taken.items() if holder is store]
-    found = checks.checked(store.place, own)
+    found = checks.checked(store.place, own, digests=True)
     return [(f"{store.place.name}/{one.identity}", one.reason) for one in found if one.reason]
 
 
