@@ -73,6 +73,9 @@ KEPT = ("PYTHONPATH", "ELANITE_FUZZ_*", "ELANITE_WHEEL", "XDG_RUNTIME_DIR")
 
 CHOSEN = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
+LONGEST = 40
+"""Bytes of the path of the folder for temporary files."""
+
 IGNORED = {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP}
 """Signals that may stay ignored: Python ignores two and gives its children the default; ``nohup`` ignores the third."""
 
@@ -89,6 +92,13 @@ def settle() -> None:
     cache = tempfile.mkdtemp(prefix="elanite-cache-")
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
     os.environ.update(CHOSEN, XDG_CACHE_HOME=cache)
+    if len(tempfile.gettempdir()) > LONGEST:
+        # By a short name: the path of a socket has room for 107 bytes, and browsers put theirs below this folder.
+        short = Path(tempfile.mkdtemp(prefix="elanite-", dir="/tmp")) / "t"
+        short.symlink_to(tempfile.gettempdir())
+        atexit.register(shutil.rmtree, short.parent, ignore_errors=True)
+        os.environ["TMPDIR"] = str(short)
+        tempfile.tempdir = None
     time.tzset()
     os.umask(0o022)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

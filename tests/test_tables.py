@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -93,7 +94,7 @@ def test_long_messages_are_cut_to_a_screenful() -> None:
 
 def test_readers_may_leave_early(campaign: Path, tmp_path: Path) -> None:
     for arguments in (["run", SMALL, "--out", str(campaign)], ["list", "claims"], ["show", "es40-qsnet"]):
-        line = f"set -o pipefail; {' '.join(command(*arguments))} --quiet | head -1"
+        line = f"set -o pipefail; {shlex.join(command(*arguments))} --quiet | head -1"
         ended = execute(["bash", "-c", line], cwd=tmp_path)
         assert ended.code == 0, str(ended)
         assert ended.err == ""
