@@ -280,29 +280,100 @@ fn a_message_longer_than_its_receive_is_named() {
 
 #[test]
 fn what_a_machine_lacks_is_refused() {
-    let cases = [
-        ("send 2147483648b to 0", "at most 2147483647 bytes"),
-        ("send 1b to 0 nic 1", "the policy of the machine chooses"),
-    ];
-    for (operation, what) in cases {
-        let trace = format!("num_ranks 1\nrank 0 {{\n{operation}\n}}");
-        let Err(Failure::Trace(problem)) = es40(&trace, 1) else {
-            panic!("{operation}");
-        };
-        assert_eq!(problem.place, Place::Line(3));
-        assert!(problem.what.contains(what), "{problem}");
-    }
+    let trace = "num_ranks 1\nrank 0 {\nsend 1b to 0 nic 1\n}";
+    let what = "the policy of the machine chooses";
+    refused(es40(trace, 1), 3, what);
     let crowded = es40(&text(&vec![Schedule::default(); 5]), 5);
     assert!(matches!(crowded, Err(Failure::Job(_))), "{crowded:?}");
 }
 
+/// A replay is refused with the line of an operation.
+fn refused(replayed: Result<Replayed, Failure>, line: u64, what: &str) {
+    let Err(Failure::Trace(problem)) = replayed else {
+        panic!("{replayed:?}");
+    };
+    assert_eq!(problem.place, Place::Line(line), "{problem}");
+    assert!(problem.what.contains(what), "{problem}");
+}
+
+/// The longest message is the same on every network; the sizes of shorter messages never overflow.
+#[test]
+fn too_long_messages_are_refused() {
+    let largest = "18446744073709551615b";
+    for (operation, size) in [
+        ("send", "2147483648b"),
+        ("recv", "2147483648b"),
+        ("send", largest),
+        ("recv", largest),
+    ] {
+        let peer = if operation == "send" { "to" } else { "from" };
+        let trace = format!("num_ranks 1\nrank 0 {{\ncalc 1\n{operation} {size} {peer} 0\n}}");
+        for replayed in [ideal(&trace), es40(&trace, 1)] {
+            refused(replayed, 4, "at most 2147483647 bytes");
+        }
+    }
+    let longest = "2147483647b";
+    let trace = format!(
+        "num_ranks 2\nrank 0 {{\nsend {longest} to 1\nsend {longest} to 1\n}}\nrank 1 {{\nrecv {longest} from 0\nrecv {longest} from 0\n}}"
+    );
+    let replayed = ideal(&trace).unwrap();
+    let twice = Bytes::new(2 * 2_147_483_647);
+    assert_eq!(replayed.ranks[0].bytes_sent, twice);
+    assert_eq!(replayed.ranks[1].bytes_received, twice);
+}
+
+/// Computations that end beyond the range of simulated time are errors, also where they follow each other over several ranks.
+#[test]
+fn times_out_of_range_are_refused() {
+    const LONG: &str = "calc 8640000000000000"; // 100 days
+    let chain = format!(
+        "num_ranks 1\nrank 0 {{\na: {LONG}\nb: {LONG}\nc: {LONG}\nb requires a\nc requires b\n}}"
+    );
+    let free = format!("num_ranks 1\nrank 0 {{\n{LONG}\n{LONG}\n{LONG}\n}}");
+    let stream = format!("num_ranks 1\nrank 0 {{\n{LONG} cpu 1\n{LONG} cpu 1\n{LONG} cpu 1\n}}");
+    for trace in [&chain, &free, &stream] {
+        refused(ideal(trace), 5, "213 days");
+        refused(es40(trace, 1), 5, "200 days");
+    }
+    let relay = format!(
+        "num_ranks 2\nrank 0 {{\na: {LONG}\nb: send 8b to 1\nc: recv 8b from 1\nd: {LONG}\nb requires a\nd requires c\n}}\n\
+         rank 1 {{\na: recv 8b from 0\nb: {LONG}\nc: send 8b to 0\nb requires a\nc requires b\n}}"
+    );
+    refused(ideal(&relay), 6, "213 days");
+    refused(es40(&relay, 1), 12, "200 days");
+    // Side by side they end in time, and their sum is out of range.
+    let sum = format!("num_ranks 1\nrank 0 {{\n{LONG} cpu 1\n{LONG} cpu 2\n{LONG} cpu 3\n}}");
+    for replayed in [ideal(&sum), es40(&sum, 1)] {
+        refused(replayed, 5, "sum to more than 213 days");
+    }
+    let poll = "num_ranks 1\nrank 0 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073708550\npoll 1b from 0\n}";
+    refused(ideal(poll), 6, "213 days");
+}
+
+/// The digest covers each operation with its size, also where times are equal.
+#[test]
+fn digests_cover_sizes() {
+    let ring = |size: &str, tag: &str, calc: &str| {
+        format!(
+            "num_ranks 2\nrank 0 {{\nsend {size} to 1 tag {tag}\n{calc}\n}}\nrank 1 {{\nrecv {size} from 0 tag {tag}\n}}"
+        )
+    };
+    let traces = [
+        ring("1b", "0", "calc 1"),
+        ring("2b", "0", "calc 1"),
+        ring("2147483647b", "0", "calc 1"),
+        ring("1b", "1", "calc 1"),
+        ring("1b", "0", "recv 1b from 0\nsend 1b to 0"),
+    ];
+    let digests = traces.iter().map(|trace| ideal(trace).unwrap().digest);
+    let digests: std::collections::BTreeSet<_> = digests.collect();
+    assert_eq!(digests.len(), traces.len());
+    let [one, two] = [0, 1].map(|number| es40(&traces[number], 1).unwrap().digest);
+    assert_ne!(one, two);
+}
+
 #[test]
 fn bounds_end_a_replay() {
-    let long = "num_ranks 1 \n rank 0 { a: calc 8640000000000000 \n b: calc 8640000000000000 \n c: calc 8640000000000000 }";
-    let Err(Failure::Trace(problem)) = ideal(long) else {
-        panic!("simulated time has an end");
-    };
-    assert!(problem.what.contains("213 days"), "{problem}");
     let limits = Limits {
         time: Some(Time::from_us(100)),
         ..Limits::default()

@@ -2,7 +2,7 @@
 //!
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
 
-use super::{Failure, Record, Replayed};
+use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::series::Series;
@@ -15,8 +15,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The longest message: two such messages fit into the 4 GB of a process that an adapter reaches.
-const LONGEST: u64 = (1 << 31) - 1;
+/// The latest end of a computation. The days behind it, of the 213 that simulated time holds, are room for calls and packets.
+const HORIZON: Time = Time::from_secs(200 * 24 * 3600);
 
 /// The ranks on the cluster.
 struct Ranks {
@@ -31,7 +31,7 @@ struct Process {
     buffer: ElanAddr,
     /// Fired when all operations of the rank have ended, or when something has failed.
     over: Signal,
-    /// When each stream of computation but the first has nothing more to do.
+    /// When each stream of computation has computed all that it was given; of the first one, without its calls and without noise.
     streams: RefCell<HashMap<u8, Time>>,
 }
 
@@ -50,7 +50,8 @@ pub fn on_cluster(
     placement: Placement,
     keep: bool,
 ) -> Result<Replayed, Failure> {
-    check(&mut trace)?;
+    check_sizes(&mut trace)?;
+    check_adapters(&mut trace)?;
     let pes = job.attach(cluster)?;
     assert_eq!(pes.len() as u32, trace.ranks(), "each rank is a process");
     let mut processes = Vec::new();
@@ -96,20 +97,14 @@ pub fn on_cluster(
     }
 }
 
-/// Refuses what the machine does not have.
-fn check(trace: &mut Trace) -> Result<(), Problem> {
+/// Refuses messages that name an adapter.
+fn check_adapters(trace: &mut Trace) -> Result<(), Problem> {
     for rank in 0..trace.ranks() {
-        if trace.longest(rank) <= LONGEST && trace.nic(rank) == 0 {
+        if trace.nic(rank) == 0 {
             continue;
         }
         for number in 0..trace.count(rank) {
             let operation = trace.operation(rank, number)?;
-            if operation.kind != Kind::Calc && operation.size > LONGEST {
-                let what = format!(
-                    "a message has at most {LONGEST} bytes on a machine; cut it into several"
-                );
-                return Err(trace.problem(rank, number, &what));
-            }
             if operation.kind != Kind::Calc && operation.nic != 0 {
                 let what = "the policy of the machine chooses the adapter of a message, and not the trace; take `nic` out";
                 return Err(trace.problem(rank, number, what));
@@ -175,7 +170,7 @@ impl Ranks {
                     Kind::Send => self.send(rank, &one),
                     Kind::Recv => self.receive(rank, &one),
                     Kind::Probe | Kind::Poll => self.probe(rank, &one),
-                    Kind::Calc => self.compute(rank, &one),
+                    Kind::Calc => self.compute(rank, &one)?,
                 }
                 if one.operation.kind != Kind::Calc && one.tells_start {
                     self.started(rank, one.number, &mut next)?;
@@ -198,9 +193,10 @@ impl Ranks {
         let mut next = Vec::new();
         let result = {
             let record = &mut *self.record.borrow_mut();
-            record.ended(rank, which, [free, now]);
-            let progress = &mut record.progress[rank as usize];
-            progress.ended(&mut record.trace, rank, which.0, &mut next)
+            record.ended(rank, which, [free, now]).and_then(|()| {
+                let progress = &mut record.progress[rank as usize];
+                progress.ended(&mut record.trace, rank, which.0, &mut next)
+            })
         };
         self.give_or_fail(rank, result.map(|()| next));
         self.look(rank);
@@ -279,12 +275,23 @@ impl Ranks {
     }
 
     /// Starts a computation; it says itself when it starts, if others wait for that.
-    fn compute(self: &Rc<Self>, rank: u32, one: &Free) {
+    fn compute(self: &Rc<Self>, rank: u32, one: &Free) -> Result<(), Problem> {
         let process = &self.processes[rank as usize];
         let (number, tells, free) = (one.number, one.tells_start, process.pe.now());
         let (ranks, pe) = (Rc::clone(self), process.pe.clone());
         let operation = one.operation;
         let time = Time::from_ns(operation.size);
+        let mut streams = process.streams.borrow_mut();
+        let stream = streams.entry(operation.cpu).or_default();
+        let begin = free.max(*stream);
+        let end = begin.checked_add(time).filter(|&end| end <= HORIZON);
+        let Some(end) = end else {
+            let what = "it would end after 200 days of simulated time, the most that a replay on a machine has; compute less";
+            let trace = &mut self.record.borrow_mut().trace;
+            return Err(trace.problem(rank, number, what));
+        };
+        *stream = end;
+        drop(streams);
         let starts = move |ranks: &Rc<Self>| {
             let mut next = Vec::new();
             let started = ranks.started(rank, number, &mut next);
@@ -302,14 +309,8 @@ impl Ranks {
                 work.await;
                 ranks.ended(rank, (number, operation), free);
             });
-            return;
+            return Ok(());
         }
-        let mut streams = process.streams.borrow_mut();
-        let stream = streams.entry(operation.cpu).or_default();
-        let begin = free.max(*stream);
-        let end = begin.saturating_add(time);
-        *stream = end;
-        drop(streams);
         let node = pe.node().clone();
         pe.node().serve("computation", async move {
             if tells {
@@ -319,5 +320,6 @@ impl Ranks {
             node.sleep_until(end).await;
             ranks.ended(rank, (number, operation), free);
         });
+        Ok(())
     }
 }

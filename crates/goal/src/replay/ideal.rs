@@ -4,7 +4,7 @@
 //! its send has started, whatever its length and whoever else sends. A send ends with its call; a receive, when its call is over and
 //! its message is there. Computation takes its time, without noise. The processor of stream 0 makes all calls.
 
-use super::{Failure, Record, Replayed};
+use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
@@ -156,13 +156,9 @@ impl Ideal {
                 streams.resize(usize::from(stream) + 1, Time::ZERO);
             }
             let begin = now.max(streams[usize::from(stream)]);
-            let (end, arrival) = (begin.checked_add(takes), begin.checked_add(LATENCY));
-            let (Some(end), Some(arrival)) = (end, arrival) else {
-                let what =
-                    "it would end after 213 days, which simulated time does not hold; compute less";
-                return Err(self.record.trace.problem(rank, one.number, what).into());
-            };
-            streams[usize::from(stream)] = end;
+            let end = self.after((rank, one.number), begin, takes)?;
+            let arrival = self.after((rank, one.number), begin, LATENCY)?;
+            self.streams[rank as usize][usize::from(stream)] = end;
             if one.tells_start {
                 self.queue
                     .schedule(begin, key, (rank, Event::Starts(one.number)));
@@ -183,6 +179,20 @@ impl Ideal {
         Ok(())
     }
 
+    /// The moment a while after another one, for an operation that lasts until then.
+    fn after(
+        &mut self,
+        (rank, number): (u32, u32),
+        begin: Time,
+        takes: Time,
+    ) -> Result<Time, Failure> {
+        begin.checked_add(takes).ok_or_else(|| {
+            let what =
+                "it would end after 213 days, which simulated time does not hold; compute less";
+            self.record.trace.problem(rank, number, what).into()
+        })
+    }
+
     /// A look for a message is over, and has found one or not. If not, the next call begins.
     fn looked(&mut self, rank: u32, posted: Posted) -> Result<(), Failure> {
         let Posted {
@@ -193,9 +203,9 @@ impl Ideal {
         if self.inboxes[rank as usize].has(operation) {
             return self.end(rank, (number, operation), free);
         }
-        let stream = &mut self.streams[rank as usize][0];
-        let end = self.queue.now().max(*stream).saturating_add(CALL);
-        *stream = end;
+        let begin = self.queue.now().max(self.streams[rank as usize][0]);
+        let end = self.after((rank, number), begin, CALL)?;
+        self.streams[rank as usize][0] = end;
         let event = match operation.kind {
             Kind::Probe => Event::Waits(posted),
             _ => Event::Over(number, operation, free),
@@ -221,7 +231,7 @@ impl Ideal {
 
     fn end(&mut self, rank: u32, which: (u32, Operation), free: Time) -> Result<(), Failure> {
         let record = &mut self.record;
-        record.ended(rank, which, [free, self.queue.now()]);
+        record.ended(rank, which, [free, self.queue.now()])?;
         let mut next = Vec::new();
         record.progress[rank as usize].ended(&mut record.trace, rank, which.0, &mut next)?;
         self.give(rank, &next)
@@ -282,11 +292,12 @@ impl Ideal {
 /// # Errors
 /// What is wrong with the trace; a bound passed; the run cancelled.
 pub fn on_ideal(
-    trace: Trace,
+    mut trace: Trace,
     keep: bool,
     limits: Limits,
     cancel: &AtomicBool,
 ) -> Result<Replayed, Failure> {
+    check_sizes(&mut trace)?;
     let ranks = trace.ranks();
     let mut ideal = Ideal {
         record: Record::new(trace, keep),

@@ -21,6 +21,10 @@
 //!
 //! `cpu`: each number is a stream of computation of its own, and streams of a rank go on beside each other. All calls are made by
 //! the first processor. Noise concerns stream 0 only. `nic`: refused except 0, as the policy of the machine chooses the adapter.
+//!
+//! *Bounds.* A message has at most [`LONGEST`] bytes on every network. With at most 2^32 operations in a rank, the bytes of a rank
+//! then fit into 64 bits. Times are checked: an operation that would end beyond the range of simulated time is an error with its
+//! line, and so is a rank whose computations sum to more than that range.
 
 mod cluster;
 mod ideal;
@@ -37,6 +41,9 @@ use kernel::Digest;
 use libelan::JobError;
 use thiserror::Error;
 use units::{Bytes, Time};
+
+/// The longest message: two such messages fit into the 4 GB of a process that an adapter reaches.
+pub const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// How many operations an error names.
 const NAMED: usize = 8;
@@ -88,7 +95,7 @@ pub struct Replayed {
     pub series: Vec<SeriesRow>,
     /// When the last operation ended.
     pub time: Time,
-    /// Digest of when each operation was free and ended.
+    /// Digest of each operation, of its message's size, and of when it was free and ended.
     pub digest: String,
 }
 
@@ -110,6 +117,24 @@ pub enum Failure {
     /// The machine has no room for the buffers of a rank.
     #[error("{0}")]
     Memory(#[from] elan::MemoryError),
+}
+
+/// Refuses messages longer than [`LONGEST`].
+fn check_sizes(trace: &mut Trace) -> Result<(), Problem> {
+    for rank in 0..trace.ranks() {
+        if trace.longest(rank) <= LONGEST.as_u64() {
+            continue;
+        }
+        for number in 0..trace.count(rank) {
+            let operation = trace.operation(rank, number)?;
+            if operation.kind != Kind::Calc && operation.size > LONGEST.as_u64() {
+                let most = LONGEST.as_u64();
+                let what = format!("a message has at most {most} bytes; cut it into several");
+                return Err(trace.problem(rank, number, &what));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// What all replays keep: the trace, where the ranks stand, and what they did.
@@ -158,20 +183,38 @@ impl Record {
     }
 
     /// An operation has ended that was free at a moment.
-    fn ended(&mut self, rank: u32, (number, operation): (u32, Operation), [free, end]: [Time; 2]) {
+    ///
+    /// # Errors
+    /// The computations of the rank sum to more than simulated time holds.
+    fn ended(
+        &mut self,
+        rank: u32,
+        (number, operation): (u32, Operation),
+        [free, end]: [Time; 2],
+    ) -> Result<(), Problem> {
         let row = &mut self.ranks[rank as usize];
         row.operations += 1;
         row.end = row.end.max(end);
         match operation.kind {
             Kind::Send => {
                 row.sent += 1;
-                row.bytes_sent = row.bytes_sent.saturating_add(Bytes::new(operation.size));
+                row.bytes_sent += Bytes::new(operation.size);
             }
             Kind::Recv | Kind::Probe | Kind::Poll => {}
-            Kind::Calc => row.computed = row.computed.saturating_add(Time::from_ns(operation.size)),
+            Kind::Calc => {
+                let sum = row.computed.checked_add(Time::from_ns(operation.size));
+                let Some(computed) = sum else {
+                    let what = "with it, the computations of the rank sum to more than 213 days, which simulated time does not hold; compute less";
+                    return Err(self.trace.problem(rank, number, what));
+                };
+                row.computed = computed;
+            }
         }
         let which = u64::from(rank) << 32 | u64::from(number);
-        self.digest.u64s([which, free.as_ps(), end.as_ps()]);
+        let message = u64::from(operation.peer) << 32 | u64::from(operation.tag);
+        let (kind, size) = (operation.kind as u64, operation.size);
+        let times = [free.as_ps(), end.as_ps()];
+        self.digest.u64s([which, kind, message, size]).u64s(times);
         if self.pairs.is_some() {
             self.operations.push(OperationRow {
                 rank,
@@ -182,13 +225,14 @@ impl Record {
                 taken: None,
             });
         }
+        Ok(())
     }
 
     /// A receive of a rank has taken a message.
     fn received(&mut self, (source, tag): (u32, u32), size: Bytes, (rank, number): (u32, u32)) {
         let row = &mut self.ranks[rank as usize];
         row.received += 1;
-        row.bytes_received = row.bytes_received.saturating_add(size);
+        row.bytes_received += size;
         self.ledger.received((source, rank, tag));
         if let Some(pairs) = &mut self.pairs {
             pairs.received((source, rank, tag), number);
