@@ -62,6 +62,7 @@
 
 pub mod config;
 pub mod control;
+mod credits;
 mod fabric;
 mod hash;
 pub mod id;
@@ -77,6 +78,7 @@ pub use config::{
 pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
+pub use credits::Credits;
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
 pub use topology::{

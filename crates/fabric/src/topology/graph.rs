@@ -18,8 +18,10 @@
 //! an error here. [`UpDown`] chooses among the legal ways.
 
 mod tables;
+mod uniform;
 mod up_down;
 
+pub use uniform::{Detours, Uniform};
 pub use up_down::UpDown;
 
 use super::cabling::{Cabling, Names, Parts, Peer};

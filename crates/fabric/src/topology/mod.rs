@@ -46,7 +46,7 @@ pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
-pub use graph::{Graph, UpDown};
+pub use graph::{Detours, Graph, Uniform, UpDown};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use routing::{DeadLinks, Header, Path, Routing, Step};

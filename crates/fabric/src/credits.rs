@@ -1,0 +1,96 @@
+//! # Credits: the share of a link's rate that flow control sustains
+//!
+//! A channel serves one packet at a time. From the grant until the channel is free again a packet *holds* it, for a *round trip*
+//! of the flow control, and meanwhile a link sends at most one packet by each of its channels. So a stream of packets of `P`
+//! flits over links with `c` channels has at most the share `c P / hold` of the rate. With hop delays of `D` cycles, buffers of
+//! `B` flits and acknowledgements that leave `A` cycles after a delivery:
+//!
+//! | circuit | a channel is held for |
+//! |---|---|
+//! | wormhole, cut-through | `sending + D + 1`: the tail leaves the buffer `D` cycles after it was sent, and two cycles later the channel is free |
+//! | until delivered | `sending + D + D'`, on the first link of a way of two links, the shortest one |
+//! | until acknowledged | `sending + 2 (D + D') + A`, on both links of this way; an adapter has `packets_in_flight` such packets |
+//!
+//! *Sending* a packet takes `P` cycles if the buffer covers the way to the next switch and back, `B > D`: a flit takes a place of the
+//! buffer for `D + 1` cycles. Else the link sends `B` flits in every `D + 1` cycles, which for the last flit of the packet makes
+//! `(P - 1) / B (D + 1) + (P - 1) mod B + 1` cycles.
+//!
+//! These are bounds of one stream that meets no other packet. A packet that waits behind another one for the next link holds its
+//! channel for longer; [`Credits::share_behind`] has the share if each packet waits for so many others. Routing classes share the
+//! channels here as if every packet could take all of them, so that the shares are upper bounds there.
+
+use crate::{Circuit, Config, Cycle};
+
+/// The flow control of the links of one level, for a stream of packets of one length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Credits {
+    /// Channels that the stream may hold at a time: those of its traffic class, and no more than an adapter has packets in flight
+    /// if circuits are held until the acknowledgement.
+    pub channels: u32,
+    /// Flits of a packet.
+    pub flits: u32,
+    /// Cycles for which a packet holds a channel.
+    pub hold: Cycle,
+    /// Cycles in which the packet is sent.
+    pub sending: Cycle,
+}
+
+impl Credits {
+    /// The credits of a level of links, from 0, for packets of one length in flits. Acknowledgements leave `turnaround` cycles after
+    /// a delivery. Held circuits are those between two nodes of one switch, at any level.
+    ///
+    /// # Panics
+    /// If there is no such level, or if a packet has no flits.
+    pub fn new(config: &Config, level: usize, flits: u32, turnaround: Cycle) -> Self {
+        assert!(flits >= 1, "a packet has flits");
+        let class = config.channels.div_ceil(config.traffic_classes);
+        let (channels, delay) = match config.circuit {
+            Circuit::Wormhole | Circuit::CutThrough => (class, config.hop_delay[level]),
+            Circuit::UntilDelivered => (class, config.hop_delay[0]),
+            Circuit::UntilAcknowledged => {
+                (class.min(config.packets_in_flight), config.hop_delay[0])
+            }
+        };
+        let delay = Cycle::from(delay);
+        let sending = sending(flits, config.buffer, delay);
+        let hold = sending
+            + match config.circuit {
+                Circuit::Wormhole | Circuit::CutThrough => delay + 1,
+                Circuit::UntilDelivered => 2 * delay,
+                Circuit::UntilAcknowledged => 4 * delay + turnaround,
+            };
+        Credits {
+            channels,
+            flits,
+            hold,
+            sending,
+        }
+    }
+
+    /// The share of a link's rate that a stream gets at most, from 0 to 1.
+    pub fn share(&self) -> f64 {
+        self.share_behind(0)
+    }
+
+    /// The same, where each packet waits for so many others of its length before the next link.
+    pub fn share_behind(&self, others: u32) -> f64 {
+        let hold = self.hold + Cycle::from(others) * Cycle::from(self.flits);
+        let sent = f64::from(self.channels) * f64::from(self.flits);
+        (sent / hold as f64).min(1.0)
+    }
+
+    /// The least number of channels with which the share is 1, where each packet waits for so many others.
+    pub fn enough(&self, others: u32) -> u32 {
+        let flits = Cycle::from(self.flits);
+        let needed = (self.hold + Cycle::from(others) * flits).div_ceil(flits);
+        u32::try_from(needed).unwrap_or(u32::MAX)
+    }
+}
+
+/// Cycles in which a packet is sent over a hop of some delay into a buffer.
+fn sending(flits: u32, buffer: u32, delay: Cycle) -> Cycle {
+    let [before, buffer] = [flits - 1, buffer].map(Cycle::from);
+    // Places of the buffer come back after this many cycles.
+    let turn = (delay + 1).max(buffer);
+    before / buffer * turn + before % buffer + 1
+}

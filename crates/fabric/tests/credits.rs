@@ -1,0 +1,171 @@
+//! The closed form of credits ([`fabric::Credits`]) against the simulator: one stream over one switch.
+
+use crate::common;
+
+use common::{one_switch, packet, records};
+use fabric::config::MAX_HOP_DELAY;
+use fabric::{Circuit, Config, Credits, Engine};
+
+/// The share of the rate of a link that a long stream of packets has: between two deliveries with whole turns of all channels
+/// between them.
+fn simulated(config: &Config, flits: u32, turnaround: u64) -> f64 {
+    const TURNS: u32 = 12;
+    let most = config.channels.min(config.packets_in_flight);
+    let count = most * (TURNS + 4) + 1;
+    let traffic: Vec<_> = (0..count).map(|_| (0, packet(0, 1, flits))).collect();
+    let done = records(config, turnaround, &traffic);
+    let mut delivered: Vec<u64> = done.iter().map(|record| record.delivered).collect();
+    delivered.sort_unstable();
+    let first = delivered.len() - 1 - (most * TURNS) as usize;
+    let took = delivered[delivered.len() - 1] - delivered[first];
+    f64::from(most * TURNS * flits) / took as f64
+}
+
+/// Within 1% of the closed form; returns the predicted share. Several channels whose buffers starve them get in each other's way: the
+/// share is an upper bound there.
+fn check(config: &Config, flits: u32, turnaround: u64) -> f64 {
+    let credits = Credits::new(config, 0, flits, turnaround);
+    let predicted = credits.share();
+    let found = simulated(config, flits, turnaround);
+    let starved = credits.channels > 1 && credits.sending > u64::from(flits);
+    let least = if starved { 0.6 } else { 0.99 };
+    assert!(
+        found < 1.01 * predicted && found > least * predicted,
+        "simulated {found}, predicted {predicted}: {flits} flits, {turnaround} cycles of turnaround, {config:?}"
+    );
+    predicted
+}
+
+/// Machines with one switch.
+fn machines(circuit: Circuit, window: u32, engine: Engine) -> Vec<Config> {
+    let mut machines = Vec::new();
+    for delay in [1, 11, 60, 195, MAX_HOP_DELAY] {
+        for channels in [1, 2, 4, 7, 16] {
+            machines.push(Config {
+                circuit,
+                channels,
+                packets_in_flight: window,
+                engine,
+                ..one_switch(delay)
+            });
+        }
+    }
+    machines
+}
+
+/// How many of some shares are below 1; both kinds are there.
+fn assert_both(shares: &[f64]) {
+    let limited = shares.iter().filter(|&&share| share < 1.0).count();
+    assert!(limited > 5 && limited < shares.len() - 5, "{shares:?}");
+}
+
+#[test]
+fn channels_limit_wormholes_and_cut_through() {
+    let mut shares = Vec::new();
+    for circuit in [Circuit::Wormhole, Circuit::CutThrough] {
+        for config in machines(circuit, 1024, Engine::Worm) {
+            for flits in [3, 65, 189] {
+                shares.push(check(&config, flits, 50));
+            }
+        }
+    }
+    assert_both(&shares);
+}
+
+/// A buffer that does not cover the way to the next switch and back starves its channel.
+#[test]
+fn buffers_limit_wormholes() {
+    let mut shares = Vec::new();
+    for config in machines(Circuit::Wormhole, 1024, Engine::Worm) {
+        for (buffer, flits) in [(1, 30), (12, 65), (61, 200), (64, 200), (128, 300)] {
+            let config = Config {
+                buffer,
+                ..config.clone()
+            };
+            shares.push(check(&config, flits, 50));
+        }
+    }
+    assert_both(&shares);
+}
+
+/// Circuits that are held are limited by the way of the packet and of its acknowledgement.
+#[test]
+fn held_circuits_limit_streams() {
+    for circuit in [Circuit::UntilDelivered, Circuit::UntilAcknowledged] {
+        let mut shares = Vec::new();
+        for window in [2, 1024] {
+            for config in machines(circuit, window, Engine::Worm) {
+                for (buffer, flits, turnaround) in [(128, 65, 0), (128, 189, 50), (12, 189, 50)] {
+                    // The window of the adapter counts acknowledgements, which a channel does not wait for here.
+                    if circuit == Circuit::UntilDelivered && window < 1024 {
+                        continue;
+                    }
+                    let config = Config {
+                        buffer,
+                        ..config.clone()
+                    };
+                    shares.push(check(&config, flits, turnaround));
+                }
+            }
+        }
+        assert_both(&shares);
+    }
+}
+
+/// The definition of the motion has the same shares.
+#[test]
+fn the_flit_mover_agrees() {
+    for circuit in [Circuit::Wormhole, Circuit::UntilAcknowledged] {
+        for config in machines(circuit, 1024, Engine::Flit) {
+            if config.hop_delay[0] < 100 {
+                check(
+                    &Config {
+                        buffer: 20,
+                        ..config
+                    },
+                    65,
+                    50,
+                );
+            }
+        }
+    }
+}
+
+/// Traffic classes part the channels.
+#[test]
+fn a_traffic_class_has_its_own_credits() {
+    for config in machines(Circuit::CutThrough, 1024, Engine::Worm) {
+        let classes = config.channels.min(2);
+        let config = Config {
+            traffic_classes: classes,
+            ..config
+        };
+        let credits = Credits::new(&config, 0, 65, 50);
+        assert_eq!(credits.channels, config.channels.div_ceil(classes));
+        check(
+            &Config {
+                channels: credits.channels,
+                traffic_classes: 1,
+                ..config
+            },
+            65,
+            50,
+        );
+    }
+}
+
+/// The number of channels that is enough gives the whole rate, and one less does not.
+#[test]
+fn enough_channels_are_enough() {
+    for delay in [60, 195, 780] {
+        let of = |channels| Config {
+            circuit: Circuit::CutThrough,
+            channels,
+            packets_in_flight: 1024,
+            ..one_switch(delay)
+        };
+        let enough = Credits::new(&of(1), 0, 65, 50).enough(0);
+        assert!((check(&of(enough), 65, 50) - 1.0).abs() < 1e-9);
+        assert!(check(&of(enough - 1), 65, 50) < 1.0);
+    }
+}

@@ -1,0 +1,216 @@
+//! Uniform traffic on graphs: lengths of ways and loads of links, against ways followed one by one, and against the simulator.
+
+use crate::common;
+
+use common::{Bench, machine, packet};
+use fabric::topology::graph::Plan;
+use fabric::topology::{Routing, Uniform, UpDown, Wiring};
+use fabric::{Ascent, Circuit, Config, Graph, Place};
+use kernel::random::Stream;
+use std::collections::HashMap;
+
+/// A graph of so many switches with `terminals` nodes each.
+fn graph(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32, u32)>) -> Graph {
+    let plan = Plan {
+        switches: (0..switches).map(|number| format!("s{number}")).collect(),
+        seats: (0..switches * terminals)
+            .map(|place| place / terminals)
+            .collect(),
+        cables: cables.into_iter().collect(),
+        roots: Vec::new(),
+    };
+    Graph::new(&plan, switches * terminals).expect("within bounds")
+}
+
+fn ring(switches: u32, terminals: u32) -> Graph {
+    graph(
+        switches,
+        terminals,
+        (0..switches).map(|at| (at, (at + 1) % switches)),
+    )
+}
+
+fn complete(switches: u32, terminals: u32) -> Graph {
+    let pairs = (0..switches).flat_map(|a| (a + 1..switches).map(move |b| (a, b)));
+    graph(switches, terminals, pairs)
+}
+
+/// The `SlimFly` network of 50 switches and diameter 2: the graph of McKay, Miller and Siran for q = 5.
+fn slim_fly(terminals: u32) -> Graph {
+    let at = |side: u32, x: u32, y: u32| side * 25 + x % 5 * 5 + y % 5;
+    let mut cables = Vec::new();
+    for x in 0..5 {
+        for y in 0..5 {
+            // The squares and the others, each with its negative.
+            cables.push((at(0, x, y), at(0, x, y + 1)));
+            cables.push((at(1, x, y), at(1, x, y + 2)));
+            cables.extend((0..5).map(|m| (at(0, x, y), at(1, m, y + 25 - m * x))));
+        }
+    }
+    graph(50, terminals, cables)
+}
+
+/// A tree of one root and some leaves.
+fn star(leaves: u32, terminals: u32) -> Graph {
+    graph(leaves + 1, terminals, (1..=leaves).map(|leaf| (0, leaf)))
+}
+
+/// Mean links between switches, and the greatest load, from the ways of all pairs and plans.
+fn followed(graph: &Graph) -> (f64, f64) {
+    let routing = UpDown::new(graph, Ascent::Adaptive);
+    let wiring = graph.cabling();
+    let nodes = wiring.nodes();
+    let mut loads: HashMap<u32, f64> = HashMap::new();
+    let (mut links, mut sent) = (0.0, 0.0);
+    for from in Place::all(nodes) {
+        for to in Place::all(nodes) {
+            let plans = routing.plans(from, to);
+            let share = 1.0 / plans.len() as f64;
+            for plan in plans {
+                let way = routing.path_of(from, to, plan);
+                let between = &way[1..way.len() - 1];
+                if between.is_empty() {
+                    continue;
+                }
+                sent += share;
+                links += share * between.len() as f64;
+                for link in between {
+                    *loads.entry(link.get()).or_default() += share / f64::from(nodes - 1);
+                }
+            }
+        }
+    }
+    (links / sent, loads.values().copied().fold(0.0, f64::max))
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-9 * one.abs().max(1.0)
+}
+
+fn equal(one: Uniform, other: Uniform) -> bool {
+    near(one.links, other.links) && near(one.busiest, other.busiest)
+}
+
+#[test]
+fn closed_forms() {
+    // All ways of a complete graph have one link, with the packets of two switches.
+    let (switches, terminals) = (6, 3);
+    let both = [complete(switches, terminals), star(1, 3)];
+    for (graph, nodes) in both.iter().zip([18.0, 6.0]) {
+        let used = graph.detours().used;
+        assert!(equal(used, graph.detours().shortest));
+        assert!(
+            near(used.links, 1.0) && near(used.busiest, 9.0 / (nodes - 1.0)),
+            "{used:?}"
+        );
+    }
+    // The link of a leaf carries all that its nodes send to others.
+    let tree = star(4, 5);
+    let used = tree.detours().used;
+    assert!(equal(used, tree.detours().shortest));
+    assert!(near(used.busiest, 5.0 * 20.0 / 24.0), "{used:?}");
+    // Of 5 x 4 pairs of switches, those of two leaves are two links apart.
+    assert!(near(used.links, (8.0 + 2.0 * 12.0) / 20.0), "{used:?}");
+    // A ring of four: on shortest ways two switches are 1, 1 and 2 links apart; the way between the neighbours of the root's
+    // opposite is no longer, as the opposite is below both.
+    let ring = ring(4, 1);
+    assert!(near(ring.detours().shortest.links, 4.0 / 3.0));
+    assert!(near(ring.detours().shortest.busiest, 2.0 / 3.0));
+    assert!(near(
+        slim_fly(1).detours().shortest.links,
+        (7.0 + 2.0 * 42.0) / 49.0
+    ));
+    // A node without partners, and one switch.
+    let alone = graph(1, 1, []).detours().used;
+    assert_eq!((alone.links, alone.accepted()), (0.0, 1.0));
+}
+
+/// Where a choice is among equally many links everywhere, plans share the ways evenly, and loads are equal; lengths always are.
+#[test]
+fn ways_followed_one_by_one_agree() {
+    for graph in [
+        ring(4, 1),
+        ring(5, 2),
+        ring(9, 1),
+        complete(5, 2),
+        star(3, 2),
+    ] {
+        let used = graph.detours().used;
+        let (links, busiest) = followed(&graph);
+        assert!(near(used.links, links), "{used:?} {links}");
+        assert!(near(used.busiest, busiest), "{used:?} {busiest}");
+    }
+    let used = slim_fly(1).detours().used;
+    let (links, busiest) = followed(&slim_fly(1));
+    assert!(near(used.links, links), "{used:?} {links}");
+    assert!(
+        (used.busiest / busiest - 1.0).abs() < 0.1,
+        "{used:?} {busiest}"
+    );
+}
+
+/// A sample of the leaves gives nearly the same, and makes no detours where there are none.
+#[test]
+fn samples_are_near_the_whole() {
+    let graph = slim_fly(2);
+    let (all, sample) = (graph.detours(), graph.detours_within(0));
+    assert_eq!((all.sample, sample.sample), (None, Some(32)));
+    for (all, sample) in [(all.used, sample.used), (all.shortest, sample.shortest)] {
+        assert!(
+            (sample.links / all.links - 1.0).abs() < 0.05,
+            "{sample:?} {all:?}"
+        );
+        let ratio = sample.busiest / all.busiest;
+        assert!((0.7..1.4).contains(&ratio), "{sample:?} {all:?}");
+    }
+    let tree = star(200, 2).detours_within(0);
+    assert!(equal(tree.used, tree.shortest), "{tree:?}");
+    let share = tree.used.busiest / 2.0;
+    assert!((0.9..1.05).contains(&share), "{tree:?}");
+}
+
+/// Packets from each node to others at random, all offered at once: the share of a link's rate at which a node sends, while all do.
+fn simulated(graph: &Graph) -> f64 {
+    const FLITS: u32 = 20;
+    const PACKETS: u32 = 150;
+    let config = Config {
+        circuit: Circuit::CutThrough,
+        channels: 2,
+        buffer: FLITS,
+        packets_in_flight: 4,
+        ..machine(graph.clone(), 2)
+    };
+    let nodes = graph.cabling().nodes();
+    let mut stream = Stream::new(1, "uniform");
+    let mut traffic = Vec::new();
+    for _ in 0..PACKETS {
+        for source in 0..nodes {
+            let other = stream.uniform_u64(0..u64::from(nodes) - 1) as u32;
+            let to = if other < source { other } else { other + 1 };
+            traffic.push((0, packet(source, to, FLITS)));
+        }
+    }
+    let mut bench = Bench::new(config, 1);
+    bench.offer(&traffic);
+    bench.finish();
+    let mut delivered: Vec<u64> = bench.done().map(|(record, _)| record.delivered).collect();
+    delivered.sort_unstable();
+    // The middle of the run, when no node has run out of packets.
+    let [from, to] = [delivered.len() * 4 / 10, delivered.len() * 7 / 10];
+    let took = delivered[to] - delivered[from];
+    f64::from((to - from) as u32 * FLITS) / (took as f64 * f64::from(nodes))
+}
+
+/// The bound holds, and is near where up*/down* routing has one hot spot. Elsewhere packets that wait hold up others.
+#[test]
+fn the_bound_is_near_the_simulation() {
+    for (graph, least) in [(slim_fly(4), 0.9), (ring(8, 4), 0.6), (star(4, 8), 0.5)] {
+        let bound = graph.detours().used.accepted();
+        let found = simulated(&graph);
+        eprintln!("bound {bound}, simulated {found}");
+        assert!(
+            found <= 1.02 * bound && found >= least * bound,
+            "simulated {found}, bound {bound}"
+        );
+    }
+}
