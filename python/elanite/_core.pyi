@@ -24,9 +24,11 @@ __all__ = [
     "interval",
     "load_experiment",
     "load_machine",
+    "machine_warnings",
     "measure_noise",
     "plan",
     "plots",
+    "point_warnings",
     "quantity",
     "ratio",
     "schema",
@@ -171,6 +173,8 @@ class Noise(TypedDict):
 
 def measure_noise(length: str, compute: str, cpu: int | None, source: str, cancel: Cancel) -> Noise: ...
 def load_machine(text: str, file: str, overrides: list[str]) -> str: ...
+def machine_warnings(text: str, file: str, overrides: list[str]) -> str: ...
+def point_warnings(point_json: str) -> str: ...
 def load_experiment(text: str, file: str, overrides: list[str]) -> str: ...
 def plan(
     machine_text: str,

@@ -77,6 +77,8 @@ class Plan:
     """Name and title of each series."""
     figures: tuple[dict[str, Any], ...] = ()
     """The figures that the experiment file asks for, each with all of its keys."""
+    same: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = ()
+    """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
         """The exact command that runs this plan again, or one point of it.
@@ -141,6 +143,7 @@ def plan(
         if names.count(name) > 1:
             raise UsageError(f"there are two machines `{name}`; machines that are compared need names of their own")
     points: dict[tuple[str, str, str], Point] = {}
+    same = []
     for base in bases:
         on = {ON: base.name} if len(bases) > 1 else {}
         text, file = experiment.text, experiment.file
@@ -158,10 +161,10 @@ def plan(
             identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
             series, here = decoded["series"], on | json.loads(parameters)
             (kind,) = decoded["workload"]
-            points.setdefault(
-                (identity, series, base.name),
-                Point(identity, experiment.name, series, here, decoded["seed"], text, base.name, kind),
-            )
+            point = Point(identity, experiment.name, series, here, decoded["seed"], text, base.name, kind)
+            before = points.setdefault((identity, series, base.name), point)
+            if before is not point:
+                same.append((series, before.parameters, here))
     return Plan(
         experiment=experiment,
         machines=bases,
@@ -173,6 +176,7 @@ def plan(
         machine_given=bool(machines),
         titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
         figures=tuple(about.get("figure", ())),
+        same=tuple(same),
     )
 
 

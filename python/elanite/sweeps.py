@@ -19,9 +19,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import campaign, ranges, sources
+from elanite import campaign, limits, ranges, sources
 from elanite.api import PointsFailed, Result
 from elanite.errors import ConfigError, UsageError
+from elanite.limits import Limit
 from elanite.overrides import check as check_keys
 from elanite.plan import FIRST_SEED, plan
 from elanite.ranges import Choice, Range
@@ -141,6 +142,29 @@ def planned(
                 values.append(ranges.taken(each, share, base.machines[0], experiment, [*overrides, *before]))
         combinations[tuple(values)] = None
     return tuple(_plan(experiment, machines, overrides, keys, values, seed) for values in combinations)
+
+
+def without_effect(plans: Sequence[Plan], keys: Sequence[Choice | Range]) -> list[Limit]:
+    """The varied keys with values that make the same points; in samples, those without which no point changes."""
+    found = limits.without_effect(plans[0].experiment.argument, merged(plans).points)
+    told = {limit.key for limit in found}
+    for each in keys:
+        if each.key not in told and all(_is_same(one, each.key) for one in plans):
+            message = "no value of the sweep changes a point: the machine has this value, or nothing uses the key"
+            found.append(Limit("same", plans[0].experiment.argument, each.key, "", message))
+    return found
+
+
+def _is_same(planned: Plan, key: str) -> bool:
+    """Whether a plan has the same points without the change of a key."""
+    others = [change for change in planned.overrides if change.partition("=")[0].strip() != key]
+    machines = planned.machines if planned.machine_given else ()
+    try:
+        same = plan(planned.experiment, machines, others, planned.seed)
+    except ConfigError:
+        return False  # the others need it
+    chosen = {point.id for point in planned.points}
+    return chosen <= {point.id for point in same.points}
 
 
 def merged(plans: Sequence[Plan]) -> Plan:

@@ -22,6 +22,7 @@ mod rails;
 mod rules;
 mod section;
 mod topology;
+mod warning;
 
 pub use fault::{Fault, Faults, Pick, Wrong};
 pub use file::{
@@ -32,6 +33,7 @@ pub use noise::{MeanOrCounts, Noise, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
 pub use topology::{HostWiring, Kind, Topology};
+pub use warning::Warning;
 
 use config::{Document, Override, Problems};
 use serde_json::Value;

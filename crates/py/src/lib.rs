@@ -89,6 +89,29 @@ mod _core {
         })
     }
 
+    /// The limits of a machine file's machine that a simulation keeps to in silence, as JSON: `key`, `value`, `share`, `message`.
+    #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)]
+    fn machine_warnings(
+        py: Python<'_>,
+        text: &str,
+        file: &str,
+        overrides: Vec<String>,
+    ) -> PyResult<String> {
+        guarded(py, || {
+            let read = || Machine::parse(file, text, &parse_overrides(&overrides)?);
+            let machine = read().map_err(|problems| Failure::of_problems(&problems))?;
+            Ok(json!(machine.warnings()).to_string())
+        })
+    }
+
+    /// The same of the machine of a point.
+    #[pyfunction]
+    fn point_warnings(py: Python<'_>, point_json: &str) -> PyResult<String> {
+        let machine = point(point_json)?.machine;
+        guarded(py, || Ok(json!(machine.warnings()).to_string()))
+    }
+
     /// An experiment file as JSON.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]

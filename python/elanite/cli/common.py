@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from elanite.limits import Limit
     from elanite.sources import Kind
     from elanite.store import Store
 
@@ -214,6 +215,12 @@ def say(text: str) -> None:
     """A line for people, on standard error; nothing with --quiet."""
     if not Speech.quiet:
         typer.echo(text, err=True)
+
+
+def warn(limits: Iterable[Limit]) -> None:
+    """The limits of a plan, a line for each, on standard error; nothing with --quiet."""
+    for limit in limits:
+        say(str(limit))
 
 
 def opened(page: Path) -> None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import Set, complain, complete_files, console, data, table
+from elanite.cli.common import Set, complain, complete_files, console, data, table, warn
 
 if TYPE_CHECKING:
     from elanite.api import Machine
+    from elanite.limits import Limit
     from elanite.sources import Source
 
 
@@ -35,7 +36,9 @@ def check(
       elanite check my-machine.toml my-experiment.toml
       elanite check es40-qsnet qsnet/uniform
 
-    Every error names the file, the line, the column and the allowed values, and gives a hint.
+    Every error names the file, the line, the column and the allowed values, and gives a hint. Warnings change no exit
+    code: credits of a link that do not cover its round trip, with the rate that remains; detours of the routing of a
+    graph; values of an experiment that make the same points; assumed parameters, with the claims that they move.
     """
     from elanite.errors import ConfigError, UsageError
 
@@ -44,7 +47,9 @@ def check(
         try:
             from elanite import sources
 
-            data(_checked(sources.read_any(file)))
+            said, found = _checked(sources.read_any(file))
+            data(said)
+            warn(found)
         except ConfigError as error:
             complain(error.args[0].rstrip())
             wrong += 1
@@ -104,7 +109,9 @@ def schema(
     data(json.dumps(json.loads(_core.schema(kind)), indent=2))
 
 
-def _checked(source: Source) -> str:
+def _checked(source: Source) -> tuple[str, list[Limit]]:
+    """A line about a file, and its limits."""
+    from elanite import limits
     from elanite.api import Machine
     from elanite.plan import plan
     from elanite.text import counted
@@ -112,11 +119,14 @@ def _checked(source: Source) -> str:
     if source.kind == "machine":
         machine = Machine.of(source)
         _fitted(source, machine)
-        return f"{source.argument}: ok, machine {machine.name}, {counted(len(machine.parameters), 'parameter')}"
+        said = f"{source.argument}: ok, machine {machine.name}, {counted(len(machine.parameters), 'parameter')}"
+        return said, limits.of_machine(machine)
     planned = plan(source)
     series = len(planned.titles)
     machines = " and ".join(machine.name for machine in planned.machines)
-    return f"{source.argument}: ok, experiment on {machines}, {series} series, {counted(len(planned.points), 'point')}"
+    points = counted(len(planned.points), "point")
+    said = f"{source.argument}: ok, experiment on {machines}, {series} series, {points}"
+    return said, [*limits.of_plans([planned]), *limits.assumed(planned)]
 
 
 def _fitted(source: Source, machine: Machine) -> None:

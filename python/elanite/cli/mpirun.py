@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table
+from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table, warn
 from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.plan import FIRST_SEED
 
@@ -189,7 +189,8 @@ def mpirun(
     rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
     4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
-    from elanite import sources
+    from elanite import limits, sources
+    from elanite.api import Machine
     from elanite.mpirun import Options, run
     from elanite.mpirun import timeline as trace
     from elanite.mpirun.cluster import tree_of
@@ -221,6 +222,8 @@ def mpirun(
     started = datetime.now(UTC)
     source = sources.read("machine", machine)
     changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
+    if network is Network.MACHINE and format_ is SummaryFormat.TABLE and not quiet:
+        warn(limits.of_machine(Machine.of(source, changes)))
     found = run(program, source, options, changes, mpi, native=context.info_name == "prun")
     times = {
         "started": started.isoformat(timespec="milliseconds"),

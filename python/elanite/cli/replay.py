@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say
+from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say, warn
 from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
 from elanite.plan import FIRST_SEED
@@ -87,7 +87,8 @@ def replay(
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
     the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
     """
-    from elanite import pages, sources
+    from elanite import limits, pages, sources
+    from elanite.api import Machine
     from elanite.errors import Exit, RunError
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
@@ -98,6 +99,8 @@ def replay(
     prepared(out)
     source = sources.read("machine", machine)
     changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
+    if network is not Network.IDEAL:
+        warn(limits.of_machine(Machine.of(source, changes)))
     launch = Launch(
         machine=machine,
         set_=set_ or (),

@@ -37,6 +37,7 @@ from elanite.cli.common import (
     opened,
     say,
     say_builds,
+    warn,
 )
 from elanite.cli.engine import campaign_on, words_of
 from elanite.errors import ConfigError
@@ -180,7 +181,7 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import sources, whole
+    from elanite import limits, sources, whole
     from elanite.api import Result
     from elanite.cli import output
     from elanite.errors import UsageError
@@ -204,6 +205,7 @@ def run(
         planned = planned.only(point)
         if not planned.points:
             raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
+    warn([*limits.of_plans([planned]), *limits.assumed(planned)])
     result = Result(planned, Store(out / "store"))
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
@@ -217,6 +219,7 @@ def run(
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
     say_builds(result.store)
+    warn(limits.without_results(result))
     if result.points:
         from elanite.pages import files
 

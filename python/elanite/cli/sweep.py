@@ -30,6 +30,7 @@ from elanite.cli.common import (
     Workers,
     data,
     say,
+    warn,
 )
 from elanite.cli.engine import campaign_on, words_of
 from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice, words_of_keys
@@ -88,7 +89,7 @@ def sweep(
     are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
     command checks all combinations before it simulates the first one, and uses finished points again.
     """
-    from elanite import ranges, sources, sweeps, whole
+    from elanite import limits, ranges, sources, sweeps, whole
     from elanite.cli import output
     from elanite.store import Store
 
@@ -101,6 +102,8 @@ def sweep(
     plans = tuple(printed.plan(each) for each in plans)
     for wanted in filter(None, (html, svg)):
         whole.prepare(wanted)
+    warn(sweeps.without_effect(plans, keys))
+    warn([*limits.of_plans(plans), *limits.assumed(plans[0])])
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
@@ -121,6 +124,7 @@ def sweep(
         data(json.dumps(points, indent=1))
     else:
         output.results(found.whole, format_, printed)
+    warn(limits.without_results(found.whole))
     if found.points:
         from elanite.pages import files
 

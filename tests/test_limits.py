@@ -1,0 +1,282 @@
+"""Silent limits: credits, detours, keys without effect, assumed values, and sizes and times out of range."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+import elanite as el
+from elanite import limits, sources
+from elanite.plan import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Ended
+
+    Run = Callable[..., Ended]
+
+ASSUMED_ONLY = {"assumed"}
+
+PING = """title = "A ping"
+source = "test"
+machine = "es40-qsnet"
+[[series]]
+name = "ping"
+{more}
+[series.ping]
+from = 0
+to = [1, 2]
+directions = "one"
+source = "main"
+destination = "main"
+message = {message}
+repeats = 1
+"""
+
+
+def slim_fly(folder: Path) -> Path:
+    """A machine of 50 switches and 200 nodes: the SlimFly network for q = 5, with up*/down* routing."""
+
+    def name(side: int, x: int, y: int) -> str:
+        return f"s{side}{x}{y % 5}"
+
+    cables = []
+    for x in range(5):
+        for y in range(5):
+            cables += [(name(0, x, y), name(0, x, y + 1)), (name(1, x, y), name(1, x, y + 2))]
+            cables += [(name(0, x, y), name(1, m, y - m * x)) for m in range(5)]
+    (folder / "q5.txt").write_text("".join(f"{a} {b}\n" for a, b in cables), encoding="utf-8")
+    text = sources.read("machine", "infiniband-ndr").text
+    topology = """[topology]
+kind = { value = "graph", source = "test" }
+nodes = { value = 200, source = "test" }
+file = { value = "q5.txt", source = "test" }
+terminals = { value = 4, source = "test" }
+
+"""
+    found = re.sub(r"\[topology\].*?(?=\[link\])", topology, text, flags=re.DOTALL)
+    (folder / "slimfly.toml").write_text(found, encoding="utf-8")
+    return folder / "slimfly.toml"
+
+
+UNIFORM = """title = "Uniform traffic beyond saturation"
+source = "test"
+machine = "infiniband-ndr"
+[run]
+warm_up = "40 us"
+window = "40 us"
+batches = 2
+seeds = 1
+[[series]]
+name = "uniform"
+machine = { link.channels = 8 }
+[series.jobs.traffic]
+pattern = "uniform"
+nodes = 200
+message = "4 KB"
+sizes = "fixed"
+arrivals = "exponential"
+load = "20 GB/s"
+processes = 16
+"""
+
+
+def of_machine(name: str | Path, *changes: str) -> list[limits.Limit]:
+    return limits.of_machine(el.Machine.load(name, changes))
+
+
+def test_the_detours_of_a_graph_are_told(elanite: Run, tmp_path: Path) -> None:
+    file = slim_fly(tmp_path)
+    ended = elanite("check", str(file))
+    assert ended.code == 0
+    assert "topology.kind = graph: up*/down* routing takes detours" in ended.err, ended
+    share = re.search(r"accepts at most ([\d.]+)% .*, ([\d.]+)% on shortest ways", ended.err)
+    assert share, ended
+    assert 20 < float(share[1]) < 30
+    assert float(share[2]) > 95
+    assert elanite("check", str(file), "--quiet").err == ""
+
+
+def test_the_bound_of_a_graph_is_near_the_accepted_load(tmp_path: Path) -> None:
+    machine = el.Machine.load(slim_fly(tmp_path))
+    (limit,) = limits.of_machine(machine)
+    (tmp_path / "uniform.toml").write_text(UNIFORM, encoding="utf-8")
+    result = el.run(el.Experiment.load(tmp_path / "uniform.toml"), machine, out=tmp_path / "out")
+    rows = result.summary()
+    (accepted,) = rows.filter(rows["metric"] == "accepted")["mean"]
+    found = re.search(r"at most ([\d.]+)%", limit.message)
+    assert found
+    # A full packet has 4,096 bytes in 65 flits of 64.
+    bound = float(found[1]) / 100 * 50_000 * 4096 / 4160
+    assert 0.7 * bound < accepted < 1.02 * bound, (accepted, bound)
+
+
+@pytest.mark.parametrize("name", sources.shipped("machine"))
+def test_no_shipped_machine_has_a_limit(name: str) -> None:
+    assert of_machine(name) == []
+
+
+TRUE = {
+    # Machines that the experiments make scarce on purpose.
+    "qsnet/ablations": {"link.channels", "adapter.packets_in_flight"},
+}
+
+
+def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
+    for name in sources.shipped("experiment"):
+        found = limits.of_plans([plan(sources.read("experiment", name))])
+        assert {limit.key for limit in found} == TRUE.get(name, set()), (name, found)
+
+
+@pytest.mark.parametrize(
+    ("machine", "changes", "key", "share"),
+    [
+        # 400 Gb/s: a cycle of 1.28 ns, 780 cycles; 4 x 65 / (65 + 780 + 1).
+        ("infiniband-ndr", ["link.hop_delay=998.4 ns"], "link.channels", 4 * 65 / 846),
+        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.channels=13"], "link.channels", 13 * 65 / 846),
+        # 100 Gb/s: 195 cycles. Four channels cover nearly the round trip, and not a packet that waits.
+        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.rate=100 Gb/s"], "link.channels", 4 * 65 / (261 + 65)),
+        ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / 156),
+        # Shorter packets need more credits: 17 flits.
+        ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 4 * 17 / (17 + 91)),
+        # Circuits: 1 us of delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
+        ("es40-qsnet", ["link.hop_delay=1 us", "link.buffer=300 flits"], "link.channels", 2 * 189 / (189 + 800 + 50)),
+        ("es40-qsnet", ["adapter.packets_in_flight=1"], "adapter.packets_in_flight", 189 / (189 + 44 + 50)),
+        # A buffer of 8 flits and 12 cycles until a place comes back: 23 turns and 5 flits.
+        (
+            "es40-qsnet",
+            ["switch.circuit=wormhole", "link.buffer=8 flits"],
+            "link.buffer",
+            2 * 189 / (23 * 12 + 5 + 12 + 189),
+        ),
+    ],
+)
+def test_credits_that_do_not_cover_the_round_trip(machine: str, changes: list[str], key: str, share: float) -> None:
+    found = of_machine(machine, *changes)
+    (limit,) = found
+    assert (limit.kind, limit.key) == ("credits", key)
+    assert f"{100 * share:.1f}% of its rate" in limit.message, limit
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ["link.hop_delay=998.4 ns"],
+        ["link.hop_delay=998.4 ns", "link.rate=100 Gb/s"],
+        ["packet.payload=1 KB"],
+        ["switch.circuit=wormhole", "link.buffer=20 flits"],
+    ],
+)
+def test_the_remedy_is_enough(changes: list[str]) -> None:
+    (limit,) = of_machine("infiniband-ndr", *changes)
+    remedy = re.search(r"raise (link\.\w+) to (\d+(?: flits)?)", limit.message)
+    assert remedy, limit
+    after = of_machine("infiniband-ndr", *changes, f"{remedy[1]}={remedy[2]}")
+    assert all(each.key != limit.key for each in after), after
+
+
+def test_a_run_warns_once_of_its_machine(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["0 B", "64 B"]'), encoding="utf-8")
+    ended = elanite("run", "ping.toml", "--set", "link.hop_delay=500 ns")
+    assert ended.code == 0, ended
+    assert ended.err.count("warning: es40-qsnet: link.channels = 2:") == 1, ended
+    swept = elanite("sweep", "ping.toml", "--vary", "link.hop_delay=500 ns,600 ns")
+    assert swept.err.count("link.channels = 2:") == 1, swept
+    assert "1 other machine" in swept.err
+
+
+def test_values_that_make_the_same_points_are_told(elanite: Run, tmp_path: Path) -> None:
+    for more, message in [("", '["1 KB", "1024 B"]'), ('machine = [{}, { fabric.engine = "flit" }]', '"1 KB"')]:
+        (tmp_path / "ping.toml").write_text(PING.format(more=more, message=message), encoding="utf-8")
+        ended = elanite("check", "ping.toml")
+        assert ended.code == 0
+        assert "ping, series ping: 2 points: left out, as they repeat others" in ended.err, ended
+    more = "machine = [{}, { link.channels = 2 }]"
+    (tmp_path / "ping.toml").write_text(PING.format(more=more, message='"1 KB"'), encoding="utf-8")
+    said = "ping, series ping: machine = unchanged, link.channels=2: these values make the same points"
+    assert said in elanite("run", "ping.toml").err
+    (tmp_path / "other.toml").write_text(PING.format(more="", message='["1 KB", "2 KB"]'), encoding="utf-8")
+    assert "same points" not in elanite("check", "other.toml").err
+
+
+def test_a_sweep_of_a_key_without_effect_is_told(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "ping.toml").write_text(PING.format(more="", message='"64 B"'), encoding="utf-8")
+    words = ("sweep", "ping.toml", "--vary", "link.hop_delay=55 ns,65 ns")
+    assert "these values" not in elanite(*words).err
+    # Known from the plan: the engine is no part of a point.
+    planned = elanite(*words, "--vary", "fabric.engine=worm,flit")
+    assert "ping.toml: fabric.engine = worm, flit: these values make the same points" in planned.err, planned
+    # Known from the results: a ping in an empty network has no rivals.
+    finished = elanite(*words, "--vary", "switch.age_bits=4,5")
+    assert "same points" not in finished.err
+    assert "ping.toml: switch.age_bits = 4, 5: these values had no effect" in finished.err, finished
+    sample = elanite(
+        "sweep",
+        "ping.toml",
+        "--vary",
+        "bus.rate=200 MB/s..300 MB/s",
+        "--vary",
+        "fabric.engine=worm,flit",
+        "--sample",
+        "lhs",
+        "3",
+    )
+    assert "fabric.engine: no value of the sweep changes a point" in sample.err, sample
+    assert "bus.rate:" not in sample.err
+
+
+def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_path: Path) -> None:
+    shipped = elanite("check", "qsnet/ping").err
+    assert re.search(
+        r"es40-qsnet: \d+ of \d+ parameters: assumed; a small step of 1?\d of them move claims", shipped
+    ), shipped
+    for key, claim in re.findall(r"([a-z]+\.\w+) \(([\w.-]+) by", shipped):
+        effects = limits.studied.shipped()["es40-qsnet"].of(key)
+        assert any(each.claim == claim for each in effects)
+        assert limits.is_assumed(next(each for each in el.Machine.load("es40-qsnet").parameters if each.key == key))
+    (tmp_path / "ping.toml").write_text(
+        PING.format(more="", message='"64 B"').replace("es40-qsnet", "infiniband-ndr"), encoding="utf-8"
+    )
+    own = elanite("check", "ping.toml").err
+    assert re.search(r"infiniband-ndr: \d+ of \d+ parameters: assumed; no study has computed", own), own
+    inherited = [each for each in el.Machine.load("rail-optimised").parameters if limits.is_assumed(each)]
+    assert "link.channels" in {each.key for each in inherited}
+    assert "link.rate" not in {each.key for each in inherited}
+
+
+SUMS = """num_ranks 2
+rank 0 {
+l1: send 18446744073709551615b to 1 tag 0
+}
+rank 1 {
+l1: recv 18446744073709551615b from 0 tag 0
+}
+"""
+DAYS = """num_ranks 1
+rank 0 {
+l1: calc 8640000000000000
+l2: calc 8640000000000000
+l3: calc 8640000000000000
+l2 requires l1
+l3 requires l2
+}
+"""
+
+
+@pytest.mark.parametrize("network", ["machine", "ideal"])
+@pytest.mark.parametrize(
+    ("text", "line", "words"), [(SUMS, 3, "at most 2147483647 bytes"), (DAYS, 5, "it would end after")]
+)
+def test_sizes_and_times_out_of_range(
+    elanite: Run, tmp_path: Path, network: str, text: str, line: int, words: str
+) -> None:
+    (tmp_path / "trace.goal").write_text(text, encoding="utf-8")
+    ended = elanite("replay", "trace.goal", "--network", network)
+    assert ended.code == 2, ended
+    assert f"trace.goal:{line}: " in ended.err
+    assert words in ended.err
+    assert "bug" not in ended.err
