@@ -28,6 +28,7 @@ from elanite.cli.common import (
     opened,
     say,
     table,
+    warn,
 )
 from elanite.cli.engine import words_of
 from elanite.cli.sweep import words_of_run
@@ -95,7 +96,7 @@ def calibrate(
     parameter says so, and the exit code is 2. The command uses finished points again; an interrupted calibration goes
     on from the point where it stopped.
     """
-    from elanite import engines, ranges, whole
+    from elanite import engines, limits, ranges, whole
     from elanite.api import Experiment, Machine
     from elanite.calibration import calibrate as search
     from elanite.errors import UsageError
@@ -128,6 +129,7 @@ def calibrate(
     names = {str(each.machine) for each in loaded}
     others = [each for each in set_ or [] if each not in own]
     base = Machine.load(machine or names.pop(), others) if machine or len(names) == 1 else None
+    warn(limits.of_machine(base) if base else [])
     keys = [ranges.read("--fit", text) for text in fit]
     try:
         with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, out) as engine:
