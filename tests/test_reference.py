@@ -97,6 +97,9 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     found = figures.drawn(short, store, reference.rows(short))
     marked = [figure for figure in found if figure.shipped]
     assert {figure.name for figure in marked} == {"allreduce", "exchange-rails", "exchange-all"}
+    for figure in marked:
+        opacities = [layer["encoding"].get("opacity", {}).get("field") for layer in figure.spec()["layer"]]
+        assert frames.SHIPPED in opacities, "drawn in another opacity, and never on one line with points of the run"
     assert [figure for figure in found if not figure.shipped], "the points of the run are not pale"
     assert all(figures.PALE_POINTS in figure.caption for figure in marked)
     assert not {point.id for point in reference.left_out("today/rails")} & own

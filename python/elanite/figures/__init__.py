@@ -66,7 +66,7 @@ OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
 """The special kinds of figures, each with the table of the store that it draws; they leave out parts without data."""
 
 
-PALE_POINTS = "Pale points and bars are shipped results of the whole run, not simulated in this one."
+PALE_POINTS = "Pale marks are shipped results of the whole run, with its longer windows, not simulated in this one."
 """The caption of figures with shipped reference results."""
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from elanite.claims import claims
 from elanite.figures import axes, grouping, published
 from elanite.figures.curves import ends, loads, of_loads, signs
-from elanite.figures.style import HOT, Figure, colour, layered
+from elanite.figures.style import HOT, Figure, colour, layered, opacity
 from elanite.measures.numbers import Number, at_least, averaged, ratio
 from elanite.measures.rows import compute, of_jobs
 
@@ -96,7 +96,9 @@ def _load(
 def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     """The compute job alone, in the colours of the mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
-    chart: alt.Chart = base.encode(x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes"))
+    chart: alt.Chart = base.encode(
+        x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes"), opacity=opacity(data)
+    )
     return chart
 
 

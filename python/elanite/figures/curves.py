@@ -151,7 +151,12 @@ def loads(
     if data["low"].count():
         marks = base.mark_rule(opacity=0.7) if wide(data, top) else base.mark_errorband(opacity=0.2)
         found.append(marks.encode(y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q")))
-    return [*found, base.mark_line().encode(y=y), points, diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q"))]
+    return [
+        *found,
+        base.mark_line().encode(y=y, opacity=opacity(data)),
+        points,
+        diagonal.encode(x=alt.X("x:Q"), y=alt.Y("y:Q")),
+    ]
 
 
 def wide(data: pl.DataFrame, top: float) -> bool:
@@ -198,7 +203,7 @@ def curves(
             alt.Tooltip("high:Q", format=form),
         ],
     )
-    found: Layers = [base.mark_line().encode(y=up)] if lines else []
+    found: Layers = [base.mark_line().encode(y=up, opacity=opacity(data))] if lines else []
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
         found.append(base.mark_rule().encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q")))

@@ -106,7 +106,7 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
 
 
 def opacity(data: pl.DataFrame) -> alt.Opacity | alt.OpacityValue:
-    """The opacity of points and bars: those of shipped reference results are pale."""
+    """The opacity of marks: those of shipped reference results are pale, and no line joins them to others."""
     if SHIPPED not in data.columns:
         return alt.OpacityValue(1)
     pale = alt.Scale(domain=[False, True], range=[1, PALE])
