@@ -84,6 +84,11 @@ def domain(figure: Figure) -> tuple[float, float]:
     return low, high
 
 
+def width(figure: Figure) -> object:
+    """The ends of the horizontal axis, or its names."""
+    return means(figure)["encoding"]["x"]["scale"]["domain"]
+
+
 def across(figure: Figure) -> list[dict[str, Any]]:
     """The rules of published values without a place on the horizontal axis."""
     return [

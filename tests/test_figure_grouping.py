@@ -151,6 +151,8 @@ def check(one: Case) -> None:
         assert drawings.intervals(figure) == (len(drawings.marks(figure)) if enough else 0)
         assert ("95%" in figure.caption) == enough, "the caption names intervals that are not drawn, or does not"
         assert "[" not in " ".join(f"{mark.curve} {mark.x} {mark.panel}" for mark in drawings.marks(figure))
+    if one.way != "bars" and len(one.configurations) > 1:
+        assert len({str(drawings.width(figure)) for figure in found}) == 1, "panels have other horizontal axes"
     tops = [max(mark.mean for mark in drawings.marks(figure)) for figure in found]
     if one.way == "loads" or 10 * min(tops) >= max(tops):
         assert len({drawings.domain(figure) for figure in found}) == 1, "panels have other axes"

@@ -44,8 +44,8 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
     beyond = [one for one in published.all_places(stated) if isinstance(one, int | float) and one not in marks]
     marks = sorted([*marks, *dict.fromkeys(beyond)])
     first, last = marks[0], marks[-1]
-    if scale != "steps" and first == last and first > 0:
-        first, last = first / 2, last * 2
+    if scale != "steps" and first == last:
+        first, last = (first / 2, last * 2) if first > 0 else (first, first + 1)
     if scale == "sizes":
         return size_axis(x, title, [first, *marks, last]), "Q"
     if scale == "steps":
@@ -62,7 +62,7 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
         tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
     whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
-    return alt.X(f"{x}:Q", title=title, axis=whole), "Q"
+    return alt.X(f"{x}:Q", title=title, scale=alt.Scale(domain=[first, last], nice=True), axis=whole), "Q"
 
 
 def place(value: Place, x: str) -> str:

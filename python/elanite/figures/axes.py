@@ -106,7 +106,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)
-    along = alt.Scale(type="log") if spread else alt.Scale()
+    along = alt.Scale(type="log" if spread else "linear", domain=[values[0], values[-1]], nice=True)
     return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=plain())
 
 
@@ -114,7 +114,7 @@ def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
     """The horizontal axis of names, in their order; long ones are written at an angle."""
     angle = 0 if sum(map(len, texts)) <= LETTERS else -30
     axis = alt.Axis(labelAngle=angle, labelLimit=240, labelOverlap=False)
-    return alt.X(f"{column}:N", title=title, sort=list(texts), axis=axis)
+    return alt.X(f"{column}:N", title=title, sort=list(texts), scale=alt.Scale(domain=list(texts)), axis=axis)
 
 
 def texts(values: Sequence[object]) -> list[str]:

@@ -50,7 +50,9 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
     main = _main(rows, over)
     found = grouping.grouped(rows, [main] if main else [])
     panels = list(grouping.panels(rows, found, metric))
-    data = [_means(panel, main, found, metric) for panel in panels]
+    labels = _labels(rows, main)
+    data = [_means(panel, main, found, metric, labels) for panel in panels]
+    x = _horizontal(rows, main, labels)
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
     common = axes.alike(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
@@ -58,7 +60,7 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
     for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
         name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
-        layers = _layers(means, (metric, unit), main, found, ends if common else axes.ends(means), log=log)
+        layers = _layers(means, x, (metric, unit), main, found, ends if common else axes.ends(means), log=log)
         more = [INTERVALS if means["low"].count() else "", found.words, "" if common else axes.OWN_AXES]
         caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
@@ -75,34 +77,42 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
     return max(names, key=rank, default=None)
 
 
-def _means(panel: Panel, main: str | None, found: Grouping, metric: str) -> pl.DataFrame:
+def _labels(rows: pl.DataFrame, main: str | None) -> dict[Any, str]:
+    """The labels of lists and names on the horizontal axis; none for numbers."""
+    if main is None or grouping.numeric(rows, main) is not None:
+        return {}
+    values = rows[main].unique(maintain_order=True).to_list()
+    return dict(zip(values, axes.texts(values), strict=True))
+
+
+def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[Any, str]) -> alt.X:
+    """The horizontal axis, the same in all panels."""
+    if main is None:
+        return alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labelAngle=0))
+    column = grouping.numeric(rows, main)
+    if column is None:
+        return axes.of_names(LABEL, grouping.word(main), list(labels.values()))
+    return axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
+
+
+def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[Any, str]) -> pl.DataFrame:
     """A mean with its interval for each configuration of a panel, in the order of the axis."""
     column = grouping.numeric(panel.rows, main) if main else None
     keys = [CURVE, *([main] if main else []), *([column] if column else []), *found.configuration]
     data = resolved(summarise(panel.rows, list(dict.fromkeys(keys))))
     if metric in YES_OR_NO:  # a mean of yes and no has no interval
         data = data.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("low", "high"))
-    if main is None or column is not None:
+    if main is None or not labels:
         return data
-    values = panel.rows[main].unique(maintain_order=True).to_list()
-    labels = dict(zip(values, axes.texts(values), strict=True))
     return data.with_columns(pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL))
 
 
 def _layers(
-    data: pl.DataFrame, words: tuple[str, str], main: str | None, found: Grouping, ends: Ends, *, log: bool
+    data: pl.DataFrame, x: alt.X, words: tuple[str, str], main: str | None, found: Grouping, ends: Ends, *, log: bool
 ) -> Layers:
     metric, unit = words
     order = data[CURVE].unique(maintain_order=True).to_list()
-    base = alt.Chart(data)
-    if main is None:
-        base = base.encode(x=alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labelAngle=0)))
-    elif LABEL in data.columns:
-        labels = data[LABEL].unique(maintain_order=True).to_list()
-        base = base.encode(x=axes.of_names(LABEL, grouping.word(main), labels))
-    else:
-        column = grouping.numeric(data, main) or main
-        base = base.encode(x=axes.of_numbers(main, column, sorted(set(data[column].drop_nulls().to_list()))))
+    base = alt.Chart(data).encode(x=x)
     legend = ", ".join(map(grouping.word, found.curves))
     label = heading(metric.replace("_", " "), unit)
     marks = axes.decades(ends) if log else alt.Undefined
