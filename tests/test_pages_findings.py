@@ -238,6 +238,23 @@ def test_equal_configurations_are_told_as_equal() -> None:
     ]
 
 
+def test_series_that_vary_other_keys_are_not_compared(elanite: Run, tmp_path: Path) -> None:
+    """A series over sizes and one over destinations have sentences and charts of their own."""
+    fast(tmp_path)
+    text = PING + PING[PING.index("[[series]]") :].replace('"ping"', '"far"').replace("[1, 63]", "16")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    said = [one for one in Parts((tmp_path / "page.html").read_text(encoding="utf-8")).findings if "64 KB" in one]
+    for series in ("ping", "far"):
+        low = min(
+            mean
+            for row, metric, mean in means(rows)
+            if (row["series"], metric, row["message"]) == (series, "latency", "64 KB")
+        )
+        start = f"Latency of {series} at message 64 KB: lowest {number(low)} µs ("
+        assert sum(one.startswith(start) for one in said) == 1, said
+
+
 def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
     """Links of nodes carry the flits of one job; the shares of a link make one."""
     from elanite.api import load_results

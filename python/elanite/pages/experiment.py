@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 MOST_MATRICES = 12
 """Points in the pictures of congestion."""
 
-MOST_NAMED = 4
-"""Series that a title names."""
-
 
 def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
     """The page of the finished points of a plan; ``command`` are the words of the command line that ran it."""
@@ -76,14 +73,15 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     """The figures of the experiment file; without ``[[figure]]``, series that vary the same keys share charts."""
     if plan.figures:
         return figures.charts(plan, store)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for series, kind in kinds.items():
-        names = frames.varying(rows.filter(pl.col("series") == series))
-        alike.setdefault((kind, *sorted(names)), []).append(series)
+    groups = [
+        (kind, together)
+        for kind in dict.fromkeys(kinds.values())
+        for together in outcomes.alike(rows, [name for name, of in kinds.items() if of == kind])
+    ]
     drawn: list[Figure] = []
-    for (kind, *_), together in alike.items():
+    for kind, together in groups:
         here = rows.filter(pl.col("series").is_in(together))
-        title = ", ".join(together) if len(together) <= MOST_NAMED else f"{together[0]} and {len(together) - 1} more"
+        title = outcomes.named(together)
         if len(together) > 1:
             # The name of the series is one more parameter, and stands for all that it decides.
             names = outcomes.distinguishing(here)

@@ -34,6 +34,9 @@ BARE = (ON, "series", "pattern", "job")
 
 LATENCY = "latency_mean"
 
+MOST_NAMED = 4
+"""Series that a title names."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -62,6 +65,8 @@ class Curve:
     axis: str
     """The parameter of the axis; empty if the curve has one place."""
     places: list[Place] = field(default_factory=list)
+    group: str = ""
+    """The series of its kind that it is compared with; empty for all of them."""
 
     @property
     def best(self) -> Place:
@@ -89,17 +94,32 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
     found: list[Curve] = []
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
-        here = rows.filter(pl.col("series").is_in(series))
-        if not here.is_empty():
-            found += _of_kind(here, kind)
+        groups = [series] if kind == JOBS else alike(rows, series)
+        for group in groups:
+            here = rows.filter(pl.col("series").is_in(group))
+            found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")
     return found
+
+
+def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
+    """The series that vary the same keys, together: barriers and broadcasts of an experiment are not compared."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name in series:
+        keys = varying(rows.filter(pl.col("series") == name))
+        found.setdefault(tuple(sorted(keys)), []).append(name)
+    return list(found.values())
+
+
+def named(series: Sequence[str]) -> str:
+    """The names of some series, the first one if there are many."""
+    return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
 
 
 def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
     """One sentence per finding; ``units`` are those of the metrics."""
     said: list[str] = []
-    for kind in dict.fromkeys(curve.kind for curve in found):
-        here = [curve for curve in found if curve.kind == kind]
+    for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
+        here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         said += _of_loads(here, units) if kind == JOBS else _of_metrics(here, kind, units)
     return said
 
@@ -107,8 +127,8 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
 def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
     """Every curve in a row: for jobs the highest accepted load and the knee, else the range of each metric."""
     made = []
-    for kind in dict.fromkeys(curve.kind for curve in found):
-        here = [curve for curve in found if curve.kind == kind]
+    for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
+        here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         if kind == JOBS:
             made.append(_throughput(here, units))
         elif len(here) > 1:
@@ -138,7 +158,7 @@ def distinguishing(rows: pl.DataFrame) -> list[str]:
     return [name for name in names if name == "series" or decided[name].max() != 1]
 
 
-def _of_kind(rows: pl.DataFrame, kind: str) -> Iterator[Curve]:
+def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
     over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
     names = distinguishing(rows)
     means: dict[str, dict[str, float]] = {}
@@ -151,7 +171,7 @@ def _of_kind(rows: pl.DataFrame, kind: str) -> Iterator[Curve]:
                 axis = ""
             label = label_of(row, [name for name in names if name != axis])
             means[key] = {}
-            curve = found.setdefault((axis, label), Curve(kind, label, axis))
+            curve = found.setdefault((axis, label), Curve(kind, label, axis, group=group))
             curve.places.append(Place(_numeric(row, axis), plain(row[axis]) if axis else "", means[key]))
         means[key][row["metric"]] = row["mean"]
     for curve in found.values():
@@ -246,7 +266,7 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
             continue
-        name = metric.replace("_", " ").capitalize()
+        name = metric.replace("_", " ").capitalize() + (f" of {here[0].group}" if here[0].group else "")
         if metric in YES_OR_NO:
             places = [place for curve in here for place in curve.places if metric in place.means]
             count = sum(place.means[metric] > 0 for place in places)
@@ -273,7 +293,7 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         low = min(pairs, key=lambda pair: pair[1].means[metric])
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
-        where = f" at {axis.replace('_', ' ')} {pairs[0][1].at}" if common and axis else ""
+        where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
         if low[1].means[metric] == high[1].means[metric]:
             if low[1].means[metric]:
                 yield f"{name}{where}: {_mean(low[1], metric, units)} in all configurations."
@@ -336,7 +356,7 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Tabl
                 cells.append("" if value is None else number(_scaled(value, units.get(metric, ""))))
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
-    return Table(columns, rows, f"Every configuration of {kind}", right=columns[1:], note=note)
+    return Table(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)
 
 
 def _spans(found: Sequence[Curve]) -> str:
