@@ -71,6 +71,9 @@ REMOVED = (
 KEPT = ("PYTHONPATH", "ELANITE_FUZZ_*", "ELANITE_WHEEL", "XDG_RUNTIME_DIR")
 """What of these is for the tests themselves."""
 
+CONTINUOUS = bool(os.environ.get("CI"))
+"""Whether continuous integration runs the tests, where no tool may be absent."""
+
 CHOSEN = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 LONGEST = 40

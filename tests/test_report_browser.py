@@ -6,7 +6,6 @@ and one with a figure of every kind from a store that has all of them.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ import altair as alt
 import polars as pl
 import pytest
 
+import surroundings
 from conftest import SMALL
 from elanite import campaign, cover, frames, report, sources, vega
 from elanite.claims import claims, verdict
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
-if not CHROMIUM and os.environ.get("CI"):
+if not CHROMIUM and surroundings.CONTINUOUS:
     pytest.fail("continuous integration tests the report in a browser: apt-get install chromium", pytrace=False)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
 
