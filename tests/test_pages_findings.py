@@ -217,6 +217,10 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 40 MB/s, saturated from 80 MB/s"
         " (y); 1 of 3 configurations are steady at all loads.",
     ]
+    twin = replace(never, label="t")
+    assert outcomes.sentences([never, twin], UNITS)[0] == (
+        "Highest accepted load: 20 MB/s per node at 20 MB/s (all 2 configurations)."
+    )
     assert outcomes.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
     assert outcomes.sentences([replace(early, label="")], UNITS) == [
         "Highest accepted load: 25 MB/s per node at 30 MB/s.",

@@ -200,8 +200,10 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str]
     first = max(found, key=lambda curve: curve.best.means["accepted"])
     last = min(found, key=lambda curve: curve.best.means["accepted"])
     top, low = first.best, last.best
-    said = f"Highest accepted load: {number(top.means['accepted'])} {unit}{_by(top.at)}{_named(first.label)}"
-    if last is not first:
+    equal = len(found) > 1 and top.means["accepted"] == low.means["accepted"]
+    label = f"all {len(found)} configurations" if equal else first.label
+    said = f"Highest accepted load: {number(top.means['accepted'])} {unit}{_by(top.at)}{_named(label)}"
+    if last is not first and not equal:
         said += (
             f"; the lowest of the {len(found)} maxima is {number(low.means['accepted'])} {unit}{_by(low.at)}"
             f"{_named(last.label)}"
