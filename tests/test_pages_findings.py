@@ -234,10 +234,10 @@ def test_equal_configurations_are_told_as_equal() -> None:
         places = [outcomes.Place(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
         return outcomes.Curve("ping", label, "message", places)
 
-    found = outcomes.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 3.0)], {"latency": "us", "bandwidth": "MB/s"})
+    found = outcomes.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 2.00001)], {"latency": "us", "bandwidth": "MB/s"})
     assert found == [
         "Latency at message 0 B: 1 µs in all configurations.",
-        "Latency at message 64 B: lowest 2 µs (a); highest 3 µs (b).",
+        "Latency at message 64 B: lowest 2 µs (a); highest 2.00001 µs (b).",
         "Bandwidth at message 64 B: 64 MB/s in all configurations.",
     ]
 

@@ -21,7 +21,7 @@ from elanite import _core
 from elanite.frames import SUFFIX, summarise, varying
 from elanite.pages.frame import Table
 from elanite.plan import ON
-from elanite.text import YES_OR_NO, heading, number, plain, quantity
+from elanite.text import SCALE, YES_OR_NO, distinct, heading, number, plain, quantity, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +33,9 @@ BARE = (ON, "series", "pattern", "job")
 """Columns whose values name a configuration without the name of the column."""
 
 LATENCY = "latency_mean"
+
+TIGHT = ("fraction", "ratio")
+"""Units whose symbols follow the figure without a space."""
 
 MOST_NAMED = 4
 """Series that a title names."""
@@ -300,9 +303,13 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
             if low[1].means[metric]:
                 yield f"{name}{where}: {_mean(low[1], metric, units)} in all configurations."
             continue
+        unit = units.get(metric, "")
+        figures = distinct(*(_scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            f"{_mean(place, metric, units)}{'' if common else _at(curve, place)}{_named(curve.label)}"
-            for curve, place in (low, high)
+            f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
+            + ("" if common else _at(curve, place))
+            + _named(curve.label)
+            for figure, (curve, place) in zip(figures, (low, high), strict=True)
         )
         yield f"{name}{where}: lowest {least}; highest {most}."
 
@@ -366,6 +373,4 @@ def _spans(found: Sequence[Curve]) -> str:
 
 
 def _scaled(value: float, unit: str) -> float:
-    from elanite.text import SCALE
-
     return value * SCALE.get(unit, 1.0)
