@@ -291,7 +291,10 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
     group = -(-len(switches) // MOST_BLOCKS)
     blocks = -(-len(switches) // group)
     links = "link" in row.columns
-    inside = len(row) // len(switches) * group if links else group
+    # The switches of a graph may have different numbers of links, and numbers with gaps.
+    order = {switch: place for place, switch in enumerate(switches["switch"].sort().to_list())}
+    block = pl.col("switch").replace_strict(order, return_dtype=pl.Int64) // group
+    inside = max(row.select(block)["switch"].value_counts()["count"].to_list()) if links else group
     squares = min(inside, MOST_SQUARES // blocks) if links else 1
     share = -(-inside // squares)
     pitch = (WIDTH - LEFT) / blocks
@@ -304,7 +307,7 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
             "us",
             kind=pl.lit("link" if links else "switch"),
             id=pl.col("link" if links else "switch"),
-            block=(pl.col("switch") - switches["switch"].min()) // group,
+            block=block,
         )
         .with_columns(
             x=LEFT + pl.col("block") * pitch + pl.int_range(pl.len()).over("block") // share * width,
@@ -316,7 +319,8 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
 def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]]:
     """The nodes below each block of the first level, as labels, if there is room for them."""
     node = pl.col("name").str.split("node ").list.last()
-    spans = placed.group_by("block", maintain_order=True).agg(
+    at_nodes = placed.filter(pl.col("name").str.contains("node "))
+    spans = at_nodes.group_by("block", maintain_order=True).agg(
         pl.col("x").min(), pl.col("x2").max(), first=node.first(), last=node.last()
     )
     found = [
