@@ -102,6 +102,9 @@ def serve(channel: socket.socket) -> None:
     """Fork for each request; returns in the forks, which are to run the command."""
     for name in MODULES:
         __import__(name)
+    # The commit and the fingerprints of the sources are the same for all commands.
+    sys.modules["elanite.build"].here()
+    sys.modules["elanite.build"].stale()
     gc.collect()
     gc.freeze()
     others = {

@@ -330,6 +330,10 @@ def test_results_of_a_library_name_their_builds(campaign: Path, tmp_path: Path) 
     ]
 
 
+CONSTANT = ("crates/fabric/src/control/circuit.rs", "link(channel).hop.delay()", "link(channel).hop.delay() + 1")
+"""A file of the fabric, a text in it and the text that replaces it: one cycle more for an acknowledgement and link."""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cargo"), reason="compiles a simulator")
 def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp_path: Path) -> None:
@@ -340,10 +344,10 @@ def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / name).exists():
             shutil.copy(ROOT / name, tree / name, follow_symlinks=False)
-    path = tree / "crates/fabric/src/fabric.rs"
+    path = tree / CONSTANT[0]
     text = path.read_text()
-    assert CONSTANT[0] in text
-    path.write_text(text.replace(*CONSTANT, 1))
+    assert text.count(CONSTANT[1]) == 1
+    path.write_text(text.replace(CONSTANT[1], CONSTANT[2]))
     words = ["cargo", "rustc", "--release", "--locked", "--quiet", "--manifest-path", "crates/py/Cargo.toml", "--lib"]
     subprocess.run(words, cwd=tree, env=os.environ | {"CARGO_TARGET_DIR": str(tmp_path / "target")}, check=True)
     shutil.copy(tmp_path / "target/release/lib_core.so", tree / "python/elanite/_core.abi3.so")
@@ -357,9 +361,6 @@ def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp
     assert {point["digest"] for point in json.loads(ended.out)}.isdisjoint(
         manifest["digest"] for point in small().points if (manifest := Store(campaign / "store").get(point.id))
     )
-
-
-CONSTANT = ("", "")
 
 
 def test_other_plans_are_not_touched(campaign: Path, tmp_path: Path) -> None:

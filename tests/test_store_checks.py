@@ -107,7 +107,8 @@ def test_changed_results_are_found(campaign: Path, tmp_path: Path, change: Chang
     rewritten(store, a_load(), change)
     assert wrong(store) == [(a_load(), "its tables are not those that its digest was computed from")]
     # Also if the bond was made anew, where digests are computed.
-    rewritten(store, a_load(), lambda tables, data: bound(lambda *_: None)(tables, data))
+    store = copied(campaign, tmp_path / "bound") / "store"
+    rewritten(store, a_load(), bound(change))
     assert wrong(store) == []
     deep = upkeep.verify(Store(store), digests=True)
     assert [identity for identity, _ in deep.wrong] == [a_load()]

@@ -145,7 +145,7 @@ def keep(replay: Replay, out: Path) -> Path:
     }
     text = json.dumps([asked, replay.cluster.parameters, _core.MODEL_REVISION], sort_keys=True)
     identity = hashlib.sha256(text.encode()).hexdigest()[:20]
-    if not (folder / identity).exists():
+    if not store.ours(folder, identity):
         data = {
             "layout": _LAYOUT,
             "id": identity,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table, warn
+from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table, warn, warn_if_stale
 from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.plan import FIRST_SEED
 
@@ -219,6 +219,7 @@ def mpirun(
     if record is not None:
         prepared(record.parent)
     prepared(out)
+    warn_if_stale()
     started = datetime.now(UTC)
     source = sources.read("machine", machine)
     changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]

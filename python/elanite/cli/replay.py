@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say, warn
+from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say, warn, warn_if_stale
 from elanite.cli.launch import Launch, RunPage, page_of
 from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
 from elanite.plan import FIRST_SEED
@@ -116,6 +116,7 @@ def replay(
     command = ["elanite", "replay", str(trace), *launch.words(), *(["--operations"] if operations else [])]
     command += ["--html", str(page)] if page else []
     command += ["--out", str(out)] if out != OUT else []
+    warn_if_stale()
     try:
         found = run(
             trace,

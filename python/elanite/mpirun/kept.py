@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import UsageError
-from elanite.store import Store, empty, keep, read, versions
+from elanite.store import Store, empty, keep, ours, read, versions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +61,7 @@ def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
         "point": json.loads(run.cluster.point),
         "times": {**times, "host_seconds": round(run.host_seconds, 6)},
     }
-    if not (folder / identity).exists():
+    if not ours(folder, identity):
         keep(folder, identity, {name: run.tables[name] for name in TABLES}, data)
     return folder / identity
 

@@ -4,22 +4,26 @@
 in which the point has rows. A folder is written aside, forced to the disk and renamed, so that it exists as a whole or
 not at all. A run that is killed at any moment loses no finished point and leaves nothing that looks finished.
 
-Everything that may differ between two runs of the same point is under ``times`` in the manifest; all other bytes are
-equal. A folder of which any bit has changed is not taken: its point is simulated again.
+Everything that may differ between two runs of the same point by one build is under ``times`` in the manifest; all other
+bytes are equal. A point of another build (``elanite.build``) is read, but a campaign simulates it again. A folder of
+which any bit has changed is not taken: its point is simulated again.
 
 Several processes, on one host or on many, may use one store at the same time. Two may simulate the same point: the
 first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. What is unfinished names the
 process that writes it, and is removed when that process is known to be dead, or after a day.
 
 - ``points``: the ``Store``.  ``manifest``: what a folder says of itself, and the checks.
+- ``checks``: whether a point is the result that it claims to be.
 - ``places``: folders that hosts share.  ``remote``: object stores.  ``claims``, ``owner``: who works on what.
 - ``upkeep``: list, verify, collect garbage, merge.  ``export``: all points as one Parquet file.
 """
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
+from elanite import _core
 from elanite.store import manifest
 from elanite.store.claims import Claim
 from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
@@ -46,6 +50,7 @@ __all__ = [
     "empty",
     "frame",
     "keep",
+    "ours",
     "read",
     "versions",
 ]
@@ -65,7 +70,19 @@ def read(folder: Path, layout: int, unsealed: int) -> dict[str, Any] | None:
 def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
     """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
-    An existing folder of the same identity stays: it has the same content. Raises ``StoreError`` if the folder cannot
-    be written; then nothing half-written is left where it can be removed.
+    An existing folder of the same identity stays if this build has written it: it has the same content. That of another
+    build is replaced. Raises ``StoreError`` if the folder cannot be written; then nothing half-written is left where it
+    can be removed.
     """
-    Folder(folder).keep(identity, manifest.seal(tables, data))
+    place, files = Folder(folder), manifest.seal(tables, data)
+    if not place.keep(identity, files) and not ours(folder, identity):
+        place.replace(identity, files)
+
+
+def ours(folder: Path, identity: str) -> bool:
+    """Whether there is a folder of an identity whose manifest names the sources of this build."""
+    try:
+        data = json.loads(Folder(folder).load(f"{identity}/{manifest.MANIFEST}"))
+        return bool(data["versions"]["sources"] == _core.SOURCES)
+    except (FileNotFoundError, ValueError, RecursionError, KeyError, TypeError):
+        return False
