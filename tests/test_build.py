@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,23 @@ def test_the_fingerprints_are_those_of_the_sources_wherever_they_lie(tree: Path)
     assert _core.fingerprints(tree) == _core.fingerprints(ROOT)
     with pytest.raises(OSError, match=r"Cargo\.toml"):
         _core.fingerprints(tree / "crates")
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists() or not shutil.which("git"), reason="no checkout")
+def test_a_source_distribution_has_the_fingerprints_and_names_the_commit(tmp_path: Path) -> None:
+    code = f"import backend; print(backend.build_sdist({str(tmp_path)!r}))"
+    environ = os.environ | {"PYTHONPATH": "packaging", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    ended = execute([sys.executable, "-c", code], env=environ, cwd=ROOT)
+    assert ended.code == 0, ended
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    assert _core.fingerprints(folder) == _core.fingerprints(ROOT)
+    said = json.loads((folder / "python/elanite/data/build.json").read_text())
+    found = checkout.state(ROOT)
+    assert found is not None
+    assert (said["commit"], said["dirty"]) == found
 
 
 FABRIC = "crates/fabric/src/control/queue.rs"
@@ -256,9 +274,8 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     build.here.cache_clear()
     build.stale.cache_clear()
     monkeypatch.setattr(build, "_ROOT", tmp_path)
-    dry = elanite("report", SMALL)
-    assert f"warning: all points are of another build: {many} of {before}" in dry.err
-    assert f"{many} of {before}" in (out / "report" / "small.html").read_text().replace("&#39;", "'")
+    listed = elanite("store", "list")
+    assert f"all points are of another build: {many} of {before}" in listed.err
     ended = elanite("run", SMALL, "--format", "csv")
     assert ended.code == 0, ended
     assert f"simulating {many} points of another build again: {before}" in ended.err
@@ -294,8 +311,9 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
     assert ended.code == 0, ended
     many = len(small().points)
     assert f"warning: points of 2 builds: {many - 3} of this build, {build.here()}; 3 of elanite" in ended.err
-    for words in (["report", SMALL], ["congestion", SMALL], ["store", "export", "all.parquet"]):
-        assert "points of 2 builds: " in elanite(*words).err
+    read = elanite("congestion", SMALL, "--point", small().points[0].id, "--format", "csv")
+    assert "all points are of another build: 1 of elanite" in read.err
+    assert "points of 2 builds: " in elanite("store", "export", "all.parquet").err
     assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted([OTHER, _core.ENGINE])
     assert "points of 2 builds: " in elanite("store", "list").err
     # What is missing cannot be simulated there.

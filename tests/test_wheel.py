@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Ended, execute
+from elanite import _core
 
 ROOT = Path(__file__).parents[1]
 OTHER = "nobody"
@@ -107,6 +108,18 @@ def test_the_wheel_has_all_that_there_is(wheel: Path) -> None:
     own = subprocess.run(["git", "ls-files", "."], cwd=package, capture_output=True, text=True, check=True).stdout
     files = {name for name in own.splitlines() if name not in ("data/experiments", "data/machines")}
     assert {f"elanite/{name}" for name in files} <= names
+
+
+def test_the_wheel_names_the_build_of_its_sources(elsewhere: Path, tmp_path: Path) -> None:
+    """Engine and commit are those of the clone, although the wheel knows neither git nor the sources."""
+    ended = as_other(elsewhere, "elanite --version")
+    assert (ended.code, ended.err) == (0, "")
+    if "ELANITE_WHEEL" in os.environ:
+        pytest.skip("the wheel may be of another commit")
+    subprocess.run(f"git archive HEAD | tar x -C {tmp_path}", shell=True, cwd=ROOT, check=True)  # noqa: S602
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    engine, _ = _core.fingerprints(tmp_path)
+    assert f"engine {engine[:12]}, commit {commit[:12]})" in ended.out
 
 
 def test_another_user_runs_an_experiment(elsewhere: Path) -> None:
