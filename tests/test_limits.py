@@ -235,7 +235,7 @@ def test_a_sweep_of_a_key_without_effect_is_told(elanite: Run, tmp_path: Path) -
 def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_path: Path) -> None:
     shipped = elanite("check", "qsnet/ping").err
     assert re.search(
-        r"es40-qsnet: \d+ of \d+ parameters: assumed; a small step of 1?\d of them move claims", shipped
+        r"es40-qsnet: assumed parameters = \d+ of \d+: small steps of 1?\d of these move claims", shipped
     ), shipped
     for key, claim in re.findall(r"([a-z]+\.\w+) \(([\w.-]+) by", shipped):
         effects = limits.studied.shipped()["es40-qsnet"].of(key)
@@ -245,7 +245,7 @@ def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_pa
         PING.format(more="", message='"64 B"').replace("es40-qsnet", "infiniband-ndr"), encoding="utf-8"
     )
     own = elanite("check", "ping.toml").err
-    assert re.search(r"infiniband-ndr: \d+ of \d+ parameters: assumed; no study has computed", own), own
+    assert re.search(r"infiniband-ndr: assumed parameters = \d+ of \d+: no study has computed", own), own
     inherited = [each for each in el.Machine.load("rail-optimised").parameters if limits.is_assumed(each)]
     assert "link.channels" in {each.key for each in inherited}
     assert "link.rate" not in {each.key for each in inherited}

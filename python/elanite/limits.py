@@ -202,8 +202,8 @@ def assumed(plan: Plan) -> list[Limit]:
         machine = Machine.of(base, [*base.overrides, *changes])
         keys = [each.key for each in machine.parameters if is_assumed(each)]
         if keys and (effects := _effects(plan, machine, keys)):
-            total = f"{len(keys)} of {len(machine.parameters)} parameters"
-            found.append(Limit("assumed", base.name, total, "", f"assumed; {effects}"))
+            total = f"{len(keys)} of {len(machine.parameters)}"
+            found.append(Limit("assumed", base.name, "assumed parameters", total, effects))
     return found
 
 
@@ -224,8 +224,8 @@ def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
     if not named:
         return ""
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    verb = "moves" if len(named) == 1 else "move"
-    return f"a small step of {len(named)} of them {verb} claims: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
+    moved = f"small steps of {len(named)} of these move claims"
+    return f"{moved}: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
 
 
 def _is_shipped(source: Source) -> bool:
