@@ -124,7 +124,7 @@ def loads(
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
     form = f".{digits}f"
-    points = base.mark_point(size=55, strokeWidth=1.5).encode(
+    points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y=y,
         opacity=opacity(data),
         fill=alt.condition("datum.state == 'steady'", colour(curve, order, legend), alt.value("transparent")),
@@ -191,7 +191,7 @@ def curves(
         scale=axes.scale(reach, log=log),
         axis=axes.decades(reach) if log else alt.Undefined,
     )
-    points = base.mark_point(filled=True, size=55).encode(
+    points = base.mark_point(filled=True, size=55, opacity=1).encode(
         y=up,
         opacity=opacity(data),
         shape=shape(curve, order, legend),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
+    from altair.utils.schemapi import UndefinedType
 
     from elanite.figures.table import Grid
 
@@ -105,10 +106,10 @@ def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
     )
 
 
-def opacity(data: pl.DataFrame) -> alt.Opacity | alt.OpacityValue:
+def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
     """The opacity of marks: those of shipped reference results are pale, and no line joins them to others."""
     if SHIPPED not in data.columns:
-        return alt.OpacityValue(1)
+        return alt.Undefined
     pale = alt.Scale(domain=[False, True], range=[1, PALE])
     return alt.Opacity(f"{SHIPPED}:N", scale=pale, legend=None)
 
