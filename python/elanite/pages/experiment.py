@@ -40,12 +40,14 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     curves = outcomes.curves(rows, kinds)
     found = outcomes.sentences(curves, units)
     loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
-    links = hottest.hottest(_loaded(points), store, outcomes.distinguishing(loaded))
+    of_jobs = [point for point in points if point.kind == outcomes.JOBS]
+    columns = outcomes.distinguishing(loaded)
+    links = hottest.hottest(_loaded(points), store, columns)
     best = hottest.first(links)
     results = [Section("Results", figures=_figures(plan, store, rows, kinds), tables=outcomes.tables(curves, units))]
     if best is not None:
         known = hottest.shares(best.point, store)
-        found += [hottest.sentence(best, known), *hottest.slowest(best, store)]
+        found += [hottest.sentence(best, known), *hottest.slowest(of_jobs, store, columns)]
         results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
     results += _congestion(links, store)
     return Page(

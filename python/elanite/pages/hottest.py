@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -27,7 +27,7 @@ from elanite.store import frame
 from elanite.text import number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from elanite.plan import Point
     from elanite.store import Store
@@ -46,7 +46,10 @@ MOST_PACKETS = 100_000
 
 
 BEHIND = 0.9
-"""A node is behind its job if less than this fraction of the mean of its job is accepted."""
+"""A node is behind its offer if less than this fraction of its offered load is accepted."""
+
+DEVIATIONS = 2.0
+"""Standard deviations of the offered bytes, above which lacking bytes are no noise."""
 
 
 @dataclass(frozen=True)
@@ -181,17 +184,42 @@ def _cells(link: dict[str, object]) -> tuple[str, ...]:
     return f"{link['from']} → {link['to']}", f"{busy:.1%}", f"{packets:,}", number(waits)
 
 
-def slowest(one: Hottest, store: Store) -> list[str]:
-    """The node that had the least of its offered load accepted, if it is far behind its job."""
-    nodes = store.table(one.point.id, "nodes").filter(pl.col("offered") > 0)
-    if nodes.is_empty():
+def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
+    """The node with the least accepted of its offered load, of all points; empty if no node is behind its offer.
+
+    A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of the offer of
+    independent messages: near the end of a short window, a few messages are on their way in any network.
+    """
+    behind = [row for point in points for row in _behind(point, store)]
+    if not behind:
         return []
-    least = nodes.with_columns(mean=pl.col("accepted").mean().over("job")).sort("accepted", "node").row(0, named=True)
-    if least["accepted"] >= BEHIND * least["mean"]:
-        return []
-    job = f" of job {least['job']}" if nodes["job"].n_unique() > 1 else ""
-    where = f" ({one.label})" if one.label else ""
+    part, node, point = min(behind, key=lambda each: (each[0], each[1]["node"]))
+    jobs = store.table(point.id, "nodes")["job"].n_unique()
+    job = f" of job {node['job']}" if jobs > 1 else ""
+    label = label_of({"series": point.series} | point.parameters, columns)
     return [
-        f"Slowest node: node {least['node']}{job}{where}, with {number(least['accepted'])} MB/s accepted;"
-        f" the mean of its job is {number(least['mean'])} MB/s."
+        f"Slowest node: node {node['node']}{job}{f' ({label})' if label else ''}, with {number(node['accepted'])} MB/s"
+        f" accepted of {number(node['offered'])} MB/s offered ({part:.0%})."
     ]
+
+
+def _behind(point: Point, store: Store) -> Iterator[tuple[float, dict[str, Any], Point]]:
+    """The nodes of a point that are behind their offer: the accepted part of it, the row of the table, the point."""
+    nodes = store.table(point.id, "nodes")
+    manifest = store.get(point.id)
+    if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
+        return
+    content = json.loads(point.json)
+    begin = _core.quantity(content["run"]["warm_up"])
+    window_us = manifest["simulated_ps"] / 1e6 - (begin[0] if begin else 0.0)
+    jobs = content["workload"].get("jobs", {}).get("jobs", {})
+    for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
+        offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us
+        job = jobs.get(node["job"], {})
+        size = _core.quantity(str(job.get("message", "")))
+        if size is None:
+            continue
+        # The variance of a sum of independent messages of exponential sizes is twice that of fixed sizes.
+        variance = offered * size[0] * (1.0 if job.get("sizes") == "fixed" else 2.0)
+        if lacking > (1 - BEHIND) * offered and lacking > DEVIATIONS * variance**0.5:
+            yield node["accepted"] / node["offered"], node, point
