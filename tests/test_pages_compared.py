@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pytest
 
 from conftest import Ended, data
 from elanite.calibration import Place
-from elanite.differences import Line
+from elanite.differences import Comparison, Line, compare_stores
 from elanite.figures import Figure, calibrated, compared
-from elanite.pages import comparison
+from elanite.pages import Inputs, comparison, frame
 from elanite.samples import Pair, Sample, State
+from elanite.store import Store
 from test_calibrate import SHORT, pings
 from test_compare import faster
 from test_pages import FOREIGN, Parts, tables_of, text_of
@@ -122,7 +124,7 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
     assert (
         "{} figures of other points: {} differ, {} equal, {} undecided.".format(len(found), *counts) in parts.findings
     )
-    assert parts.findings[0].startswith("Largest change: ")
+    assert parts.findings[0].startswith(f"Largest change of the {counts[0]} figures that differ: ")
     rows = [row for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL) for row in states(table)]
     assert sorted(rows) == sorted(each["state"] for each in found)
     # The results are inside: the comparison is the same without the folders.
@@ -136,14 +138,52 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
 def test_large_results_stay_outside_of_a_page(
     campaign: Path, faster: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    found = compare_stores(Store(campaign / "store"), Store(faster / "store"))
     for name, value in (("MOST_BYTES", 1000), ("MOST_FILES", 3)):
         with monkeypatch.context() as changed:
             changed.setattr(comparison, name, value)
-            inside = comparison.inputs(campaign, faster, [])
+            inside = comparison.inputs(found, campaign, faster, [])
+            page = comparison.page(found, ("a", "b"), ["elanite"], inside)
         assert inside.files == {}
         assert list(inside.absent) == [f"{campaign.name}/store", f"{faster.name}/store"]
+        assert "the page does not hold them" in page.notes[-1]
     same = [tmp_path / folder / "out" for folder in "xy"]
-    assert list(comparison.inputs(*same, ["--all"]).words) == ["elanite", "compare", "out-a", "out-b", "--all"]
+    empty = Comparison((), 0, 0, 0, 0)
+    assert list(comparison.inputs(empty, *same, ["--all"]).words) == ["elanite", "compare", "out-a", "out-b", "--all"]
+
+
+def test_a_page_holds_the_compared_points_only(campaign: Path, faster: Path, tmp_path: Path) -> None:
+    b = tmp_path / "some"
+    kept = sorted(Store(faster / "store").identities())[:4]
+    for point in kept:
+        shutil.copytree(faster / "store" / point, b / "store" / point)
+    found = compare_stores(Store(campaign / "store"), Store(b / "store"))
+    inside = comparison.inputs(found, campaign, b, [])
+    points = [name.split("/") for name in dict.fromkeys(name.rpartition("/")[0] for name in inside.files)]
+    assert sorted(point for folder, _, point in points if folder == "some") == kept
+    theirs = {point for folder, _, point in points if folder == campaign.name}
+    assert found.only_a > 0
+    assert len(kept) <= len(theirs) < len(set(Store(campaign / "store").identities()))
+
+
+def test_many_names_of_inputs_are_folded() -> None:
+    for count, folded in ((3, False), (40, True)):
+        inputs = Inputs(["elanite", "compare"], {f"a/store/{n}/rows.parquet": b"\0" * 2**18 for n in range(count)})
+        text = frame.render(frame.Page("Title", ["elanite"], inputs))
+        outside = re.sub(r"<details class=.listed.>.*?</details>|<script.*?</script>", "", text, flags=re.DOTALL)
+        assert ("a/store/2/rows.parquet" in outside) is not folded
+        assert ("40 files, 10.0 MB." in outside) is folded
+
+
+@pytest.mark.parametrize(("drew", "words"), [(True, "1.05 ± 0.014"), (False, "1.05")])
+def test_the_largest_change_is_that_of_pairs(drew: bool, words: str) -> None:
+    """Means with wide intervals differ where their pairs do; the sentence has the interval that decides."""
+    a = [200.0, 225.0, 250.0]
+    lines = [line("1 KB", "latency", a, [1.05 * each for each in a], drew), line("4 KB", "latency", a, a, drew)]
+    inputs = Inputs(["elanite"])
+    (first, *_) = comparison.page(Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], inputs).findings
+    assert first.startswith(f"Largest change of the figure that differs: latency, µs, B / A {words}")
+    assert (", pair by pair;" in first) is drew
 
 
 def states(table: str) -> list[str]:

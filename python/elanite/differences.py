@@ -153,6 +153,8 @@ class Comparison:
     """Points that a store holds more than once with the same seed."""
     unrecorded: int = 0
     """Points of the lines, in both stores, that do not record whether random numbers were drawn."""
+    compared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """The identities of the points of A and of B with a counterpart, those with the same records included."""
 
     @cached_property
     def _by_state(self) -> dict[State, list[Line]]:
@@ -226,10 +228,13 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
     lines: list[Line] = []
     same = unrecorded = 0
+    compared: tuple[list[str], list[str]] = ([], [])
     for key, points in sorted(here.items(), key=lambda item: _place(item[0])):
         others = there.get(key)
         if others is None or key in twice:
             continue
+        for side, ids in zip(compared, (points, others), strict=True):
+            side += ids
         if _digests(a, points) == _digests(b, others):
             same += 1
             continue
@@ -237,7 +242,8 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
         lines += _lines(key, *sides)
         unrecorded += sum(drew is None for _, random in sides for drew in random)
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
-    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded)
+    found = tuple(compared[0]), tuple(compared[1])
+    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded, found)
 
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:

@@ -89,7 +89,7 @@ def _paged(found: Comparison, a: Path, b: Path, options: list[str], page: Path) 
     from elanite.pages import comparison
 
     ran = ["elanite", "compare", str(a), str(b), *options, "--html", str(page)]
-    inputs = comparison.inputs(a, b, [*options, "--html", page.name])
+    inputs = comparison.inputs(found, a, b, [*options, "--html", page.name])
     pages.write(page, comparison.page(found, (str(a), str(b)), ran, inputs))
     say(f"page: {page}")
 

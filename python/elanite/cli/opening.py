@@ -9,6 +9,9 @@ import typer
 
 from elanite.cli.common import data, say
 
+MOST_NAMES = 12
+"""Files that are named on the terminal; of more, the command prints their number."""
+
 
 def open_(
     page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")],
@@ -36,7 +39,9 @@ def open_(
     found = opening.read(page)
     folder = into if into is not None else Path(page.stem)
     written = opening.unpack(found, folder)
-    say(f"{counted(len(written), 'file')} in {folder}: {', '.join(str(one.relative_to(folder)) for one in written)}")
+    names = [str(one.relative_to(folder)) for one in written]
+    shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""
+    say(f"{counted(len(names), 'file')} in {folder}{shown}")
     for name, digest in found.absent.items():
         say(f"not in the page: {name}{f', SHA-256 {digest}' if digest else ''}; put it into {folder} before you rerun")
     if not found.same_model:

@@ -9,7 +9,7 @@ from elanite.differences import varying_parameters
 from elanite.figures import compared
 from elanite.pages.files import tame
 from elanite.pages.frame import Page, Section, Table
-from elanite.pages.inputs import MOST_BYTES, Inputs
+from elanite.pages.inputs import Inputs
 from elanite.samples import State
 from elanite.text import heading, plain
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from elanite.differences import Comparison, Line
 
-MOST_FILES = 4000
-"""Files of results that a page holds."""
+MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
+"""The size and the number of the files of results that a page holds; with more, it holds none."""
 
 
 def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inputs: Inputs) -> Page:
@@ -32,49 +32,74 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
         inputs=inputs,
         about=f"A is {a}, B is {b} · {found.counts[0]}",
         findings=[*_largest(found), *(f"{text}." for text in found.counts[1:])],
-        notes=[f"{note[:1].upper()}{note[1:]}." for note in found.notes],
+        notes=[f"{note[:1].upper()}{note[1:]}." for note in [*found.notes, *_outside(inputs)]],
         sections=[
-            Section(f"{experiment} {series}", figures=list(compared.draw(lines)), tables=[_table(lines)])
+            Section(f"{experiment} {series}", figures=list(compared.draw(lines)), tables=_tables(lines))
             for (experiment, series), lines in found.series.items()
         ],
     )
 
 
-def inputs(a: Path, b: Path, options: Sequence[str]) -> Inputs:
-    """The results that the comparison read, under names of their own; absent if they are too large for a page."""
+def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Inputs:
+    """The compared points under names of their own; absent if they are too large for a page.
+
+    Points of one folder only stay outside.
+    """
     names = [tame(folder.resolve().name) or "results" for folder in (a, b)]
     if names[0] == names[1]:
         names = [f"{name}-{sign}" for name, sign in zip(names, "ab", strict=True)]
     words = ("elanite", "compare", *names, *options)
     contents: dict[str, bytes] = {}
     room = MOST_BYTES
-    for name, folder in zip(names, (a, b), strict=True):
-        for path in sorted((folder / "store").glob("[!.]*/*")):
-            if path.suffix not in (".json", ".parquet"):
-                continue
-            room -= path.stat().st_size
-            if room < 0 or len(contents) >= MOST_FILES:
-                return Inputs(words, {}, {f"{each}/store": "" for each in names})
-            contents[f"{name}/store/{path.parent.name}/{path.name}"] = path.read_bytes()
+    for name, folder, points in zip(names, (a, b), found.compared, strict=True):
+        for point in points:
+            for path in sorted((folder / "store" / point).glob("*")):
+                if path.suffix not in (".json", ".parquet"):
+                    continue
+                room -= path.stat().st_size
+                if room < 0 or len(contents) >= MOST_FILES:
+                    return Inputs(words, {}, {f"{each}/store": "" for each in names})
+                contents[f"{name}/store/{point}/{path.name}"] = path.read_bytes()
     return Inputs(words, contents)
 
 
 def _largest(found: Comparison) -> list[str]:
-    """The largest change of a figure that is not zero on either side."""
-    line = next((line for line in found.of(State.DIFFERS) if math.isfinite(line.change)), None)
+    """The largest change among the figures that differ, of those that are not zero on either side."""
+    differing = found.of(State.DIFFERS)
+    line = next((line for line in differing if math.isfinite(line.change)), None)
     if line is None:
         return []
     place = ", ".join(f"{name} {plain(value)}" for name, value in line.parameters.items() if _told(found, line, name))
-    a, b, _ = line.pair.texts(line.unit)
+    a, b, ratio = line.pair.texts(line.unit)
     where = ", ".join(filter(None, [f"{line.experiment} {line.series}", line.job, place]))
-    return [f"Largest change: {heading(line.metric, line.unit)} from {a} to {b} ({where})."]
+    among = f"the {len(differing)} figures that differ" if len(differing) > 1 else "the figure that differs"
+    paired = ", pair by pair" if line.pair.paired else ""
+    return [
+        f"Largest change of {among}: {heading(line.metric, line.unit)}, B / A {ratio}{paired};"
+        f" A has {a}, B has {b} ({where})."
+    ]
 
 
 def _told(found: Comparison, line: Line, name: str) -> bool:
     return name in varying_parameters(found.series[line.experiment, line.series])
 
 
-def _table(lines: Sequence[Line]) -> Table:
+def _outside(inputs: Inputs) -> list[str]:
+    """The remark that the page does not hold the results."""
+    if not inputs.absent:
+        return []
+    return [f"the compared points have more than {MOST_BYTES >> 20} MB: the page does not hold them"]
+
+
+def _tables(lines: Sequence[Line]) -> list[Table]:
+    """The figures that differ, and the others in a folded table."""
+    differing = [line for line in lines if line.state is State.DIFFERS]
+    others = [line for line in lines if line.state is not State.DIFFERS]
+    found = [_table(differing, "Figures that differ", folded=False)] if differing else []
+    return [*found, _table(others, "Figures that are equal or undecided", folded=True)] if others else found
+
+
+def _table(lines: Sequence[Line], caption: str, *, folded: bool) -> Table:
     varying = varying_parameters(lines)
     columns = (*varying, "figure", "A", "B", "B / A", "state")
     rows = [
@@ -86,4 +111,4 @@ def _table(lines: Sequence[Line]) -> Table:
         )
         for line in lines
     ]
-    return Table(columns, rows, "All figures", right=("A", "B", "B / A"))
+    return Table(columns, rows, caption, right=("A", "B", "B / A"), folded=folded)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, html
+from elanite.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +62,12 @@ class Inputs:
     def command(self) -> str:
         """The command as a line of a shell."""
         return shlex.join(self.words)
+
+    @property
+    def size(self) -> str:
+        """The number of the embedded files and their size in words: ``48 files, 0.2 MB``."""
+        megabytes = sum(map(len, self.files.values())) / 2**20
+        return f"{counted(len(self.files), 'file')}, {megabytes:.1f} MB"
 
     def block(self) -> str:
         """The JSON of the block, safe inside a script element."""
