@@ -27,6 +27,9 @@ MEASURED = ("metric", "unit", "batch", "value")
 SHIPPED = "shipped"
 """The column that marks rows of the shipped reference results (see ``reference``); other tables lack it."""
 
+FOREIGN = "foreign"
+"""The column that marks rows of machines that the experiment does not have (see ``figures.origin``)."""
+
 
 def finished(plan: Plan, store: Store) -> list[Point]:
     """The points of the plan that the store holds."""
@@ -55,7 +58,7 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
-    other = {*MEASURED, SHIPPED, "id", "seed", "mean", "low", "high", "n"}
+    other = {*MEASURED, SHIPPED, FOREIGN, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 

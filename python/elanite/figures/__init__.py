@@ -26,6 +26,7 @@ from elanite.figures import (
     multirail_beyond,
     multirail_static,
     noise,
+    origin,
 )
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
@@ -77,7 +78,10 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
     if wanted["draw"] in DRAWINGS:
         return list(DRAWINGS[wanted["draw"]](wanted, rows))
     _, kind = OWN[wanted["draw"]]
-    return [figure for texts, here in asked.panels(wanted, rows) for figure in _titled(texts, list(kind(here)))]
+    found = [
+        (here, figure) for texts, here in asked.panels(wanted, rows) for figure in _titled(texts, list(kind(here)))
+    ]
+    return [figure if origin.owned(here) else replace(figure, paper="") for here, figure in found]
 
 
 def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
@@ -86,7 +90,8 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
     ``beside`` are rows of the shipped reference results (see ``reference``), which figures draw pale.
     """
     found = charts(plan, store, beside)
-    return list(unique(found + matrices(frames.finished(plan, store), store, plan.figures)))
+    congested = matrices(frames.finished(plan, store), store, plan.figures, origin.foreign(plan))
+    return list(unique(found + congested))
 
 
 def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
@@ -97,6 +102,7 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
     rows = frames.tidy(points, store)
     if beside is not None:
         rows = reference.completed(rows, beside)
+    rows = origin.marked(rows, plan)
     tables: dict[Table, pl.DataFrame] = {"rows": rows}
     found: list[Figure] = []
     for wanted in plan.figures:
@@ -104,7 +110,7 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
             continue
         table = OWN[wanted["draw"]][0] if wanted["draw"] in OWN else "rows"
         if table not in tables:
-            tables[table] = frames.tidy(points, store, table)
+            tables[table] = origin.marked(frames.tidy(points, store, table), plan)
         try:
             found += draw(wanted, tables[table])
         except UsageError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite.errors import UsageError
-from elanite.figures import asked_layers, axes, published
+from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
@@ -69,6 +69,7 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
         words = [_said(asked, name, one) for one in values[:SHOWN]]
         return ", ".join([*words, "..."] if len(values) > SHOWN else words)
 
+    asked = origin.belonging(asked, rows)
     raw = {text: asked[text] for text in TEXTS}
     return asked | {text: _COLUMN.sub(value, asked[text]) for text in TEXTS} | {"raw": raw, "known": known}
 
@@ -100,7 +101,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             if one["draw"] == "bars":
                 yield figure(one, asked_layers.bars(one, data, every, reach), words)
                 continue
-            stated = published.of_figure(panel, part.rows, x)
+            stated = published.of_figure(one, part.rows, x)
             others = _selected(one, beside)
             dashed, more = asked_layers.beside(one, others, part.rows, grouping)
             joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))

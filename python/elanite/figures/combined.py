@@ -51,7 +51,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     if len(every):
         right, top = ends(of_loads(every, ["io.load_MBps", "io_nodes", "mapping", "compute.load_MBps"]))
         others = of_loads(alone, ["nodes", "load_MBps"])["mean"].to_list() if len(alone) else []
-        stated = published.drawn(published.of_claims("combined.alone"))
+        stated = published.drawn(published.of_claims(every, "combined.alone"))
         to = right, max([top, *others, *(axes.HEADROOM * value for value in stated)])
     for io_load in beside["io.load_MBps"].unique().sort().to_list():
         for io_nodes in IO_NODES:
@@ -89,7 +89,7 @@ def _load(
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
         layers.append(_alone(of_loads(same, ["mapping", "load"]), order))
-    layers += published.layers(published.of_claims("combined.alone"), axes.rounded((0.0, top[1])))
+    layers += published.layers(published.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1])))
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 
 

@@ -10,17 +10,20 @@ from elanite.figures import matrix
 from elanite.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from elanite.figures.style import Figure
     from elanite.plan import Point
     from elanite.store import Store
 
 
-def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, Any]] = ()) -> list[Figure]:
+def matrices(
+    points: Sequence[Point], store: Store, asked: Sequence[dict[str, Any]] = (), foreign: Collection[str] = ()
+) -> list[Figure]:
     """The congestion matrices of the points that have slices: two for each configuration, of its first seed.
 
-    A ping has no slices and no delays. Series that a figure asks for have the name and the number of this figure.
+    A ping has no slices and no delays. Series that a figure asks for have the name and the number of this
+    figure; points of ``foreign`` machines have no number.
     """
     chosen: dict[str, Point] = {}
     texts = {name: one for one in asked if one["draw"] == "congestion" for name in one["series"]}
@@ -39,7 +42,7 @@ def matrices(points: Sequence[Point], store: Store, asked: Sequence[dict[str, An
             congestion.matrix(point, store),
             text.get("name", f"{point.series}-{point.id[:8]}"),
             text.get("title", title),
-            text.get("paper", ""),
+            "" if point.machine in foreign else text.get("paper", ""),
             ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()),
         )
     return figures

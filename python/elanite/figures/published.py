@@ -19,6 +19,7 @@ import polars as pl
 from elanite import _core, papers, sources
 from elanite.claims import claims
 from elanite.errors import UsageError
+from elanite.figures import origin
 from elanite.figures.style import HEIGHT, RULE
 from elanite.frames import SUFFIX
 from elanite.plan import ON
@@ -50,6 +51,8 @@ class Value:
     label: str = PUBLISHED
     places: tuple[Place, ...] = ()
     """The values of the horizontal axis for which it was published; empty for a rule across."""
+    machine: str = ""
+    """The machine of the claim, in a figure that other machines share."""
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -64,8 +67,9 @@ class Value:
 
     @property
     def source(self) -> str:
-        """The publication in a few words."""
-        return papers.named(self.claim.source)
+        """The publication in a few words, with the machine in a figure of several machines."""
+        on = f" on {self.machine}" if self.machine else ""
+        return f"{papers.named(self.claim.source)}{on}"
 
 
 def of_figure(asked: Mapping[str, Any], rows: pl.DataFrame, column: str = "") -> list[Value]:
@@ -81,13 +85,14 @@ def of_figure(asked: Mapping[str, Any], rows: pl.DataFrame, column: str = "") ->
             )
         if _fits(claim, rows):
             own = () if entry["x"] is None else (entry["x"],)
-            found.append(Value(claim, entry["label"], own or places(claim, column)))
+            machine = " and ".join(_machines(claim.experiment)) if claim.experiment and origin.shared(rows) else ""
+            found.append(Value(claim, entry["label"], own or places(claim, column), machine))
     return found
 
 
-def of_claims(*identities: str) -> list[Value]:
-    """The published values of claims as rules across."""
-    return [Value(claim) for claim in claims() if claim.id in identities]
+def of_claims(rows: pl.DataFrame, *identities: str) -> list[Value]:
+    """The published values of claims as rules across; none for rows of other machines."""
+    return [Value(claim) for claim in claims() if claim.id in identities and _measured(claim, rows)]
 
 
 def places(claim: Claim, column: str) -> tuple[Place, ...]:
@@ -176,7 +181,7 @@ def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
     apart = APART / HEIGHT * (high - low)
     found = dodged(along, apart, low + apart / 2, high - apart / 2)
     rows = [
-        {"value": 10**place if log else place, "text": f"{value.label}\n{value.text}"}
+        {"value": 10**place if log else place, "text": f"{_named(value)}\n{value.text}"}
         for value, place in zip(values, found, strict=True)
     ]
     words = alt.Chart(pl.DataFrame(rows)).mark_text(
@@ -199,9 +204,21 @@ def _machines(experiment: str) -> tuple[str, ...]:
     return (found,) if isinstance(found, str) else tuple(found)
 
 
+def _named(value: Value) -> str:
+    """The name of a rule beside the chart."""
+    return f"{value.label}, {value.machine}" if value.machine else value.label
+
+
+def _measured(claim: Claim, rows: pl.DataFrame) -> bool:
+    """Whether rows are of a machine of a claim."""
+    if not origin.owned(rows):
+        return False
+    return ON not in rows.columns or not claim.experiment or bool(set(rows[ON]) & set(_machines(claim.experiment)))
+
+
 def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
     """Whether rows have the parameters of a claim, and its machine; parameters with several values do not count."""
-    if ON in rows.columns and claim.experiment and not set(rows[ON]) & set(_machines(claim.experiment)):
+    if not _measured(claim, rows):
         return False
     alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]
     return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()

@@ -1,0 +1,74 @@
+"""The machines of a figure: those of its experiment, as the paper has them, or others.
+
+The number of a figure in a paper and the published values belong to the machines that the experiment names, without
+changes. Results of another machine, or of the same one with an override, are marked in the column ``FOREIGN``. A figure
+or panel of such results alone has neither the number nor published values; in a figure that machines share, the
+published values name their machine.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core, sources
+from elanite.frames import FOREIGN
+from elanite.plan import ON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from elanite.plan import Plan
+
+TRAFFIC = ("run", "series")
+"""The first words of keys that change the traffic or its measurement, not the machine."""
+
+
+def foreign(plan: Plan) -> frozenset[str]:
+    """The names of the machines of a plan that its experiment does not name, or that an override changes."""
+    every = frozenset(machine.name for machine in plan.machines)
+    if _change_machines(plan.overrides):
+        return every
+    named: list[str] = []
+    if plan.machine_given:
+        file = plan.experiment
+        one = json.loads(_core.load_experiment(file.text, file.file, []))["machine"]
+        named = [one] if isinstance(one, str) else list(one)
+    own = {sources.read("machine", name).text for name in named} if plan.machine_given else set()
+    return frozenset(
+        machine.name
+        for machine in plan.machines
+        if _change_machines(machine.overrides) or (plan.machine_given and machine.text not in own)
+    )
+
+
+def marked(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """The rows with the column ``FOREIGN``, if the plan has foreign machines."""
+    names = foreign(plan)
+    if not names:
+        return rows
+    ids = [point.id for point in plan.points if point.machine in names]
+    here = pl.col(ON).is_in(sorted(names)) if ON in rows.columns else pl.col("id").is_in(ids)
+    return rows.with_columns(here.fill_null(value=False).alias(FOREIGN))
+
+
+def owned(rows: pl.DataFrame) -> bool:
+    """Whether some of the rows are of a machine of the experiment."""
+    return FOREIGN not in rows.columns or not rows[FOREIGN].fill_null(value=False).all()
+
+
+def shared(rows: pl.DataFrame) -> bool:
+    """Whether rows are of several machines."""
+    return ON in rows.columns and rows[ON].n_unique() > 1
+
+
+def belonging(asked: Mapping[str, Any], rows: pl.DataFrame) -> dict[str, Any]:
+    """A ``[[figure]]`` as it belongs to some rows: those of foreign machines have no number and no published values."""
+    return dict(asked) if owned(rows) else {**asked, "paper": "", "published": []}
+
+
+def _change_machines(overrides: Iterable[str]) -> bool:
+    keys = (change.partition("=")[0].strip().split(".") for change in overrides)
+    return any(key[0] not in TRAFFIC or "machine" in key for key in keys)
