@@ -26,8 +26,8 @@ def test_the_slowest_node_has_the_smallest_part_of_its_offer(tmp_path: Path) -> 
     nodes = found.table("nodes").rows(named=True)
     least = min(nodes, key=lambda node: node["accepted"] / node["offered"])
     assert min(nodes, key=lambda node: node["accepted"])["node"] != least["node"], "least offered is not served worst"
-    assert said.startswith(f"Slowest node: node {least['node']} (load 1 GB/s), with {number(least['accepted'])} MB/s")
-    assert f"accepted of {number(least['offered'])} MB/s offered" in said
+    assert said.startswith(f"Slowest node: node {least['node']} (load 1 GB/s, seed {least['seed']}), with")
+    assert f"with {number(least['accepted'])} MB/s accepted of {number(least['offered'])} MB/s offered" in said
     assert f"({least['accepted'] / least['offered']:.0%})" in said
 
 

@@ -58,8 +58,12 @@ class _Picture:
     """The slices of time, then the measured window; only the window if not all points have slices."""
 
 
-def draw(cases: Sequence[Case]) -> list[Figure]:
-    """The pictures of the waits and of the delays, and their differences if there are two points or more."""
+def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
+    """The pictures of the waits and of the delays, and their differences if there are two points or more.
+
+    All pictures of a network show the same point at first: the one at the place ``start``, or that with the longest
+    waits if ``start`` is of another network.
+    """
     if not cases:
         return []
     found: list[Figure] = []
@@ -79,12 +83,13 @@ def draw(cases: Sequence[Case]) -> list[Figure]:
             continue
         for place, (here, picture) in enumerate(zip(networks.values(), pictures, strict=True), 1):
             name = f"{kind}-{place}" if several else kind
+            ends = _ends(here, cases[start])
             of = f", {here[0].matrix.switches.height} switches" if several else ""
             caption = _caption(view(here[0].matrix), most, picture)
-            found.append(Figure(name, title + of, "", caption, _chart(picture, name, most), True, _told(picture)))
+            found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
             if len(here) > 1:
                 name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
-                chart = _chart(picture, name, most, difference=True)
+                chart = _chart(picture, name, most, ends, difference=True)
                 found.append(
                     Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, _told(picture))
                 )
@@ -143,21 +148,27 @@ def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
     return said
 
 
-def _chart(picture: _Picture, name: str, most: dict[str, float], *, difference: bool = False) -> alt.LayerChart:
-    steps, count = len(picture.moments), len(picture.cases)
+def _ends(cases: Sequence[Case], start: Case) -> tuple[int, int]:
+    """The places of the point that comes up first, and of another one with the shortest waits, for the difference."""
+    waits = [float(case.matrix.links["waiting_us"].sum()) for case in cases]
+    hot = next((place for place, case in enumerate(cases) if case is start), waits.index(max(waits)))
+    others = [place for place in range(len(cases)) if place != hot]
+    return hot, min(others, key=lambda place: waits[place], default=hot)
+
+
+def _chart(
+    picture: _Picture, name: str, most: dict[str, float], ends: tuple[int, int], *, difference: bool = False
+) -> alt.LayerChart:
+    steps = len(picture.moments)
     safe = "".join(one if one.isalnum() else "_" for one in name)
-    links = picture.squares.filter(pl.col("kind") == "link")["us"].list
-    totals = [links.get(place * steps + steps - 1).sum() for place in range(count)]
-    hot, cool = totals.index(max(totals)), totals.index(min(totals))
-    params = [_chosen(f"point_{safe}", "point " if not difference else "first point ", hot, picture)]
+    params = [_chosen(f"point_{safe}", "point " if not difference else "first point ", ends[0], picture)]
     moment = alt.param(name=f"moment_{safe}", value=steps)
     if steps > 1:
         slider = alt.binding_range(min=1, max=steps, step=1, name="time slice, then the measured window ")
         moment = alt.param(name=moment.name, value=steps, bind=slider)
     params.append(moment)
     if difference:
-        other = cool if cool != hot else (hot + 1) % count
-        params.insert(1, _chosen(f"other_{safe}", "less second point ", other, picture))
+        params.insert(1, _chosen(f"other_{safe}", "less second point ", ends[1], picture))
     value = f"datum.us[{params[0].name} * {steps} + {moment.name} - 1]"
     if difference:
         value += f" - datum.us[{params[1].name} * {steps} + {moment.name} - 1]"

@@ -42,7 +42,7 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
     of_jobs = [point for point in points if point.kind == outcomes.JOBS]
     columns = outcomes.distinguishing(loaded)
-    links = hottest.hottest(_loaded(points), store, columns)
+    links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
     results = [Section("Results", figures=_figures(plan, store, rows, kinds), tables=outcomes.tables(curves, units))]
     if best is not None:
@@ -60,15 +60,6 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
-
-
-def _loaded(points: Sequence[Point]) -> list[Point]:
-    """The points of jobs, one for each configuration: that of its first seed."""
-    first: dict[str, Point] = {}
-    for point in points:
-        if point.kind == outcomes.JOBS:
-            first.setdefault(repr((point.series, point.machine, point.parameters)), point)
-    return list(first.values())
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
@@ -96,12 +87,19 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
 
 
 def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:
-    """The congestion matrices of the points in which packets waited longest."""
+    """The congestion matrices of the points with the hottest links, of all seeds; the hottest point comes up first."""
     waited = [one for one in links if one.links["waiting_us"].sum() > 0]
-    shown = sorted(waited, key=lambda one: one.links["waiting_us"].sum(), reverse=True)[:MOST_MATRICES]
-    cases = [beside.Case(one.label, matrix(one.point, store)) for one in waited if one in shown]
-    text = [f"The {MOST_MATRICES} of {len(waited)} points with the longest waits."] if len(waited) > len(shown) else []
-    drawn = beside.draw(cases)
+    if not waited:
+        return []
+    shown = sorted(waited, key=hottest.heat, reverse=True)[:MOST_MATRICES]
+    chosen = {one.point.id for one in shown}
+    inside = [one for one in waited if one.point.id in chosen]
+    cases = [beside.Case(one.label, matrix(one.point, store)) for one in inside]
+    start = [one.point.id for one in inside].index(shown[0].point.id)
+    text = []
+    if len(links) > len(shown):
+        text.append(f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one link.")
+    drawn = beside.draw(cases, start)
     return [Section("Congestion", text, drawn)] if drawn else []
 
 

@@ -57,8 +57,10 @@ class Hottest:
     """The links of one point that carried packets, the hottest first."""
 
     point: Point
-    label: str
+    configuration: str
     """The configuration of the point, among those of the experiment."""
+    label: str
+    """The configuration, and the seed if the experiment has several."""
     links: pl.DataFrame
     """``link``, ``from``, ``to``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us``."""
 
@@ -79,6 +81,7 @@ class Shares:
 def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Hottest]:
     """The hottest links of each point, in the order of the points; ``columns`` tell configurations apart."""
     found = []
+    seeds = len({point.seed for point in points})
     for point in points:
         counted = store.table(point.id, "links")
         if counted.is_empty():
@@ -93,14 +96,25 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
             .sort("waiting_us", "busy", "link", descending=[True, True, False])
         )
         if not links.is_empty():
-            row = {"series": point.series} | point.parameters
-            found.append(Hottest(point, label_of(row, columns), links))
+            configuration = label_of({"series": point.series} | point.parameters, columns)
+            found.append(Hottest(point, configuration, _with_seed(configuration, point, seeds), links))
     return found
 
 
+def _with_seed(configuration: str, point: Point, seeds: int) -> str:
+    """The label of a point of an experiment with some number of seeds."""
+    return ", ".join(one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one)
+
+
+def heat(one: Hottest) -> tuple[float, float]:
+    """The order of points: the waits for their hottest link in µs, then the busy fraction of the window."""
+    link = one.links.row(0, named=True)
+    return float(link["waiting_us"]), float(link["busy"])
+
+
 def first(found: Sequence[Hottest]) -> Hottest | None:
-    """The point with the hottest link of all points."""
-    return max(found, key=lambda one: one.links.select("waiting_us", "busy").row(0), default=None)
+    """The point with the hottest link of all points and seeds."""
+    return max(found, key=heat, default=None)
 
 
 def shares(point: Point, store: Store) -> Shares | None:
@@ -155,7 +169,7 @@ def sentence(one: Hottest, known: Shares | None) -> str:
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
-    """The hottest links of the point with the hottest link, and the hottest link of each configuration."""
+    """The hottest links of the point with the hottest link, and the hottest link of each configuration in any seed."""
     jobs = known.jobs if known else ()
     columns = ("link", "busy", "packets", "waits, µs", *(f"flits of job {job}" for job in jobs))
     rows = []
@@ -167,12 +181,22 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
     note = "Busy: share of the measured window. Waits: sum over all packets that waited for the link."
     if known and not known.whole:
         note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
+    seeds = len({one.point.seed for one in found})
+    if seeds > 1:
+        note += f" Of all points of {seeds} seeds, this one has the hottest link."
     made = [Table(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
-    if len(found) > 1:
-        columns = ("configuration", "hottest link", "busy", "packets", "waits, µs")
-        rows = [(one.label, *_cells(one.links.row(0, named=True))) for one in found]
+    hot: dict[str, Hottest] = {}
+    for one in found:
+        hot[one.configuration] = max(hot.get(one.configuration, one), one, key=heat)
+    if len(hot) > 1:
+        columns = ("configuration", *(("seed",) if seeds > 1 else ()), "hottest link", "busy", "packets", "waits, µs")
+        rows = []
+        for one in hot.values():
+            seed = (str(one.point.seed),) if seeds > 1 else ()
+            rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
         name = "Hottest link of every configuration"
-        made.append(Table(columns, rows, name, right=columns[2:], folded=len(rows) > MOST_OPEN))
+        note = f"The hottest link in any of {seeds} seeds, with its seed." if seeds > 1 else ""
+        made.append(Table(columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN))
     return made
 
 
@@ -196,7 +220,8 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
     part, node, point = min(behind, key=lambda each: (each[0], each[1]["node"]))
     jobs = store.table(point.id, "nodes")["job"].n_unique()
     job = f" of job {node['job']}" if jobs > 1 else ""
-    label = label_of({"series": point.series} | point.parameters, columns)
+    configuration = label_of({"series": point.series} | point.parameters, columns)
+    label = _with_seed(configuration, point, len({one.seed for one in points}))
     return [
         f"Slowest node: node {node['node']}{job}{f' ({label})' if label else ''}, with {number(node['accepted'])} MB/s"
         f" accepted of {number(node['offered'])} MB/s offered ({part:.0%})."
