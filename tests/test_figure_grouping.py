@@ -21,7 +21,8 @@ import pytest
 import drawings
 from conftest import FILES, frame
 from elanite import _core, figures, sources
-from elanite.figures import generic
+from elanite.figures import generic, grouping, tabular
+from elanite.figures.grouping import said
 from elanite.text import FEWEST
 
 if TYPE_CHECKING:
@@ -76,6 +77,10 @@ def case(seed: int) -> Case:
     found = [dict(zip(keys, one, strict=True)) for one in itertools.product(*keys.values())]
     found = [one | ({"job": job} if job else {}) for one in found for job in jobs]
     random.shuffle(found) if random.random() < 0.3 else None
+    if random.random() < 0.4:  # a key that another one decides, as in a sample of several keys
+        leader = random.choice([name for name in keys if name != "load"])
+        sampled = random.sample(range(30, 90), len(keys[leader]))
+        found = [one | {"link.hop_delay": f"{sampled[keys[leader].index(one[leader])]} ns"} for one in found]
     seeds, batches = random.randint(1, 3), random.randint(1, 4)
     means = random.sample(range(100, 100_000), len(found))
     noise = random.choice((0.001, 0.9))
@@ -145,6 +150,11 @@ def check(one: Case) -> None:
     apart = {without(each, axis) for each in one.configurations}
     assert len(curves) == len(apart), "the curves are not as many as the configurations without the axis"
 
+    data = {(figure.title, *row) for figure in found for row in tabular.table(figure)[1]}
+    assert len(data) == len(one.configurations), "rows of the data are equal, or are not those of the configurations"
+    for name in {name for each in one.configurations for name in each} - {axis}:
+        assert named(one, found, name), "neither curves nor panels, nor caption and data name a parameter"
+
     enough = len(one.values[0]) >= FEWEST
     for figure in found:
         assert len({mark.curve for mark in drawings.marks(figure)}) <= MOST, "a panel has too many curves"
@@ -164,6 +174,18 @@ def check(one: Case) -> None:
         low, high = drawings.domain(figure)
         assert low == 0
         assert most <= high <= 2 * most, "the axis does not fit the means"
+
+
+def named(one: Case, found: list[Figure], name: str) -> bool:
+    """Whether curves or panels have the values of a parameter, or the caption its name and the data its values."""
+    texts = {said(each[name]) for each in one.configurations if name in each}
+    if len(texts) < 2 or (one.way == "renamed" and name == "pattern"):
+        return True
+    words = " ".join(f"{mark.curve} {mark.panel}" for figure in found for mark in drawings.marks(figure))
+    cells = {cell for figure in found for row in tabular.table(figure)[1] for cell in row}
+    word = grouping.word(name)
+    told = any(f"differ in {word}" in one.caption or f"and {word}" in one.caption for one in found)
+    return all(text in words for text in texts) or (told and texts <= cells)
 
 
 def axis_of(one: Case, figure: Figure) -> str:

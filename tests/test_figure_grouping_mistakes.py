@@ -76,6 +76,18 @@ def one_name_suffices(patch: Patch) -> None:
     patch.setattr(grouping, "grouped", plant)
 
 
+def vanished_sample(patch: Patch) -> None:
+    """A key that another one decides is in no name, caption or table."""
+    real = grouping.grouped
+
+    def plant(*arguments: Any, **more: Any) -> Grouping:
+        found = real(*arguments, **more)
+        roles = ("curves", "panels", "configuration", "beside", "sampled")
+        return replace(found, **{r: tuple(n for n in getattr(found, r) if n != "link.hop_delay") for r in roles})
+
+    patch.setattr(grouping, "grouped", plant)
+
+
 def intervals_of_two(patch: Patch) -> None:
     """Two values have an interval."""
     for module in (asked, generic):
@@ -157,6 +169,7 @@ MISTAKES = [
     seeds_are_configurations,
     averaged_over_the_last,
     one_name_suffices,
+    vanished_sample,
     intervals_of_two,
     bands_without_words,
     lost_facet,

@@ -98,13 +98,31 @@ def resolved(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def sustained(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``accepted`` at the load with the highest accepted load, for each configuration without its load."""
-    accepted = rows.filter(pl.col("metric") == "accepted")
-    load = "load_MBps"
-    keys = [name for name in parameters(accepted) if name not in ("load", load, "series")]
-    means = accepted.group_by([*keys, load], maintain_order=True).agg(pl.col("value").mean().alias("_mean"))
-    best = means.sort("_mean", load, descending=[True, False]).unique(keys, keep="first", maintain_order=True)
-    return accepted.join(best.drop("_mean"), on=[*keys, load], how="semi", nulls_equal=True, maintain_order="left")
+    """Rows of ``accepted`` at the load with the highest accepted load, for each configuration without its load.
+
+    A job among several has a load of its own, ``a.load_MBps`` of the job ``a``; the loads of the others are part of the
+    configuration. Rows without an offered load are left out.
+    """
+    accepted = rows.filter(pl.col("metric") == "accepted").with_row_index("_row")
+    bare = unloaded(accepted).filter(pl.col("_load").is_not_null())
+    keys = [name for name in parameters(bare) if name not in ("_row", "_load", "series")]
+    means = bare.group_by([*keys, "_load"], maintain_order=True).agg(pl.col("value").mean().alias("_mean"))
+    best = means.sort("_mean", "_load", descending=[True, False]).unique(keys, keep="first", maintain_order=True)
+    kept = bare.join(best, on=[*keys, "_load"], how="semi", nulls_equal=True, maintain_order="left")
+    return accepted.filter(pl.col("_row").is_in(kept["_row"].implode())).drop("_row")
+
+
+def unloaded(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows without the load of their own job, which is in the column ``_load``, in MB/s; null without one."""
+    suffix = SUFFIX["MB/s"]
+    owned = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{suffix}")]
+    job = pl.col("job") if "job" in rows.columns else pl.lit(None, pl.String)
+    own = {name: job == name.rpartition(".")[0] if "." in name else pl.lit(value=True) for name in owned}
+    loads = [pl.when(own[name]).then(pl.col(name)) for name in sorted(owned, reverse=True) if name.endswith(suffix)]
+    return rows.with_columns(
+        pl.coalesce([*loads, pl.lit(None, pl.Float64)]).alias("_load"),
+        *(pl.when(~own[name]).then(pl.col(name)).alias(name) for name in owned),
+    )
 
 
 def identity(point: Point) -> dict[str, Any]:

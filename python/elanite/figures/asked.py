@@ -10,6 +10,7 @@ import re
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 
 from elanite.errors import UsageError
@@ -17,7 +18,7 @@ from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
-from elanite.frames import SHIPPED, padded, parameters, resolved, summarise, sustained
+from elanite.frames import SHIPPED, padded, parameters, resolved, summarise, sustained, unloaded
 from elanite.policies import told
 from elanite.select import chosen, empty
 from elanite.sources import did_you_mean
@@ -98,14 +99,16 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         for one, part, data in drawn:
             reach = every if common else data
             words = " ".join(filter(None, [asked_layers.intervals(data), grouping.words, apart]))
+            more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
-                yield figure(one, asked_layers.bars(one, data, every, reach), words)
+                yield figure(one, asked_layers.bars(one, data, every, reach, more_tips), words)
                 continue
             stated = published.of_figure(one, part.rows, x)
             others = _selected(one, beside)
             dashed, more = asked_layers.beside(one, others, part.rows, grouping)
             joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
-            found, about = asked_layers.curves(one, data, (every, reach, more), stated, lines=joined)
+            around = (every, reach, more)
+            found, about = asked_layers.curves(one, data, around, stated, lines=joined, tips=more_tips)
             lines = bool(stated or dashed or one["mark"] is not None)
             yield figure(one, found + dashed, words, dashed=lines, stated=about)
 
@@ -123,17 +126,36 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             keys = dict.fromkeys([CURVE, *grouping.axis, *grouping.configuration])
             data = layers_of.of_loads(part.rows, list(keys), accepted, offered)
             if not data.is_empty():
-                drawn.append((one, published.of_figure(one, part.rows), data))
+                drawn.append((one, published.of_figure(one, part.rows), data, grouping))
     if not drawn:
         return
-    right, top = layers_of.ends(pl.concat([data for *_, data in drawn], how="diagonal_relaxed"))
-    most = [axes.HEADROOM * value for _, stated, _ in drawn for value in published.drawn(stated)]
+    right, top = layers_of.ends(pl.concat([data for _, _, data, _ in drawn], how="diagonal_relaxed"))
+    most = [axes.HEADROOM * value for _, stated, *_ in drawn for value in published.drawn(stated)]
     to = right, max([top, *most])
-    for one, stated, data in drawn:
+    for one, stated, data, grouping in drawn:
         unit = one["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
-        found = layers_of.loads(data, CURVE, one["legend"], unit, digits=asked_layers.digits(data), to=to)
+        digits, extra = asked_layers.digits(data), tips(grouping, data)
+        found = layers_of.loads(data, CURVE, one["legend"], unit, digits=digits, to=to, tips=extra)
         rules = published.layers(stated, axes.rounded((0.0, to[1])))
-        yield figure(one, found + rules, layers_of.signs(data, to[1]), dashed=bool(rules))
+        words = [layers_of.signs(data, to[1]), grouping.words, _others(grouping, data)]
+        yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
+
+
+def tips(grouping: Grouping, data: pl.DataFrame, x: str = "") -> list[alt.Tooltip]:
+    """The tooltips of the parameters of a configuration that neither curve nor panel names, nor the axis ``x``."""
+    shown = (*grouping.curves, *grouping.panels, *grouping.covered)
+    names = [name for name in grouping.configuration if name not in shown and name in data.columns]
+    names = [name for name in names if not x or not grouping_of.on_axis(name, [x])]
+    return [alt.Tooltip(axes.field(name), title=grouping_of.word(name)) for name in names]
+
+
+def _others(grouping: Grouping, data: pl.DataFrame) -> str:
+    """The sentence of a caption about marks of jobs that differ in the load of another job."""
+    owners = [name.rpartition(".")[0] for name in grouping.axis]
+    jobs = data["job"].unique().to_list() if "job" in data.columns else []
+    names = [name for name, owner in zip(grouping.axis, owners, strict=True) if owner and jobs and jobs != [owner]]
+    words = " and ".join(map(grouping_of.word, names))
+    return f"Marks of the other jobs differ in {words}; tooltips and data have the values." if words else ""
 
 
 def loads_of(rows: pl.DataFrame) -> list[str]:
@@ -148,8 +170,6 @@ def _grouping(asked: Asked, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping
     covered = [name for template in asked["curve"] for name in _COLUMN.findall(template)]
     if {*covered, *axis} & {*grouping_of.DERIVED}:
         covered.append(grouping_of.MACHINE)
-    if asked["sustained"]:
-        covered += [name for name in rows.columns if name.split(".")[-1] in ("load", "load_MBps")]
     measured = [asked["x"]] if asked["x"] in rows.columns and asked["x"] not in axis else []
     return grouping_of.grouped(rows.drop(measured), axis, [CURVE] if asked["curve"] else [], covered)
 
@@ -188,7 +208,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
     if here.is_empty():
         return here
-    here = sustained(here) if asked["sustained"] else here
+    here = _sustained(asked, here) if asked["sustained"] else here
     here = _named(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
     if asked["twice"]:
         again = chosen(here.with_row_index("_row"), asked["twice"])["_row"]
@@ -197,12 +217,28 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     return here
 
 
+def _sustained(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows at the load with the highest accepted load, without this load: it is a result, no parameter."""
+    if asked["metric"] != "accepted" or not loads_of(rows):
+        have = "`accepted`" if asked["metric"] != "accepted" else "points with an offered load"
+        raise UsageError(
+            f"the figure `{asked['name']}` has sustained = true with metric = `{asked['metric']}`, which needs {have}"
+            "\n  leave `sustained` out, or select series of jobs"
+        )
+    found = sustained(rows)
+    named = {asked["x"], *(name for template in asked["curve"] for name in _COLUMN.findall(template))}
+    bare = unloaded(found).drop("_load", *(name for name in named if name in found.columns))
+    return bare.with_columns(found.select(name for name in named if name in found.columns)).select(found.columns)
+
+
 def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:
     """The data of a panel: a mean with its interval for each configuration, with its curve and place on the axis."""
     x = asked["x"]
     keys = dict.fromkeys([CURVE, x, *grouping.configuration])
     marks = [SHIPPED] if SHIPPED in rows.columns else []
-    data = resolved(summarise(rows, list(keys))).select(CURVE, x, "mean", "low", "high", "n", *marks)
+    data = resolved(summarise(rows, list(keys)))
+    more = [name for name in grouping.configuration if name in data.columns and name not in (CURVE, x)]
+    data = data.select(CURVE, x, "mean", "low", "high", "n", *marks, *more)
     renamed = _renamed(asked, x) if asked["names"].get(x) else _listed(data, x)
     if renamed is None:
         return data

@@ -122,10 +122,12 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
     return bare.join(names, on=keys, nulls_equal=True, maintain_order="left") if keys else other
 
 
-def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame) -> Layers:
+def bars(
+    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
+) -> Layers:
     """Bars with their intervals, side by side where there are several curves.
 
-    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``.
+    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
     """
     x = asked["x"]
     title = asked["y_title"] or asked["metric"].replace("_", " ")
@@ -142,7 +144,7 @@ def bars(asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFr
     bars = base.mark_bar(**look).encode(
         y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
         opacity=opacity(data),
-        tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *tips],
+        tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
     )
     if not intervals(data):
         return [bars]
@@ -159,10 +161,12 @@ def curves(
     stated: Sequence[Value],
     *,
     lines: bool,
+    tips: Sequence[alt.Tooltip] = (),
 ) -> tuple[Layers, str]:
     """Curves with their published values, and the caption of these.
 
     ``around`` are the data of all panels, the data for which the vertical axis is made, and more values on this axis.
+    ``tips`` are more tooltips.
     """
     every, reach, more = around
     title = asked["y_title"] or asked["metric"].replace("_", " ")
@@ -170,9 +174,8 @@ def curves(
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
     ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
-    found = layers_of.curves(
-        data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, digits=digits(data), lines=lines
-    )
+    look: dict[str, Any] = {"reach": ends, "log": log, "digits": digits(data), "lines": lines, "tips": tips}
+    found = layers_of.curves(data, CURVE, asked["legend"], along, title, unit, **look)
     rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
     if asked["mark"] is not None:
         line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)

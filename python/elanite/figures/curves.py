@@ -108,11 +108,18 @@ def ends(data: pl.DataFrame) -> tuple[float, float]:
 
 
 def loads(
-    data: pl.DataFrame, curve: str, legend: str, unit: str, *, digits: int = 1, to: tuple[float, float] | None = None
+    data: pl.DataFrame,
+    curve: str,
+    legend: str,
+    unit: str,
+    *,
+    digits: int = 1,
+    to: tuple[float, float] | None = None,
+    tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
     """Accepted over offered load in some unit, a curve for each value of a column.
 
-    The axes begin at 0 and end at ``to``, by default at the ``ends`` of the data.
+    The axes begin at 0 and end at ``to``, by default at the ``ends`` of the data. ``tips`` are more tooltips.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     right, top = to or ends(data)
@@ -136,6 +143,7 @@ def loads(
         ),
         tooltip=[
             alt.Tooltip(curve),
+            *tips,
             alt.Tooltip("offered:Q", title="offered", format=form),
             alt.Tooltip("mean:Q", title="accepted", format=form),
             alt.Tooltip("low:Q", format=form),
@@ -176,10 +184,12 @@ def curves(
     log: bool = False,
     digits: int = 1,
     lines: bool = True,
+    tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
     """Means with their intervals over a quantity, one curve for each value of a column.
 
     The vertical axis has the ends ``reach``, by default those of the data. Without ``lines``, marks are not joined.
+    ``tips`` are more tooltips.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     reach = reach or axes.ends(data, log=log)
@@ -198,6 +208,7 @@ def curves(
         tooltip=[
             alt.Tooltip(curve),
             alt.Tooltip(x.shorthand),
+            *tips,
             alt.Tooltip("mean:Q", title=unit, format=form),
             alt.Tooltip("low:Q", format=form),
             alt.Tooltip("high:Q", format=form),

@@ -5,9 +5,11 @@ and batches of one configuration give a mean with its interval; two configuratio
 the selected rows, the column of the horizontal axis and the columns that the figure names itself, and adds every other
 parameter that distinguishes configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
 
-A parameter adds nothing if the axis and the curves determine it: the numeric twin of a quantity, a label of the machine
-that names a template already, the levels of a tree that grow with the nodes on the axis. Text parameters, such as
-patterns and machines, always distinguish curves, also where each of them has its own places on the axis.
+A parameter adds no curve if the axis and the curves determine it, as the levels of a tree grow with the nodes on the
+axis, but it may be the cause of a difference. Where the file does not name the curves, it is part of the names of
+curves or panels, if it has one value in each, as in a sample of several keys. Otherwise it is in tooltips, data and
+caption (``beside``). Text parameters, such as patterns and machines, always distinguish curves, also where each of them
+has its own places on the axis.
 """
 
 from __future__ import annotations
@@ -66,6 +68,10 @@ class Grouping:
     """Parameters that go up and down along the axis, as in samples, whose marks lines must not join."""
     configuration: tuple[str, ...] = ()
     """All parameters that vary: the rows of one mark have the same values of all of these."""
+    beside: tuple[str, ...] = ()
+    """Parameters that vary, but are neither on the axis nor in the name of a curve or a panel."""
+    covered: tuple[str, ...] = ()
+    """Parameters in the names that the file gives to curves."""
 
     @property
     def lines(self) -> bool:
@@ -75,7 +81,12 @@ class Grouping:
     @property
     def words(self) -> str:
         """The sentence of a caption about marks that differ in more than their place; empty if there are none."""
-        return f"Marks of a curve differ in {' and '.join(map(word, self.sampled))}, too." if self.sampled else ""
+        found = [name for name in self.beside if name not in EFFORT]
+        return (
+            f"Marks differ in {' and '.join(map(word, found))}, too; tooltips and data have the values."
+            if found
+            else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,18 @@ def grouped(
     sampled += [name for name in free if name not in (*found, *covered) and _sampled(rows, name, found, axis)]
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
-    return Grouping(tuple(axis), curves, panels, tuple(dict.fromkeys(sampled)), tuple(free))
+    rest = [name for name in free if name not in (*found, *covered) and not on_axis(name, axis)]
+    if "series" in (*covered, *axis):  # the name of a series stands for all that the series decides
+        rest = [name for name in rest if _several(rows, name, ["series"])]
+    if found and not named:
+        alone = [name for name in rest if name not in EFFORT and not _several(rows, name, found)]
+        of_panels = [name for name in alone if panels and not _several(rows, name, panels)]
+        panels += tuple(of_panels)
+        curves += tuple(name for name in alone if name not in of_panels)
+        rest = [name for name in rest if name not in alone]
+    return Grouping(
+        tuple(axis), curves, panels, tuple(dict.fromkeys(sampled)), tuple(free), tuple(rest), tuple(covered)
+    )
 
 
 def distinct(rows: pl.DataFrame) -> list[str]:
@@ -173,7 +195,13 @@ def each(
 
 def names(curves: pl.DataFrame) -> list[str]:
     """A name for each row of a table of the parameters of curves; no two rows have the same name."""
-    short = [", ".join(said(value) for value in row if value not in (None, "")) for row in curves.rows()]
+    ends = [name.split(".")[-1] for name in curves.columns]
+    owned = ["." in name and ends.count(end) > 1 for name, end in zip(curves.columns, ends, strict=True)]
+    heads = [f"{word(name)} " if several else "" for name, several in zip(curves.columns, owned, strict=True)]
+    short = [
+        ", ".join(head + said(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
+        for row in curves.rows()
+    ]
     if len(set(short)) == len(short):
         return short
     long = [
@@ -247,6 +275,12 @@ def _several(rows: pl.DataFrame, name: str, within: Sequence[str]) -> bool:
         return rows[name].n_unique() > 1
     alike = list(dict.fromkeys(within))
     return rows.select(*alike, name).n_unique() > rows.select(alike).n_unique()
+
+
+def on_axis(name: str, axis: Sequence[str]) -> bool:
+    """Whether a parameter is on the axis, itself or as a number, perhaps by a name without dots."""
+    twins = [name + suffix for suffix in ("", *SUFFIX.values())]
+    return any(twin in axis or twin.replace(".", "_") in axis for twin in twins)
 
 
 def _apart(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:

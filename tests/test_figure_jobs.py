@@ -1,0 +1,59 @@
+"""Figures of several jobs at a time, each with a load of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from conftest import frame
+from elanite import figures, frames
+from elanite.errors import UsageError
+from elanite.figures import tabular
+from test_figure_grouping import base
+
+LOADS = (50, 100, 150)
+
+
+def jobs() -> pl.DataFrame:
+    """The jobs a, with three loads, and b with one, for two sizes of messages; a is best at 100 MB/s."""
+    rows = []
+    for size, load in ((size, load) for size in (1024, 4096) for load in LOADS):
+        here: dict[str, Any] = {"experiment": "x", "series": "s", "seed": 1, "unit": "MB/s", "id": f"{size}-{load}"}
+        here |= {"a.message": f"{size // 1024} KB", "a.message_bytes": size, "b.load": "70 MB/s", "b.load_MBps": 70.0}
+        here |= {"a.load": f"{load} MB/s", "a.load_MBps": float(load)}
+        for job, accepted in (("a", size + (90.0 if load == 100 else load / 2)), ("b", 70.0)):
+            for metric, value in (("accepted", accepted), ("offered", accepted), ("saturated", 0.0)):
+                rows.append(here | {"job": job, "metric": metric, "batch": 0, "value": value})
+    return frame(rows)
+
+
+def data(**wanted: Any) -> list[tuple[str, ...]]:
+    found = figures.draw(base() | wanted, jobs())
+    return [(figure.title, *row) for figure in found for row in tabular.table(figure)[1]]
+
+
+def test_marks_of_a_job_at_loads_of_another_have_rows_of_their_own() -> None:
+    found = figures.draw(base() | {"draw": "loads", "metric": "", "x": ""}, jobs())
+    rows = data(draw="loads", metric="", x="")
+    assert len(rows) == len(set(rows)) == 2 * 2 * len(LOADS)
+    assert all("a.load" in tabular.table(figure)[0] for figure in found)
+    assert all("Marks of the other jobs differ in a.load;" in figure.caption for figure in found)
+
+
+def test_the_sustained_load_is_that_of_each_job() -> None:
+    rows = data(draw="curves", sustained=True, x="a.message_bytes")
+    values = {row[1:] for row in rows if row[1] == "b.load 70 MB/s, a"}
+    assert {value[2] for value in values} == {"1114.0", "4186.0"}, "job a has one mark at each size, the best"
+    others = {row[1] for row in rows if row[1].endswith(", b")}
+    assert others == {f"a.load {load} MB/s, b" for load in LOADS}, "the loads of a are configurations of b"
+    assert len(rows) == 2 + 2 * len(LOADS)
+    assert len(frames.sustained(jobs())) == len(rows)
+
+
+@pytest.mark.parametrize("metric", ["offered", "accepted"])
+def test_what_has_no_sustained_load_is_an_error_with_the_name_of_the_figure(metric: str) -> None:
+    rows = jobs().drop("a.load_MBps", "b.load_MBps", "a.load", "b.load") if metric == "accepted" else jobs()
+    with pytest.raises(UsageError, match="the figure `own` has sustained = true"):
+        figures.draw(base() | {"sustained": True, "metric": metric, "x": "a.message_bytes"}, rows)
