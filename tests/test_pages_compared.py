@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from conftest import Ended, data
 from elanite.calibration import Place
 from elanite.differences import Comparison, Line, compare_stores
-from elanite.figures import Figure, calibrated, compared
+from elanite.figures import Figure, calibrated, compared, tabular
 from elanite.pages import Inputs, comparison, frame
 from elanite.samples import Pair, Sample, State
 from elanite.store import Store
@@ -42,7 +43,7 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     lines += [line("1 KB", "bandwidth", [0.0], [0.0]), line("4 KB", "bandwidth", [0.0], [3.0])]
     lines += [line("1 KB", "wait", [9.0, 1.0, 5.0], [9.5, 1.4, 5.5], drew=True)]
     lines += [line("4 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True)]
-    found = list(compared.draw(lines))
+    (found,) = compared.draw(lines).values()
     assert [figure.title for figure in found] == ["size: latency", "size: wait"], "a ratio to 0 is not drawn"
     for figure in found:
         figure.chart.to_dict(validate=True)
@@ -57,6 +58,71 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     assert first["_state"] == State.DIFFERS
     assert 0 < first["_low"] < first["_change"] < first["_high"]
     assert (second["_state"], second["_low"], second["_high"]) == (State.UNDECIDED, None, None), "no interval of two"
+
+
+def test_a_name_has_one_colour_and_panels_one_axis() -> None:
+    """The order of the lines is that of the points: the size of a change moves no panel and no colour."""
+
+    def lines(change: float) -> list[Line]:
+        some = [
+            line(
+                f"{size} KB", metric, [8.0], [8.0 + (change if kind == "b" else 1) * size * up], kind=kind, up=f"u{up}"
+            )
+            for metric in ("latency", "bandwidth")
+            for kind in "abcde"
+            for up in (1, 2, 3)
+            for size in (1, 4, 16)
+            if metric == "latency" or kind not in "ac"
+        ]
+        return [replace(one, series=series) for series in ("first", "second") for one in some]
+
+    described = []
+    for change in (0.1, 5.0):
+        drawn = compared.draw(lines(change))
+        assert list(drawn) == [("x", "first"), ("x", "second")]
+        figures = [figure for several in drawn.values() for figure in several]
+        colours: dict[str, set[str]] = {}
+        for figure in figures:
+            for key in tabular.legends(figure.spec())[0].keys:
+                colours.setdefault(key.name, set()).add(key.colour)
+        assert {len(each) for each in colours.values()} == {1}
+        assert len(set.union(*colours.values())) == len(colours)
+        for metric in ("latency", "bandwidth"):
+            panels = [figure for figure in drawn["x", "first"] if metric in figure.title]
+            assert len({json.dumps([domain(figure, axis) for axis in "xy"]) for figure in panels}) == 1
+            assert len(panels) > (metric == "latency")
+        described.append(([figure.title for figure in figures], colours))
+    assert described[0] == described[1]
+
+
+def domain(figure: Figure, axis: str) -> list[float]:
+    (found,) = {
+        tuple(scale["domain"])
+        for layer in figure.spec()["layer"]
+        if "domain" in (scale := layer["encoding"].get(axis, {}).get("scale", {}))
+    }
+    return list(found)
+
+
+def test_every_state_has_a_sign_and_its_interval_in_the_data() -> None:
+    lines = [
+        line("1 KB", "wait", [9.0, 1.0, 5.0], [9.5, 1.4, 5.6], drew=True),
+        line("4 KB", "wait", [100.0, 100.1, 99.9], [100.1, 99.9, 100.0], drew=True),
+        line("16 KB", "wait", [9.0, 1.0], [8.0, 2.0], drew=True),
+    ]
+    ((figure,),) = compared.draw(lines).values()
+    signs = {
+        layer["transform"][0]["filter"]["equal"]: (layer["mark"]["shape"], layer["mark"]["filled"])
+        for layer in figure.spec()["layer"]
+        if "transform" in layer
+    }
+    assert set(signs) == set(State)
+    assert len(set(signs.values())) == 3
+    head, rows = tabular.table(figure)
+    assert head == ["message", "change", "95% interval from", "to", "state"]
+    assert [row[1] for row in rows] == ["+10%", "+0%", "+0%"]
+    assert rows[0][2:] == ["+5.0317%", "+14.9683%", "differs"]
+    assert rows[2][2:] == ["", "", "undecided"]
 
 
 def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:

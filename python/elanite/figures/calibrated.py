@@ -17,7 +17,7 @@ from elanite.figures.style import RULE, Figure, layered
 from elanite.text import heading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from elanite.calibration import Calibration, Place
     from elanite.figures.curves import Layers
@@ -35,61 +35,75 @@ def draw(found: Calibration) -> Iterator[Figure]:
     groups: dict[tuple[str, str, str], list[Place]] = {}
     for place in found.places:
         groups.setdefault((place.about["experiment"], place.about["series"], place.metric), []).append(place)
-    for names, places in groups.items():
-        yield from _group(names, places)
+    panels = {names: list(_panels(places)) for names, places in groups.items()}
+    colours = sides.colours(side for several in panels.values() for side in several)
+    for names, several in panels.items():
+        yield from _group(names, groups[names][0].unit, several, colours)
 
 
-def _group(names: tuple[str, str, str], places: Sequence[Place]) -> Iterator[Figure]:
-    experiment, series, metric = names
+def _panels(places: Sequence[Place]) -> Iterator[Side]:
     left_out = ("id", "seed", "experiment", "series")
-    panels = list(
-        sides.panels(
-            [{k: v for k, v in each.about.items() if k not in left_out} | {"job": each.job} for each in places],
-            measured=[each.measured for each in places],
-            low=[each.measured - NORMAL * each.sigma for each in places],
-            high=[each.measured + NORMAL * each.sigma for each in places],
-            before=[each.before for each in places],
-            after=[each.after for each in places],
-            residual=[(each.after - each.measured) / each.sigma for each in places],
-        )
+    return sides.panels(
+        [{k: v for k, v in each.about.items() if k not in left_out} | {"job": each.job} for each in places],
+        measured=[each.measured for each in places],
+        low=[each.measured - NORMAL * each.sigma for each in places],
+        high=[each.measured + NORMAL * each.sigma for each in places],
+        before=[each.before for each in places],
+        after=[each.after for each in places],
+        residual=[(each.after - each.measured) / each.sigma for each in places],
     )
+
+
+def _group(
+    names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Mapping[str, str]
+) -> Iterator[Figure]:
+    experiment, series, metric = names
+    rows = pl.concat([side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels])
+    scale = _scale(rows)
+    far = max(3.0, *rows["_residual"].abs())
     for number, side in enumerate(panels, 1):
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", side.words]))
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
-        label = heading(metric.replace("_", " "), places[0].unit)
-        yield Figure(name, title, "", VALUES, layered(title, _values(side, label)))
+        label = heading(metric.replace("_", " "), unit)
+        yield Figure(name, title, "", VALUES, layered(title, _values(side, label, scale, colours)))
         title = f"{title}, residuals"
-        yield Figure(f"{name}-residuals", title, "", RESIDUALS, layered(title, _residuals(side), height=180))
+        yield Figure(
+            f"{name}-residuals", title, "", RESIDUALS, layered(title, _residuals(side, far, colours), height=180)
+        )
 
 
-def _values(side: Side, label: str) -> Layers:
-    """Measured and simulated values."""
-    rows = side.rows
+def _scale(rows: pl.DataFrame) -> alt.Scale:
+    """The scale of the values of all panels."""
     values = [value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()]
-    many = min(values) > 0 and max(values) > 10 * min(values)
-    scale = alt.Scale(type="log", padding=8) if many else alt.Scale(zero=False, padding=8)
+    low, high = min(values), max(values)
+    domain = [low, high] if low < high else alt.Undefined
+    return alt.Scale(type="log" if low > 0 and high > 10 * low else "linear", zero=False, domain=domain, padding=8)
+
+
+def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
+    """Measured and simulated values."""
+    base = side.chart(colours)
 
     def y(name: str) -> alt.Y:
         return alt.Y(f"{name}:Q", title=label, scale=scale)
 
     dash, width = [4, 4], 24
     if side.lines:
-        before, after = side.base.mark_line(strokeDash=dash, opacity=0.6), side.base.mark_line()
+        before, after = base.mark_line(strokeDash=dash, opacity=0.6), base.mark_line()
     else:
-        before = side.base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4)
-        after = side.base.mark_tick(orient="horizontal", thickness=2, size=width)
-    bars = side.base.mark_rule().encode(y=y("_low"), y2=alt.Y2("_high"))
-    points = side.base.mark_point(filled=True, size=50, opacity=1).encode(y=y("_measured"), tooltip=_tooltip(side))
+        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4)
+        after = base.mark_tick(orient="horizontal", thickness=2, size=width)
+    bars = base.mark_rule().encode(y=y("_low"), y2=alt.Y2("_high"))
+    points = base.mark_point(filled=True, size=50, opacity=1).encode(y=y("_measured"), tooltip=_tooltip(side))
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 
-def _residuals(side: Side) -> Layers:
-    """Differences in standard errors, with the band that has 95 of 100."""
-    far = max(3.0, *(abs(value) for value in side.rows["_residual"].to_list()))
+def _residuals(side: Side, far: float, colours: Mapping[str, str]) -> Layers:
+    """Differences in standard errors, with the band that has 95 of 100; the axis ends at ``far``."""
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
-    points = side.base.mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltip(side))
+    points = side.chart(colours).mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltip(side))
     return [band.encode(y=alt.Y("low:Q"), y2=alt.Y2("high")), zero, points]
 
 

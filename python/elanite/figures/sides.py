@@ -1,7 +1,7 @@
 """The frame of figures that compare two sides: measured and simulated values, or two folders of results.
 
 Every mark is one configuration. ``elanite.figures.grouping`` decides which parameter is on the axis, which distinguish
-curves and which panels, as in all figures.
+curves and which panels, as in all figures. The panels of one figure share their horizontal axis.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes, grouping
+from elanite.figures.colours import tints
 from elanite.figures.grouping import CURVE
 from elanite.figures.style import colour
 from elanite.frames import quantities
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 LABEL = "_label"
 """The column with the label of a list or a name on the horizontal axis."""
@@ -31,12 +32,33 @@ class Side:
     words: str
     """The parameters of the panel in words; empty if it is the only panel."""
     rows: pl.DataFrame
-    base: alt.Chart
-    """The chart of the rows, with the horizontal axis and the colours of the curves."""
+    x: alt.X
+    """The horizontal axis, the same in all panels of a figure."""
+    legend: str
+    """The parameters that distinguish curves."""
     tooltips: list[alt.Tooltip]
     """The parameters of a mark."""
     lines: bool
     """Whether the marks of a curve have an order on the axis, so that lines may join them."""
+
+    @property
+    def curves(self) -> list[str]:
+        """The names of the curves, in the order of the rows."""
+        return list(self.rows[CURVE].unique(maintain_order=True))
+
+    def chart(self, colours: Mapping[str, str]) -> alt.Chart:
+        """The chart of the rows, with the horizontal axis and the colours of the curves, by name."""
+        base = alt.Chart(self.rows).encode(x=self.x)
+        order = self.curves
+        if len(order) < 2:
+            return base
+        return base.encode(color=colour(CURVE, order, self.legend, [colours[name] for name in order]))
+
+
+def colours(some: Iterable[Side]) -> dict[str, str]:
+    """A colour for each name of a curve: the same in all panels and figures of these."""
+    names = list(dict.fromkeys(name for side in some for name in side.curves))
+    return dict(zip(names, tints(names), strict=True))
 
 
 def panels(parameters: Sequence[Mapping[str, Any]], **values: Sequence[Any]) -> Iterator[Side]:
@@ -50,20 +72,17 @@ def panels(parameters: Sequence[Mapping[str, Any]], **values: Sequence[Any]) -> 
     main = max(names, key=lambda name: (grouping.measurable(rows, name), rows[name].n_unique()), default=None)
     found = grouping.grouped(rows, [main] if main else [])
     column = grouping.numeric(rows, main) if main else None
+    if main is None:
+        x = alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labels=False, ticks=False))
+    elif column is None:
+        places = rows[main].unique(maintain_order=True).to_list()
+        labels = axes.texts(places)
+        kept = dict(zip(places, labels, strict=True))
+        rows = rows.with_columns(pl.col(main).replace_strict(kept, return_dtype=pl.String).alias(LABEL))
+        x = axes.of_names(LABEL, grouping.word(main), labels)
+    else:
+        x = axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
+    tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
+    legend = ", ".join(map(grouping.word, found.curves))
     for panel in grouping.panels(rows, found):
-        here = panel.rows
-        if main is None:
-            x = alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labels=False, ticks=False))
-        elif column is None:
-            labels = axes.texts(here[main].unique(maintain_order=True).to_list())
-            kept = dict(zip(here[main].unique(maintain_order=True).to_list(), labels, strict=True))
-            here = here.with_columns(pl.col(main).replace_strict(kept, return_dtype=pl.String).alias(LABEL))
-            x = axes.of_names(LABEL, grouping.word(main), labels)
-        else:
-            x = axes.of_numbers(main, column, sorted(set(here[column].drop_nulls().to_list())))
-        base = alt.Chart(here).encode(x=x)
-        order = here[CURVE].unique(maintain_order=True).to_list()
-        if len(order) > 1:
-            base = base.encode(color=colour(CURVE, order, ", ".join(map(grouping.word, found.curves))))
-        tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
-        yield Side(panel.words, here, base, tips, main is not None and column is not None and found.lines)
+        yield Side(panel.words, panel.rows, x, legend, tips, column is not None and found.lines)

@@ -96,12 +96,12 @@ def pixels(width: float, height: float) -> tuple[alt.X, alt.Y]:
     return x, y
 
 
-def colour(column: str, order: Sequence[str], title: str) -> alt.Color:
-    """Colour of a category, in a given order."""
+def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] = ()) -> alt.Color:
+    """Colour of a category, in a given order; ``given`` are the colours, if other figures decide them."""
     return alt.Color(
         f"{column}:N",
         title=title,
-        scale=alt.Scale(domain=list(order), range=tints(order)),
+        scale=alt.Scale(domain=list(order), range=list(given) or tints(order)),
         legend=below(symbolOpacity=1),
     )
 

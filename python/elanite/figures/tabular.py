@@ -99,5 +99,10 @@ def _said(value: Any, form: str = "") -> str:
     if value is None:
         return ""
     if isinstance(value, float) or (isinstance(value, int) and form and not isinstance(value, bool)):
-        return format(value, form) if re.fullmatch(r",?(\.\d+)?[fd%]?", form) and form else number(value)
+        found = re.fullmatch(r"(\+?,?(?:\.\d+)?)(~?)([fd%]?)", form)
+        if not found or not form:
+            return number(value)
+        text = format(value, found[1] + found[3])
+        # "~" of the format leaves out zeros at the end, which Python has no format for.
+        return re.sub(r"\.?0+(?=%?$)", "", text) if found[2] and "." in text else text
     return plain(value) if not isinstance(value, dict) else json.dumps(value)

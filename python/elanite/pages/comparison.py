@@ -26,6 +26,7 @@ MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
 def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inputs: Inputs) -> Page:
     """The page; ``names`` are those of the folders, ``command`` the words of the command line that ran."""
     a, b = names
+    drawn = compared.draw(found.lines)
     return Page(
         title=f"{a} and {b} compared",
         command=command,
@@ -34,7 +35,7 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
         findings=[*_largest(found), *(f"{text}." for text in found.counts[1:])],
         notes=[f"{note[:1].upper()}{note[1:]}." for note in [*found.notes, *_outside(inputs)]],
         sections=[
-            Section(f"{experiment} {series}", figures=list(compared.draw(lines)), tables=_tables(lines))
+            Section(f"{experiment} {series}", figures=drawn.get((experiment, series), ()), tables=_tables(lines))
             for (experiment, series), lines in found.series.items()
         ],
     )
