@@ -52,7 +52,12 @@ def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFra
     if not asked["panel"]:
         yield filled(asked, rows), rows
         return
-    values = rows[_column(rows, asked, "panel")].unique(maintain_order=True).drop_nulls().to_list()
+    column = _column(rows, asked, "panel")
+    values = rows[column].unique(maintain_order=True).drop_nulls().to_list()
+    texts = (*(asked[text] for text in ("title", "caption", "dashed")), *asked["curve"])
+    said = {grouping_of.word(name) for text in texts for name in _COLUMN.findall(text)}
+    if len(values) > 1 and asked["title"] and grouping_of.word(column) not in said:
+        asked = asked | {"title": f"{asked['title']}, {grouping_of.word(column)} {{{column}}}"}
     letters = chain("abcdefghijklmnopqrstuvwxyz", map(str, count(27)))
     for letter, value in zip(letters, values, strict=False):  # there are always enough of them
         here = rows.filter(pl.col(asked["panel"]) == value)
@@ -85,18 +90,28 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     """Means with their intervals over a parameter, as curves or as bars."""
     asked, rows = _axis_column(asked, _told(rows))
     beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
+    found_panels = []
     for panel, here in panels(asked, rows):
-        x = panel["x"]
         selected = _selected(panel, here)
         if selected.is_empty():
             continue
         grouping = _grouping(panel, selected, _axis_of(panel, here))
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
+        panel = asked_layers.titled(panel, selected)
         drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
-        every = pl.concat([data for *_, data in drawn])
-        common = axes.alike([data for *_, data in drawn], log=panel["log"])
-        apart = "" if common else axes.OWN_AXES
+        found_panels.append((here, grouping, drawn))
+    means = [data for *_, drawn in found_panels for *_, data in drawn]
+    if not means:
+        return
+    every = pl.concat(means, how="vertical_relaxed")
+    common = axes.alike(means, log=asked["log"])
+    apart = "" if common else axes.OWN_AXES
+    shown = [published.of_figure(one, part.rows, one["x"]) for *_, drawn in found_panels for one, part, _ in drawn]
+    reached = [value for values in shown for value in published.drawn(values)] if common else []
+    for here, grouping, drawn in found_panels:
         for one, part, data in drawn:
+            one = asked_layers.stepped(one, every)
+            x = one["x"]
             reach = every if common else data
             words = " ".join(filter(None, [asked_layers.intervals(data), grouping.words, apart]))
             more_tips = tips(grouping, data, x if x in here.columns else "")
@@ -107,7 +122,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             others = _selected(one, beside)
             dashed, more = asked_layers.beside(one, others, part.rows, grouping)
             joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
-            around = (every, reach, more)
+            around = (every, reach, [*more, *reached])
             found, about = asked_layers.curves(one, data, around, stated, lines=joined, tips=more_tips)
             lines = bool(stated or dashed or one["mark"] is not None)
             yield figure(one, found + dashed, words, dashed=lines, stated=about)
@@ -177,13 +192,24 @@ def _grouping(asked: Asked, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping
 def _lettered(asked: Asked, parts: Sequence[Panel], grouping: Grouping) -> Iterator[tuple[Asked, Panel]]:
     """The panels with their texts; names, titles and the legend have the parameters that the file does not name."""
     added = [grouping_of.word(name) for name in grouping.curves if name != CURVE]
-    legend = {"legend": ", ".join(filter(None, [asked["legend"], *added]))}
     for number, part in enumerate(parts, 1):
+        named = [asked["legend"]] if asked["legend"] else _columns(asked, part.rows)
+        legend = {"legend": ", ".join(dict.fromkeys([*named, *added]))}
         one = filled(asked | asked["raw"], part.rows, **asked["known"]) | legend
         if len(parts) > 1:
             title = ", ".join(filter(None, [one["title"], part.words]))
             one |= {"name": f"{one['name']}-{number}", "title": title}
         yield one, part
+
+
+def _columns(asked: Asked, rows: pl.DataFrame) -> list[str]:
+    """The columns in the names of curves, in their order, without those that have no value here."""
+    names = dict.fromkeys(name for template in asked["curve"] for name in _COLUMN.findall(template))
+    return [
+        grouping_of.word(name)
+        for name in names
+        if name in rows.columns and not rows.select(empty(rows, name)).to_series().all()
+    ]
 
 
 def _axis_of(asked: Asked, rows: pl.DataFrame) -> list[str]:

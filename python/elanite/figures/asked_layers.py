@@ -14,6 +14,7 @@ from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import BYTES, MARKS, RULE, colour, opacity, size_axis
 from elanite.frames import SUFFIX, summarise
+from elanite.text import heading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,9 @@ Asked = dict[str, Any]
 BARS = "Bars are 95% confidence intervals over batches and seeds."
 
 CURVE = grouping_of.CURVE
+
+LOGARITHMIC = ("sizes", "log", "decades")
+"""The logarithmic scales of horizontal axes."""
 
 TEMPLATE = "_template"
 """The column with the name that the file gives to a curve, without the parameters that were added to it."""
@@ -51,6 +55,7 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
     if scale == "steps":
         sizes = x.endswith("_bytes")
         shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
+        shown = shown if {0, *shown} - {0} else marks
         label = BYTES if sizes else alt.Undefined
         steps = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
@@ -63,6 +68,24 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
     whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
     return alt.X(f"{x}:Q", title=title, scale=alt.Scale(domain=[first, last], nice=True), axis=whole), "Q"
+
+
+def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
+    """The figure with steps for a horizontal axis that shows zero, for which a logarithmic one has no place."""
+    x = asked["x"]
+    numbers = data.schema[x].is_numeric() and data[x].min() is not None
+    if numbers and asked["x_scale"] in LOGARITHMIC and (data[x] <= 0).any():
+        return asked | {"x_scale": "steps"}
+    return asked
+
+
+def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
+    """The figure with a title of its vertical axis: by default, the metric with the unit of the rows."""
+    units = (
+        [unit for unit in rows["unit"].unique(maintain_order=True).to_list() if unit] if "unit" in rows.columns else []
+    )
+    unit = units[0] if len(units) == 1 else ""
+    return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), unit)}
 
 
 def place(value: Place, x: str) -> str:
@@ -130,7 +153,7 @@ def bars(
     ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
     """
     x = asked["x"]
-    title = asked["y_title"] or asked["metric"].replace("_", " ")
+    title = asked["y_title"]
     curves = data[CURVE].unique(maintain_order=True).to_list()
     steps = every[x].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(
@@ -169,7 +192,7 @@ def curves(
     ``tips`` are more tooltips.
     """
     every, reach, more = around
-    title = asked["y_title"] or asked["metric"].replace("_", " ")
+    title = asked["y_title"]
     unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
@@ -185,6 +208,9 @@ def curves(
 
 
 def intervals(data: pl.DataFrame) -> str:
-    """The sentence of a caption about intervals, if there are any."""
+    """The sentence of a caption about intervals, or about means of too few values."""
     wide = data.filter(pl.col("high") > pl.col("low"))
-    return "" if wide.is_empty() else BARS
+    if not wide.is_empty():
+        return BARS
+    few = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
+    return f"Means of {max(few)} values, no interval." if few else ""

@@ -1,0 +1,95 @@
+"""Figures of one's own say which panel, unit and columns they show, and have places for all values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import drawings
+from elanite import figures
+from elanite.figures import tabular
+from elanite.figures.axes import OWN_AXES
+from test_figure_grouping import base
+from test_figure_images import pings, traffic
+
+if TYPE_CHECKING:
+    from elanite.figures import Figure
+
+
+def own(rows: pl.DataFrame, **wanted: Any) -> list[Figure]:
+    return list(figures.draw(base() | wanted, rows))
+
+
+def two(factor: float = 2.0) -> pl.DataFrame:
+    """Two sizes of messages, of which one has values that are so many times larger."""
+    rows = traffic(message=("1 KB", "16 KB"))
+    value = pl.when(pl.col("message") == "16 KB").then(factor * pl.col("value")).otherwise("value")
+    return rows.with_columns(value.alias("value"), unit=pl.lit("us"))
+
+
+def latency(rows: pl.DataFrame, **wanted: Any) -> list[Figure]:
+    return own(rows, metric="latency_mean", **{"title": "Mine", "panel": "message"} | wanted)
+
+
+def domains(found: list[Figure]) -> set[tuple[float, float]]:
+    return {tuple(drawings.domain(one)) for one in found}
+
+
+def title_of(figure: Figure, channel: str = "y") -> str:
+    return str(drawings.means(figure)["encoding"][channel]["title"])
+
+
+def test_panels_without_a_text_of_their_column_are_told_apart() -> None:
+    assert [one.title for one in latency(two())] == ["Mine, message 1 KB", "Mine, message 16 KB"]
+    assert [one.title for one in latency(two(), title="{message}, mine")] == ["1 KB, mine", "16 KB, mine"]
+    assert [one.title for one in latency(two(), caption="Messages of {message}.")] == ["Mine", "Mine"]
+    assert [one.title for one in own(two(), draw="loads", metric="", x="", title="My loads", panel="message")] == [
+        "My loads, message 1 KB",
+        "My loads, message 16 KB",
+    ]
+
+
+def test_panels_share_their_axes_unless_one_would_be_flat() -> None:
+    near, far = latency(two(3.0)), latency(two(50.0))
+    assert len(domains(near)) == 1
+    assert not any(OWN_AXES in one.caption for one in near)
+    assert len(domains(far)) == 2
+    assert all(OWN_AXES in one.caption for one in far)
+
+
+def test_an_axis_without_a_title_has_the_unit_of_its_metric() -> None:
+    for draw in ("curves", "bars"):
+        assert {title_of(one) for one in latency(two(), draw=draw)} == {"latency mean, µs"}
+    (one,) = latency(two(), panel="", curve=["{message}"], y_title="mine")
+    assert title_of(one) == "mine"
+
+
+def test_the_title_of_a_legend_has_the_columns_of_the_names() -> None:
+    rows = traffic(("uniform", "tornado"), message=("1 KB", "16 KB"))
+    for curve, title, name in (
+        (["{pattern}"], "pattern, message", "uniform, 1 KB"),
+        (["to {message}", "{pattern}"], "message, pattern", "to 1 KB, uniform"),
+    ):
+        (one,) = latency(rows, panel="", curve=curve)
+        (legend,) = tabular.legends(one.spec())
+        assert legend.title == title
+        assert legend.keys[0].name == name
+        assert len(legend.keys) == 4
+
+
+def test_means_of_two_values_say_that_they_have_no_interval() -> None:
+    rows = two().filter(pl.col("batch").is_null() | (pl.col("batch") < 2))
+    assert all("Means of 2 values, no interval." in one.caption for one in latency(rows))
+    assert not any("no interval" in one.caption for one in latency(two()))
+
+
+def test_zero_has_a_place_on_every_axis() -> None:
+    rows = pings().filter(pl.col("source") == "elan", pl.col("destination") == "elan")
+    for scale in ("log", "sizes", "decades"):
+        (one,) = own(rows, metric="latency", x="message_bytes", x_scale=scale)
+        along = drawings.means(one)["encoding"]["x"]
+        assert along["type"] == "ordinal"
+        assert 0 in along["scale"]["domain"]
+        (one,) = own(rows.filter(pl.col("message_bytes") > 0), metric="latency", x="message_bytes", x_scale=scale)
+        assert drawings.means(one)["encoding"]["x"]["type"] == "quantitative"
