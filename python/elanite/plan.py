@@ -77,6 +77,8 @@ class Plan:
     """Name and title of each series."""
     figures: tuple[dict[str, Any], ...] = ()
     """The figures that the experiment file asks for, each with all of its keys."""
+    general: bool = False
+    """Whether there are general figures, too, in which varied keys may be axes, as those of sweeps."""
     same: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = ()
     """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
 

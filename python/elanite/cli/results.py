@@ -382,8 +382,12 @@ def pictures(
 ) -> None:
     """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran."""
     from elanite import pages, whole
+    from elanite.figures.missing import missing
     from elanite.pages import experiment
 
+    if html or svg:
+        for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
+            complain(f"warning: {empty}")
     if html:
         pages.write(html, experiment.page(result.plan, result.store, command, inputs))
         say(f"page: {html}")

@@ -117,8 +117,8 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
             if len(points) == len(plan.points):
                 raise
             # The parameter that the figure asks for may belong to points that are still to come.
-    if not plan.figures:
-        found = list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
+    if plan.general or not plan.figures:
+        found += list(generic.draw(tables["rows"], {point.series: point.kind for point in points}))
     if beside is not None:
         found = [replace(one, caption=f"{one.caption} {PALE_POINTS}") if one.shipped else one for one in found]
     return list(unique(found))

@@ -7,6 +7,7 @@ their charts, so that placements that are series of their own can be compared.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -15,6 +16,7 @@ from elanite import build, figures, frames
 from elanite.api import Machine
 from elanite.congestion import matrix
 from elanite.figures import beside
+from elanite.figures.missing import missing
 from elanite.pages import hottest, outcomes
 from elanite.pages.frame import Page, Section
 from elanite.text import counted, number
@@ -44,7 +46,9 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     columns = outcomes.distinguishing(loaded)
     links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
-    results = [Section("Results", figures=_figures(plan, store, rows, kinds), tables=outcomes.tables(curves, units))]
+    drawn = _figures(plan, store, rows, kinds)
+    empty = missing(plan, store, [one.name for one in drawn])
+    results = [Section("Results", figures=drawn, tables=outcomes.tables(curves, units))]
     if best is not None:
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, known), *hottest.slowest(of_jobs, store, columns)]
@@ -56,22 +60,26 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         inputs=inputs,
         about=_about(plan, points, store),
         findings=found,
-        notes=_notes(plan, points, store),
+        notes=[*_notes(plan, points, store), *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
-    """The figures of the experiment file; without ``[[figure]]``, series that vary the same keys share charts."""
-    if plan.figures:
-        return figures.charts(plan, store)
+    """The figures of the experiment file; without them, and in sweeps, also general figures.
+
+    In general figures, series that vary the same keys share charts.
+    """
+    asked = figures.charts(replace(plan, general=False), store) if plan.figures else []
+    if plan.figures and not plan.general:
+        return asked
     groups = [
         (kind, together)
         for kind in dict.fromkeys(kinds.values())
         for together in outcomes.alike(rows, [name for name, of in kinds.items() if of == kind])
     ]
-    drawn: list[Figure] = []
+    drawn = list(asked)
     for kind, together in groups:
         here = rows.filter(pl.col("series").is_in(together))
         title = outcomes.named(together)

@@ -1,0 +1,68 @@
+"""The figures of an experiment file that draw nothing although all points are finished, in sentences.
+
+A figure is empty if it selects no rows, if its rows have no values of its metric, or if none of them has a place on the
+axis. A figure of series that were left out of the run (``--series``) is not missing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite import frames
+from elanite.select import chosen
+from elanite.sources import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+    import polars as pl
+
+    from elanite.figures.asked_layers import Asked
+    from elanite.plan import Plan
+    from elanite.store import Store
+
+ROWS = ("curves", "bars", "loads")
+"""The kinds of figures that draw a metric of any rows."""
+
+
+def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
+    """A sentence for each ``[[figure]]`` of ``plan`` that draws nothing; ``drawn`` are the names of all figures."""
+    points = frames.finished(plan, store)
+    if len(points) < len(plan.points) or not points:
+        return []
+    asked = [one for one in plan.figures if one["draw"] in ROWS and not _is_drawn(one, drawn)]
+    rows = frames.tidy(points, store) if asked else None
+    there = {point.series for point in points}
+    whole = there >= {name for name, _ in plan.titles}
+    return [
+        f"the figure `{one['name']}` is empty: {reason}"
+        for one in asked
+        if rows is not None and (there & {*one["series"]} if one["series"] else whole)
+        for reason in _reasons(one, rows)
+    ]
+
+
+def _is_drawn(asked: Asked, drawn: Collection[str]) -> bool:
+    fixed, column, _ = asked["name"].partition("{")
+    if column:  # each panel has its own letter or value
+        return any(one.startswith(fixed) for one in drawn)
+    return any(one == fixed or one.startswith(f"{fixed}-") for one in drawn)
+
+
+def _reasons(asked: Asked, rows: pl.DataFrame) -> Iterator[str]:
+    """The first reason."""
+    series = {"series": asked["series"]} if asked["series"] else {}
+    here = chosen(rows, {**series, **asked["where"]})
+    metric = asked["metric"] or "accepted"
+    if here.is_empty():
+        yield "its `series` and `where` select no rows"
+        return
+    have = here["metric"].unique(maintain_order=True).to_list()
+    if metric not in have:
+        yield f"no row has the metric `{metric}`{did_you_mean(metric, have)}; the metrics are {', '.join(have)}"
+        return
+    if asked["steady"]:
+        yield f"no point with the metric `{metric}` is steady"
+        return
+    x = f" at `{asked['x']}`" if asked["x"] else ""
+    yield f"no row of the metric `{metric}` has a place{x}; the parameters are {', '.join(frames.parameters(here))}"
