@@ -102,16 +102,24 @@ def agree(page: str, rows: list[Row]) -> None:
     assert [cell.split(",")[0] for cell in head[:3]] == ["configuration", "highest accepted", "at"]
     assert len({row[0] for row in body}) == len(body) == len(expected), "a row for each configuration"
     assert sorted((row[1], row[2], row[4]) for row in body) == sorted(expected.values())
-    first = Parts(page).findings[0]
+    jobs = sorted({row["job"] for row in rows if row["job"]})
+    for job in jobs:
+        own = {key: one for key, one in expected.items() if f"'{job}'" in key}
+        _agree(page, body, own, f" of job {job}" if len(jobs) > 1 else "")
+
+
+def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str, str]], job: str) -> None:
+    """The sentence of a job's throughput says what its rows say."""
+    (first,) = (one for one in Parts(page).findings if one.startswith(f"Highest accepted load{job}: "))
     said = re.findall(r"([\d,.]+) MB/s per node at ([\d.]+ [MG]B/s)", first)
     ranked = sorted(expected.values(), key=lambda one: float(one[0].replace(",", "")))
     assert said[0] == ranked[-1][:2]
-    if len(expected) > 1:
+    if ranked[0][0] != ranked[-1][0]:
         assert said[1][0] == ranked[0][0]
         assert f"the lowest of the {len(expected)} maxima" in first
-    label = re.search(r"at [\d.]+ [MG]B/s \(([^)]*)\)", first)
-    if label:
-        (row,) = [row for row in body if row[0] == label[1]]
+    label = re.search(r"^[^;]* at [\d.]+ [MG]B/s \(([^)]*)\)", first)
+    if label and not label[1].startswith("all "):
+        (row,) = [row for row in body if row[0] == label[1] + job.replace(" of job", ", job")]
         assert (row[1], row[2]) == said[0]
 
 
@@ -225,6 +233,43 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     assert outcomes.sentences([replace(early, label="")], UNITS) == [
         "Highest accepted load: 25 MB/s per node at 30 MB/s.",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s.",
+    ]
+
+
+def test_ties_belong_to_all_of_their_configurations() -> None:
+    first, last = curve("a", (10, 9, 0), (20, 15, 1)), curve("c", (10, 10, 0), (20, 20, 0), (40, 30, 1))
+    tied = replace(last, label="d")
+    assert outcomes.sentences([first, last, tied], UNITS)[:2] == [
+        "Highest accepted load: 30 MB/s per node at 40 MB/s in 2 of 3 configurations; the lowest of the 3 maxima is"
+        " 15 MB/s per node at 20 MB/s (a).",
+        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (a); steady up to 20 MB/s, saturated from 40 MB/s in"
+        " 2 of 3 configurations.",
+    ]
+
+    def ping(label: str, latency: float) -> outcomes.Curve:
+        return outcomes.Curve("ping", label, "message", [outcomes.Place(0.0, "0 B", {"latency": latency})])
+
+    found = [ping("a", 0.36), ping("b", 0.5), ping("c", 0.3600001), ping("d", 0.5), ping("e", 0.4)]
+    assert outcomes.sentences(found, {"latency": "us"}) == [
+        "Latency at message 0 B: lowest 0.36 µs in 2 of 5 configurations; highest 0.5 µs in 2 of 5 configurations.",
+    ]
+
+
+def test_jobs_are_not_compared_with_one_another() -> None:
+    """The load of an aggressor is no maximum of its victim."""
+    loads = [outcomes.Place(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
+    high = [outcomes.Place(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
+    found = [
+        outcomes.Curve("jobs", f"{where}, job {job}", f"{job}.load", places, "", job, where)
+        for where in ("near", "far")
+        for job, places in (("victim", loads), ("aggressor", high))
+    ]
+    said = outcomes.sentences(found, {"accepted": "MB/s", "latency_mean": "us"})
+    assert said == [
+        "Highest accepted load of job victim: 9 MB/s per node at 10 MB/s (all 2 configurations).",
+        "Mean latency of job victim at victim.load 10 MB/s: 3 µs in all configurations.",
+        "Highest accepted load of job aggressor: 80 MB/s per node at 90 MB/s (all 2 configurations).",
+        "Mean latency of job aggressor at aggressor.load 90 MB/s: 7 µs in all configurations.",
     ]
 
 

@@ -20,6 +20,7 @@ from elanite import goal, sources
 from elanite.cli.launch import MOST_TRACE, Launch
 from elanite.mpirun.kept import Kept
 from elanite.mpirun.summary import size
+from elanite.pages import traffic
 from elanite.text import number
 from test_pages import Parts
 from timelines import Tables, a_run, agree, embedded, page_of
@@ -189,7 +190,11 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
     assert (len(embedded(page)["links"]) > 0) == (network == "machine")
     parts = Parts(page)
     last = tables["ranks"].sort("end_us", "rank", descending=[True, False]).row(0, named=True)
-    assert f"{number(last['end_us'])} µs of simulated time; rank {last['rank']} is the slowest" in parts.findings[0]
+    tied = len(tables["ranks"].filter(pl.col("end_us") == last["end_us"])) - 1
+    others = f" and {tied} other{'s' * (tied > 1)} are" if tied else " is"
+    assert (
+        f"{number(last['end_us'])} µs of simulated time; rank {last['rank']}{others} the slowest" in parts.findings[0]
+    )
     share = tables["ranks"]["computed_us"].sum() / tables["ranks"]["end_us"].sum()
     assert f"{share:.1%} of their time" in parts.findings[1]
     shown = Tables(page).found
@@ -288,3 +293,11 @@ def test_ranks_without_a_seen_call_have_unknown_times() -> None:
     assert Tables(page).found["Ranks, the slowest first"].columns == ["rank", "node", "end, µs", "sent", "received"]
     assert "Elanite saw no call of ranks 1, 3: their lanes are empty." in page
     assert "of their time in MPI" not in page
+
+
+def test_ranks_with_the_same_time_are_counted() -> None:
+    ranks = pl.DataFrame({"rank": [0, 1, 2], "computed_us": [40.0, 40.0, 7.0]})
+    first, _, last = ranks.rows(named=True)
+    words = ("computed_us", "computes", "compute")
+    assert traffic.with_others(ranks, first, *words) == "rank 0 and 1 other compute"
+    assert traffic.with_others(ranks, last, *words) == "rank 2 computes"

@@ -12,7 +12,7 @@ row of the summary of the results; nothing is averaged over configurations, fitt
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -70,6 +70,10 @@ class Curve:
     places: list[Place] = field(default_factory=list)
     group: str = ""
     """The series of its kind that it is compared with; empty for all of them."""
+    job: str = ""
+    """The job of loads, if there are several: loads and latencies of different jobs are not compared."""
+    beside: str = ""
+    """The label without the job."""
 
     @property
     def best(self) -> Place:
@@ -123,7 +127,12 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
     said: list[str] = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
-        said += _of_loads(here, units) if kind == JOBS else _of_metrics(here, kind, units)
+        if kind != JOBS:
+            said += _of_metrics(here, kind, units)
+            continue
+        for job in dict.fromkeys(curve.job for curve in here):
+            alone = [replace(curve, label=curve.beside) if job else curve for curve in here if curve.job == job]
+            said += _of_loads(alone, units, f" of job {job}" if job else "")
     return said
 
 
@@ -174,7 +183,9 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
                 axis = ""
             label = label_of(row, [name for name in names if name != axis])
             means[key] = {}
-            curve = found.setdefault((axis, label), Curve(kind, label, axis, group=group))
+            beside = label_of(row, [name for name in names if name not in (axis, "job")])
+            job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
+            curve = found.setdefault((axis, label), Curve(kind, label, axis, [], group, job, beside))
             curve.places.append(Place(_numeric(row, axis), plain(row[axis]) if axis else "", means[key]))
         means[key][row["metric"]] = row["mean"]
     for curve in found.values():
@@ -195,47 +206,61 @@ def _by(at: str) -> str:
     return f" at {at}" if at else ""
 
 
-def _of_loads(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str]:
+def _tied(count: int, of: int, label: str) -> str:
+    """The configurations with a figure, within a sentence: one by its label, several by their number."""
+    if count == 1:
+        return _named(label)
+    return f" (all {of} configurations)" if count == of else f" in {count} of {of} configurations"
+
+
+def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
     unit = f"{units.get('accepted', 'MB/s')} per node"
     found = [curve for curve in found if "accepted" in curve.best.means]
     if not found:
         return
-    first = max(found, key=lambda curve: curve.best.means["accepted"])
-    last = min(found, key=lambda curve: curve.best.means["accepted"])
-    top, low = first.best, last.best
-    equal = len(found) > 1 and top.means["accepted"] == low.means["accepted"]
-    label = f"all {len(found)} configurations" if equal else first.label
-    said = f"Highest accepted load: {number(top.means['accepted'])} {unit}{_by(top.at)}{_named(label)}"
-    if last is not first and not equal:
-        said += (
-            f"; the lowest of the {len(found)} maxima is {number(low.means['accepted'])} {unit}{_by(low.at)}"
-            f"{_named(last.label)}"
-        )
-    yield f"{said}."
-    yield from _knees(found)
-    yield from _latencies(found, units)
-
-
-def _knees(found: Sequence[Curve]) -> Iterator[str]:
-    """From which load on the sources' queues grow: the first and the last curve to saturate."""
-    knees = sorted(
-        (curve for curve in found if curve.saturated is not None and curve.saturated.x is not None),
-        key=lambda curve: (curve.saturated and curve.saturated.x) or 0.0,
+    means = [curve.best.means["accepted"] for curve in found]
+    top, low = (
+        [curve for curve, mean in zip(found, means, strict=True) if number(mean) == number(end)]
+        for end in (max(means), min(means))
     )
+    said = f"Highest accepted load{job}: {_best(top, unit)}{_tied(len(top), len(found), top[0].label)}"
+    if len(top) < len(found):
+        said += f"; the lowest of the {len(found)} maxima is {_best(low, unit)}"
+        said += _tied(len(low), len(found), low[0].label)
+    yield f"{said}."
+    yield from _knees(found, job)
+    yield from _latencies(found, units, job)
+
+
+def _best(curves: Sequence[Curve], unit: str) -> str:
+    """The highest accepted load of curves that have the same one, and its offered load if this is the same, too."""
+    best = [curve.best for curve in curves]
+    at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
+    return f"{number(best[0].means['accepted'])} {unit}{at}"
+
+
+def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
+    """From which load on the sources' queues grow: the first and the last curves to saturate."""
+    knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
     if not knees:
         if len({place.x for curve in found for place in curve.places}) > 1:
-            yield f"No saturation at any load up to {max(found, key=_last).places[-1].at}."
+            yield f"No saturation{job} at any load up to {max(found, key=_last).places[-1].at}."
         return
-    first, last = knees[0], knees[-1]
-    if len({_knee(curve) for curve in knees}) == 1:
-        said = f"Saturation: {_knee(first)}" + (f" (all {len(knees)} configurations)" if len(found) > 1 else "")
-        said = said if len(knees) == len(found) else f"Saturation: {_knee(first)} ({len(knees)} of {len(found)})"
-    else:
-        said = f"Saturation: {_knee(first)}{_named(first.label)}; {_knee(last)}{_named(last.label)}"
-        said += f", the last of {len(knees)}" if len(knees) > 2 else ""
+    least, most = min(x for x, _ in knees), max(x for x, _ in knees)
+    ends = [_knees_at([curve for x, curve in knees if x == end], len(found)) for end in dict.fromkeys((least, most))]
+    said = f"Saturation{job}: {'; '.join(ends)}"
+    if len(ends) > 1 and sum(x == most for x, _ in knees) == 1 and len(knees) > 2:
+        said += f", the last of {len(knees)}"
     if len(knees) < len(found):
         said += f"; {len(found) - len(knees)} of {len(found)} configurations are steady at all loads"
     yield f"{said}."
+
+
+def _knees_at(curves: Sequence[Curve], of: int) -> str:
+    """The knee of curves that saturate at the same load."""
+    first, same = curves[0], len({_knee(curve) for curve in curves}) == 1
+    said = _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
+    return said + _tied(len(curves), of, first.label)
 
 
 def _knee(curve: Curve) -> str:
@@ -248,7 +273,7 @@ def _last(curve: Curve) -> float:
     return curve.places[-1].x or 0.0
 
 
-def _latencies(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str]:
+def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
     """The mean latency: of one curve at its ends, of several at the lowest load that all have."""
     here = [curve for curve in found if all(LATENCY in place.means for place in curve.places)]
     if not here:
@@ -256,12 +281,12 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str]) -> Iterator[str
     if len(here) == 1:
         (curve,) = here
         first, end = curve.places[0], curve.steady or curve.places[0]
-        said = f"Mean latency: {_mean(first, LATENCY, units)}{_by(first.at)}"
+        said = f"Mean latency{job}: {_mean(first, LATENCY, units)}{_by(first.at)}"
         yield said + (
             f", {_mean(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
         )
         return
-    yield from _at_common(here, LATENCY, "Mean latency", units, ends=1)
+    yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
 
 
 def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Iterator[str]:
@@ -306,12 +331,21 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         unit = units.get(metric, "")
         figures = distinct(*(_scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
-            + ("" if common else _at(curve, place))
-            + _named(curve.label)
-            for figure, (curve, place) in zip(figures, (low, high), strict=True)
+            f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip() + _alike(pairs, end, metric, bool(common))
+            for figure, end in zip(figures, (low, high), strict=True)
         )
         yield f"{name}{where}: lowest {least}; highest {most}."
+
+
+def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
+    """The configurations with the figure of an end; without a common axis, one of them with its place on its axis."""
+    value = end[1].means[metric]
+    others = [place.means[metric] for _, place in pairs]
+    # Figures that are equal as written are equal here, unless the ends themselves need more digits.
+    shown = number if number(min(others)) != number(max(others)) else "{:.9g}".format
+    count = sum(shown(each) == shown(value) for each in others)
+    curve, place = end
+    return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)
 
 
 def _ends(common: set[float | None], ends: int) -> list[float | None]:

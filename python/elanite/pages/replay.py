@@ -61,7 +61,8 @@ def failed(
 def _findings(replay: Replay) -> list[str]:
     totals, slowest, ranks = replay.summary, replay.slowest, replay.tables["ranks"]
     found = [
-        f"The replay takes {number(totals['time_us'])} µs of simulated time; rank {slowest['rank']} is the slowest and"
+        f"The replay takes {number(totals['time_us'])} µs of simulated time;"
+        f" {traffic.with_others(ranks, slowest, 'end_us', 'is the slowest and', 'are the slowest; the first')}"
         f" computes {number(slowest['computed_us'])} µs of it."
     ]
     total = float(ranks["end_us"].sum())
@@ -69,7 +70,8 @@ def _findings(replay: Replay) -> list[str]:
         most = ranks.sort("computed_us", "rank", descending=[True, False]).row(0, named=True)
         computed = float(ranks["computed_us"].sum())
         share = f"The ranks compute {computed / total:.1%} of their time"
-        longest = f"rank {most['rank']} computes most, {number(most['computed_us'])} µs"
+        who = traffic.with_others(ranks, most, "computed_us", "computes", "compute")
+        longest = f"{who} most, {number(most['computed_us'])} µs"
         found.append(f"{share}; {longest}." if computed else "The trace has no computation.")
     sends = _sends(replay)
     found += [

@@ -74,9 +74,12 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     found = []
     if run.ended.finished:
         last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+        tied = len(ranks.filter(pl.col("end_us") == last["end_us"])) > 1
+        first = f"; rank {last['rank']} is the first of them" if tied else ""
         found.append(
-            f"The run takes {number(totals['time_us'])} µs of simulated time; rank {last['rank']} is the slowest"
-            + ("." if run.ended.unseen else f", with {number(last['mpi_us'])} µs in {calls}.")
+            f"The run takes {number(totals['time_us'])} µs of simulated time;"
+            f" {traffic.with_others(ranks, last, 'end_us', 'is the slowest', 'are the slowest')}"
+            + ("." if run.ended.unseen else f"{first}, with {number(last['mpi_us'])} µs in {calls}.")
         )
     else:
         why = _EARLY.get(run.ended.end, run.ended.end)

@@ -79,6 +79,14 @@ def _class(sizes: Sizes) -> str:
     return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
 
 
+def with_others(ranks: pl.DataFrame, rank: Mapping[str, Any], column: str, one: str, several: str) -> str:
+    """A rank with its verb, and the number of the other ranks with the same value: ``rank 0 and 15 others compute``."""
+    others = len(ranks.filter(pl.col(column) == rank[column])) - 1
+    if not others:
+        return f"rank {rank['rank']} {one}"
+    return f"rank {rank['rank']} and {counted(others, 'other')} {several}"
+
+
 def link(links: pl.DataFrame, time_us: float) -> str:
     """The finding about the busiest links, at nodes and between switches; empty if no link was busy."""
     busy = hottest(links, time_us)
