@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -107,6 +108,20 @@ def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case
         for one, other in ((1, 0), (0, 1)):
             got = row["us"][one * 4 + 4 - 1] - row["us"][other * 4 + 4 - 1]
             assert got == pytest.approx(waits[one][row["name"]] - waits[other][row["name"]], abs=0.011)
+
+
+def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list[Case]) -> None:
+    """Labels at the ends of the colours are aligned inwards, and inside of the picture."""
+    figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
+    for channel in ("color", "fill"):
+        one = layers(figure.spec(), channel)[0]
+        low, high = one["scale"]["domain"]
+        assert one["legend"]["values"] == [low, 0, high]
+    svg = vlc.vegalite_to_svg(figure.spec())
+    signed = re.findall(r'<text text-anchor="(\w+)" transform="translate\(([-\d.]+),[^>]*>([^<]*)</text>', svg)
+    ends = [(anchor, float(x), text) for anchor, x, text in signed if re.fullmatch("[\N{MINUS SIGN}-][0-9.,]+", text)]
+    assert [anchor for anchor, _, _ in ends if anchor == "start"] == ["start", "start"]
+    assert all(x >= 0 for anchor, x, _ in ends if anchor == "start")
 
 
 def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None:

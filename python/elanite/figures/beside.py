@@ -178,7 +178,15 @@ def _chart(
     for kind in ("link", "switch"):
         end = most[kind] or 1.0
         scale = alt.Scale(domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT)
-        legend = alt.Legend(orient="bottom", direction="horizontal", gradientLength=240, titleLimit=320, tickCount=4)
+        # Labels at the very ends are aligned inwards; a centred one near an end would lose its sign at the margin.
+        legend = alt.Legend(
+            orient="bottom",
+            direction="horizontal",
+            gradientLength=240,
+            titleLimit=320,
+            values=[-end, 0, end] if difference else [0, end / 2, end],
+            format=",.4~r",
+        )
         # Two channels, each with a scale of its own: sums of switches are larger than those of links.
         channel = alt.Color if kind == "link" else alt.Fill
         title = f"{'difference of ' if difference else ''}{kind}, µs"
