@@ -331,3 +331,15 @@ def test_only_points_with_slices_are_drawn_once_for_all_seeds() -> None:
     assert len(figures.matrices(small.series("load"), delays)) == 2 * 4
     assert figures.matrices(small.series("ping"), delays) == []
     assert figures.matrices(small.series("load"), none) == []
+
+
+def test_links_keep_their_columns_beside_parameters_with_the_same_names() -> None:
+    """A ping has parameters `from` and `to`."""
+    small = plan(sources.read("experiment", SMALL), overrides=["series.load.run.slices=3"])
+    points = [small.series("ping")[0], small.series("load")[0]]
+    store = cast("Store", Results({64: 1.0}))
+    found = congestion.links(points, store)
+    assert not [name for name in found.columns if name.endswith("_right")]
+    ends = [name for point in points for name in congestion.matrix(point, store).links["from"]]
+    assert found["from"].to_list() == ends
+    assert found.filter(pl.col("series") == "ping")["parameter_from"].unique().to_list() == [0]

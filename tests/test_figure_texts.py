@@ -93,3 +93,18 @@ def test_zero_has_a_place_on_every_axis() -> None:
         assert 0 in along["scale"]["domain"]
         (one,) = own(rows.filter(pl.col("message_bytes") > 0), metric="latency", x="message_bytes", x_scale=scale)
         assert drawings.means(one)["encoding"]["x"]["type"] == "quantitative"
+
+
+def test_tooltips_and_tables_have_four_significant_digits() -> None:
+    rows = pings().with_columns(value=pl.col("value") / 10)
+    for draw in ("curves", "bars"):
+        for one in own(rows, metric="latency", x="message_bytes", x_scale="steps", draw=draw):
+            tooltips = drawings.means(one)["encoding"]["tooltip"]
+            assert {tip.get("format") for tip in tooltips if tip["field"] in ("mean", "low", "high")} == {",.5~r"}
+            heads, table = tabular.table(one)
+            (column,) = {heads.index(name) for name in ("mean", "µs") if name in heads}
+            means = sorted(mark.mean for mark in drawings.marks(one))
+            for text, mean in zip(sorted(float(row[column].replace(",", "")) for row in table), means, strict=True):
+                assert abs(text - mean) <= 5e-4 * mean
+    (loads,) = own(traffic(), draw="loads", metric="", x="")
+    assert ",.5~r" in str(drawings.means(loads)["encoding"]["tooltip"])

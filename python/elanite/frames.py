@@ -48,11 +48,16 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The tables of one name of all points as one table, each row with the parameters of its point."""
+    """The tables of one name of all points as one table, each row with the parameters of its point.
+
+    The columns of the tables keep their names: a parameter with the same name, such as the node ``from`` of a ping
+    beside links, becomes ``parameter_from``.
+    """
     keys = pl.DataFrame([identity(point) for point in points], infer_schema_length=None, strict=False)
     rows = pl.concat(tables, how="vertical_relaxed")
     numbers = [number for number, table in enumerate(tables) for _ in range(table.height)]
     rows = rows.with_columns(pl.Series("_point", numbers, pl.UInt32))
+    keys = keys.rename({name: f"parameter_{name}" for name in keys.columns if name in rows.columns})
     return keys.with_row_index("_point").join(rows, on="_point", maintain_order="left_right").drop("_point")
 
 

@@ -149,8 +149,8 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     to = right, max([top, *most])
     for one, stated, data, grouping in drawn:
         unit = one["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
-        digits, extra = asked_layers.digits(data), tips(grouping, data)
-        found = layers_of.loads(data, CURVE, one["legend"], unit, digits=digits, to=to, tips=extra)
+        extra = tips(grouping, data)
+        found = layers_of.loads(data, CURVE, one["legend"], unit, to=to, tips=extra)
         rules = published.layers(stated, axes.rounded((0.0, to[1])))
         words = [layers_of.signs(data, to[1]), grouping.words, _others(grouping, data)]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))

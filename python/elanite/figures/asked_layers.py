@@ -12,7 +12,7 @@ from elanite.figures import axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import BYTES, MARKS, RULE, colour, opacity, size_axis
+from elanite.figures.style import BYTES, FORMAT, MARKS, RULE, colour, opacity, size_axis
 from elanite.frames import SUFFIX, summarise
 from elanite.text import heading
 
@@ -102,12 +102,6 @@ BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
 """Units of sizes in bytes."""
 
 
-def digits(data: pl.DataFrame) -> int:
-    """Digits after the point, for parts or for MB/s."""
-    most = data["mean"].max()
-    return 3 if isinstance(most, float) and most < 10 else 1
-
-
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
     """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach; their means.
 
@@ -162,7 +156,7 @@ def bars(
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
     scale = axes.scale(axes.ends(reach))
-    tips = [alt.Tooltip(f"{end}:Q", format=".1f") for end in ("mean", "low", "high")]
+    tips = [alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("mean", "low", "high")]
     look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
     bars = base.mark_bar(**look).encode(
         y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
@@ -197,7 +191,7 @@ def curves(
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
     ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
-    look: dict[str, Any] = {"reach": ends, "log": log, "digits": digits(data), "lines": lines, "tips": tips}
+    look: dict[str, Any] = {"reach": ends, "log": log, "lines": lines, "tips": tips}
     found = layers_of.curves(data, CURVE, asked["legend"], along, title, unit, **look)
     rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
     if asked["mark"] is not None:

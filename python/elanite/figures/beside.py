@@ -18,7 +18,7 @@ import polars as pl
 
 from elanite.congestion import HEAT
 from elanite.figures.matrix import DIGITS, HEAD, LEFT, WIDTH, View, layout, moments_of, of_delays, of_waits, parts_of
-from elanite.figures.style import RULE, Figure, layered, pixels
+from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
 from elanite.text import number
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _chart(
     if difference:
         value += f" - datum.us[{params[1].name} * {steps} + {moment.name} - 1]"
     x, y = pixels(WIDTH, picture.height)
-    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=",.2f")]
+    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT)]
     layers: list[alt.Chart | alt.LayerChart] = []
     for kind in ("link", "switch"):
         end = most[kind] or 1.0

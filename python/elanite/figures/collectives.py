@@ -10,7 +10,7 @@ import polars as pl
 from elanite.claims import claims
 from elanite.figures import grouping
 from elanite.figures.axes import DECADES
-from elanite.figures.style import RULE, Figure, colour, layered
+from elanite.figures.style import FORMAT, RULE, Figure, colour, layered
 from elanite.frames import padded
 from elanite.store import empty
 
@@ -75,8 +75,8 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
         color=colour("traffic", order, "background"),
         tooltip=[
             alt.Tooltip("traffic"),
-            alt.Tooltip("latency:Q", title="µs", format=".2f"),
-            alt.Tooltip("share:Q", title="%", format=".1f"),
+            alt.Tooltip("latency:Q", title="µs", format=FORMAT),
+            alt.Tooltip("share:Q", title="%", format=FORMAT),
         ],
     )
     caption = (

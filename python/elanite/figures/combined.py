@@ -10,7 +10,7 @@ import polars as pl
 from elanite.claims import claims
 from elanite.figures import axes, grouping, published
 from elanite.figures.curves import ends, loads, of_loads, signs
-from elanite.figures.style import HOT, Figure, colour, layered, opacity
+from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, opacity
 from elanite.measures.numbers import Number, at_least, averaged, ratio
 from elanite.measures.rows import compute, of_jobs
 
@@ -174,8 +174,8 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
             alt.Tooltip("io_load:O", title="I/O load"),
             alt.Tooltip("text:N", title="kept"),
             alt.Tooltip("state"),
-            alt.Tooltip("beside:Q", title="beside the I/O job, MB/s", format=".1f"),
-            alt.Tooltip("alone:Q", title="alone, MB/s", format=".1f"),
+            alt.Tooltip("beside:Q", title="beside the I/O job, MB/s", format=FORMAT),
+            alt.Tooltip("alone:Q", title="alone, MB/s", format=FORMAT),
         ],
     )
     blocks = base.mark_rect(stroke="white").encode(

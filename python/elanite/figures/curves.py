@@ -9,7 +9,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes
-from elanite.figures.style import RULE, below, colour, opacity, shape
+from elanite.figures.style import FORMAT, RULE, below, colour, opacity, shape
 from elanite.frames import SHIPPED
 from elanite.measures.numbers import number
 from elanite.text import FEWEST
@@ -113,7 +113,6 @@ def loads(
     legend: str,
     unit: str,
     *,
-    digits: int = 1,
     to: tuple[float, float] | None = None,
     tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
@@ -130,7 +129,6 @@ def loads(
     )
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
-    form = f".{digits}f"
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y=y,
         opacity=opacity(data),
@@ -144,10 +142,10 @@ def loads(
         tooltip=[
             alt.Tooltip(curve),
             *tips,
-            alt.Tooltip("offered:Q", title="offered", format=form),
-            alt.Tooltip("mean:Q", title="accepted", format=form),
-            alt.Tooltip("low:Q", format=form),
-            alt.Tooltip("high:Q", format=form),
+            alt.Tooltip("offered:Q", title="offered", format=FORMAT),
+            alt.Tooltip("mean:Q", title="accepted", format=FORMAT),
+            alt.Tooltip("low:Q", format=FORMAT),
+            alt.Tooltip("high:Q", format=FORMAT),
             alt.Tooltip("state"),
         ],
     )
@@ -182,7 +180,6 @@ def curves(
     *,
     reach: axes.Ends | None = None,
     log: bool = False,
-    digits: int = 1,
     lines: bool = True,
     tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
@@ -193,7 +190,6 @@ def curves(
     """
     order = data[curve].unique(maintain_order=True).to_list()
     reach = reach or axes.ends(data, log=log)
-    form = f".{digits}f"
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     up = alt.Y(
         "mean:Q",
@@ -209,9 +205,9 @@ def curves(
             alt.Tooltip(curve),
             alt.Tooltip(x.shorthand),
             *tips,
-            alt.Tooltip("mean:Q", title=unit, format=form),
-            alt.Tooltip("low:Q", format=form),
-            alt.Tooltip("high:Q", format=form),
+            alt.Tooltip("mean:Q", title=unit, format=FORMAT),
+            alt.Tooltip("low:Q", format=FORMAT),
+            alt.Tooltip("high:Q", format=FORMAT),
         ],
     )
     found: Layers = [base.mark_line().encode(y=up, opacity=opacity(data))] if lines else []

@@ -13,7 +13,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import grouping
-from elanite.figures.style import HOT, Figure, colour, layered, pixels
+from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
 from elanite.frames import padded, summarise
 
@@ -95,7 +95,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
             xOffset=offset,
             y=alt.Y("mean:Q", title="mean time of a call, µs"),
             color=color,
-            tooltip=[alt.Tooltip("roots"), alt.Tooltip("groups"), alt.Tooltip("mean:Q", title="µs", format=".1f")],
+            tooltip=[alt.Tooltip("roots"), alt.Tooltip("groups"), alt.Tooltip("mean:Q", title="µs", format=FORMAT)],
         )
     )
     figures = (

@@ -10,7 +10,7 @@ import polars as pl
 from elanite.claims import claims
 from elanite.figures import axes, grouping, published
 from elanite.figures.published import Value
-from elanite.figures.style import Figure, colour, layered, shape
+from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.frames import summarise
 from elanite.store import empty
 
@@ -48,7 +48,7 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
             y=y,
             color=colour("curve", order, CURVES),
             shape=shape("curve", order, CURVES),
-            tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=".2f")],
+            tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=FORMAT)],
         )
     )
     at = {place: f"node {place:g}" for place in published.all_places(stated)}

@@ -22,7 +22,7 @@ import altair as alt
 import polars as pl
 
 from elanite.congestion import HEAT
-from elanite.figures.style import RULE, Figure, layered, pixels
+from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
 from elanite.text import number
 
 if TYPE_CHECKING:
@@ -157,8 +157,8 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
     )
     tooltip = [
         alt.Tooltip("name:N", title="where"),
-        alt.Tooltip("delay:Q", title="sum, µs", format=",.2f"),
-        alt.Tooltip("relative:Q", title="most loaded = 100", format=".1f"),
+        alt.Tooltip("delay:Q", title="sum, µs", format=FORMAT),
+        alt.Tooltip("relative:Q", title="most loaded = 100", format=FORMAT),
         alt.Tooltip("packets:Q", title="packets in the window", format=",d"),
     ]
     wide = f"datum.x2 - datum.x >= {DIGITS}"

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from elanite.figures.table import Grid
 
+FORMAT = ",.5~r"
+"""The format of values in tooltips: five significant digits; tables of data have at least four (``text.number``)."""
+
 HOT = RED
 """The colour of losses and of congestion."""
 

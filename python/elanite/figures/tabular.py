@@ -7,6 +7,7 @@ A figure whose chart is laid out in pixels brings its own table (``Figure.data``
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -101,8 +102,15 @@ def _said(value: Any, form: str = "") -> str:
     if isinstance(value, float) or (isinstance(value, int) and form and not isinstance(value, bool)):
         found = re.fullmatch(r"(\+?,?(?:\.\d+)?)(~?)([fd%]?)", form)
         if not found or not form:
-            return number(value)
+            return _exact(value)
         text = format(value, found[1] + found[3])
         # "~" of the format leaves out zeros at the end, which Python has no format for.
         return re.sub(r"\.?0+(?=%?$)", "", text) if found[2] and "." in text else text
     return plain(value) if not isinstance(value, dict) else json.dumps(value)
+
+
+def _exact(value: float) -> str:
+    """A figure with at least four significant digits."""
+    size = abs(value)
+    more = 0 if size >= 10 or not size or not math.isfinite(size) else 1 if size >= 1 else -math.floor(math.log10(size))
+    return number(value, more)
