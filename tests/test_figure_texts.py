@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pytest
 
 import drawings
 from elanite import figures
-from elanite.figures import tabular
+from elanite.figures import axes, curves, tabular
 from elanite.figures.axes import OWN_AXES
 from test_figure_grouping import base
 from test_figure_images import pings, traffic
@@ -108,3 +110,35 @@ def test_tooltips_and_tables_have_four_significant_digits() -> None:
                 assert abs(text - mean) <= 5e-4 * mean
     (loads,) = own(traffic(), draw="loads", metric="", x="")
     assert ",.5~r" in str(drawings.means(loads)["encoding"]["tooltip"])
+
+
+@pytest.mark.parametrize("most", [1.0, 51.0, 101.0, 157.0, 201.0, 204.0, 286.0, 1577.0, 9999.0])
+def test_less_than_a_quarter_of_an_axis_is_empty(most: float) -> None:
+    low, high = axes.rounded((0.0, most))
+    assert low == 0.0
+    assert most <= high <= 1.25 * most
+    data = pl.DataFrame({"offered": [most], "mean": [most], "low": [0.0], "high": [10 * most]})
+    assert curves.ends(data)[1] <= 1.25 * most
+
+
+@pytest.mark.parametrize(
+    "ends", [(151.0, 912.0), (210.0, 490.0), (2.1, 4.9), (1.0, 1e6), (0.36, 2.2), (12.0, 13.0), (3.0, 3.0)]
+)
+def test_logarithmic_axes_have_labels_near_their_ends(ends: tuple[float, float]) -> None:
+    low, high = ends
+    labels = axes.decades(ends).to_dict()["values"]
+    assert labels == sorted(set(labels))
+    assert all(low <= label <= high for label in labels)
+    if low < high:
+        assert len(labels) >= 2
+        for end, label in zip(ends, (labels[0], labels[-1]), strict=True):
+            assert abs(math.log(label / end)) <= 0.3 * math.log(high / low)
+
+
+@pytest.mark.parametrize("scale", ["", "log", "sizes", "decades"])
+def test_no_mark_lies_on_the_frame_at_the_sides(scale: str) -> None:
+    rows = pings().filter(pl.col("message_bytes") > 0)
+    for one in own(rows, metric="latency", x="message_bytes", x_scale=scale):
+        assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0
+    for one in figures.generic.draw(rows):
+        assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0

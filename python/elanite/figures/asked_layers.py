@@ -12,7 +12,7 @@ from elanite.figures import axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import BYTES, FORMAT, MARKS, RULE, colour, opacity, size_axis
+from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, colour, opacity, size_axis
 from elanite.frames import SUFFIX, summarise
 from elanite.text import heading
 
@@ -60,14 +60,15 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
         steps = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
     if scale == "log":
-        along = alt.Scale(type="log", base=2, domain=[first, last], nice=False)
+        along = alt.Scale(type="log", base=2, domain=[first, last], nice=False, padding=PADDING)
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=marks, format=",d", grid=False)), "Q"
     if scale == "decades":
-        along = alt.Scale(type="log", domain=[first, last], nice=False)
+        along = alt.Scale(type="log", domain=[first, last], nice=False, padding=PADDING)
         tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
         return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
     whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
-    return alt.X(f"{x}:Q", title=title, scale=alt.Scale(domain=[first, last], nice=True), axis=whole), "Q"
+    along = alt.Scale(domain=[first, last], nice=False, padding=PADDING)
+    return alt.X(f"{x}:Q", title=title, scale=along, axis=whole), "Q"
 
 
 def stepped(asked: Asked, data: pl.DataFrame) -> Asked:

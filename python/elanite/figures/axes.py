@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 
 from elanite.figures.grouping import said, word
-from elanite.figures.style import BYTES, size_axis
+from elanite.figures.style import BYTES, PADDING, size_axis
 from elanite.frames import SUFFIX
 from elanite.text import heading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -35,6 +35,12 @@ OWN_AXES = "The panels have vertical axes of their own."
 
 HEADROOM = 1.03
 """The room above published values, so that none lies on the frame."""
+
+STEPS = 8
+"""Most round steps of a vertical axis: at most a quarter of the axis is above its values."""
+
+NEAR = 0.12
+"""The part of a logarithmic axis at each end without a label."""
 
 LETTERS = 80
 """Letters that labels of names may have together before they are written at an angle."""
@@ -70,9 +76,28 @@ def alike(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
 
 
 def decades(found: Ends) -> alt.Axis:
-    """The marks of a logarithmic axis: on a scale that ends at its frame, others would lie on the frame."""
+    """The labels of a logarithmic axis, with one near each end; others would lie on the frame."""
     low, high = found
-    return alt.Axis(values=[mark for mark in DECADES if low <= mark <= high] or [low, high])
+    marks = [mark for mark in DECADES if low <= mark <= high]
+    first, last = _two_digits(low, math.ceil), _two_digits(high, math.floor)
+    span = math.log(high / low) if high > low > 0 else 0.0
+    if not span:
+        return alt.Axis(values=marks or [low])
+    if not first <= last:
+        return alt.Axis(values=[low, high])
+    if not marks or math.log(marks[0] / low) > NEAR * span:
+        marks = [first, *marks]
+    if math.log(high / marks[-1]) > NEAR * span:
+        marks = [*marks, last]
+    return alt.Axis(values=list(dict.fromkeys(marks)))
+
+
+def _two_digits(value: float, to: Callable[[float], int]) -> float:
+    """A value with two significant digits, rounded up or down."""
+    if value <= 0:
+        return value
+    power = math.floor(math.log10(value)) - 1
+    return float(f"{to(value / 10.0**power * (1 + (1e-9 if to is math.floor else -1e-9))) * 10.0**power:.6g}")
 
 
 def scale(found: Ends, *, log: bool = False) -> alt.Scale:
@@ -87,8 +112,8 @@ def rounded(found: Ends) -> Ends:
     low, high = found
     if not high > low:
         return low, low + 1.0
-    step = 10.0 ** math.floor(math.log10((high - low) / 4))
-    step *= next(factor for factor in (1, 2, 2.5, 5, 10) if factor * step * 4 >= (high - low) * (1 - 1e-9))
+    step = 10.0 ** math.floor(math.log10((high - low) / STEPS))
+    step *= next(factor for factor in (1, 2, 2.5, 5, 10) if factor * step * STEPS >= (high - low) * (1 - 1e-9))
     return math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
 
 
@@ -106,7 +131,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)
-    along = alt.Scale(type="log" if spread else "linear", domain=[values[0], values[-1]], nice=True)
+    along = alt.Scale(type="log" if spread else "linear", domain=[values[0], values[-1]], nice=False, padding=PADDING)
     return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=plain())
 
 

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
 Layers = list["alt.Chart | alt.LayerChart"]
 
-BESIDE = 1.3
-"""How far the axis of the accepted load goes beyond the greatest mean: published values often are above it."""
-
 WIDE = 0.25
 """The part of the vertical axis from which on an interval is a bar, not a band."""
 
@@ -104,7 +101,7 @@ def _under_way(batches: pl.DataFrame) -> float:
 
 def ends(data: pl.DataFrame) -> tuple[float, float]:
     """Where the axes of ``loads`` end, in x and y; panels of a figure share the ends of all of their data."""
-    return max(data["offered"].to_list()) * 1.02, max(data["mean"].to_list()) * BESIDE
+    return max(data["offered"].to_list()) * 1.02, axes.ends(data)[1]
 
 
 def loads(

@@ -30,6 +30,9 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 WIDTH, HEIGHT = 560, 320
 RULE = "#888888"
 
+PADDING = 8
+"""Pixels between the frame and the first and the last place of a horizontal axis."""
+
 PALE = 0.4
 """The opacity of points that were not simulated in the run of a report."""
 
@@ -135,6 +138,6 @@ def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
     return alt.X(
         f"{column}:Q",
         title=title,
-        scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False),
+        scale=alt.Scale(type="log", base=2, domain=[low, high], nice=False, padding=PADDING),
         axis=alt.Axis(values=marks, labelExpr=BYTES, labelOverlap="parity", grid=False),
     )
