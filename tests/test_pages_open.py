@@ -14,11 +14,12 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from conftest import Ended, execute
-from elanite import pages
+from conftest import SMALL, Ended, execute
+from elanite import goal, pages
 from elanite.errors import UsageError
 from elanite.pages import Inputs, Page, opening
 from elanite.pages.files import Files
+from test_pages import Parts
 
 Run = Callable[..., Ended]
 
@@ -118,6 +119,34 @@ def test_the_page_of_a_sweep_gives_the_same_results(elanite: Run, tmp_path: Path
     assert len(first) == 4
     again = reopened(elanite, work / "page.html", tmp_path / "again")
     assert digests(elanite, tmp_path / "again", again) == first
+
+
+@pytest.mark.parametrize(
+    ("words", "there"),
+    [
+        (["run", SMALL, "--series", "ping", "--html", "new/p.html", "--svg", "new/p.svg"], {"p.html", "p.svg"}),
+        (["sweep", SMALL, "--vary", "bus.rate=200 MB/s", "--series", "ping", "--html", "new/s.html"], {"s.html"}),
+        (["replay", "new/r.goal", "--operations", "--html", "new/other.html"], {"r.goal", "other.html"}),
+    ],
+)
+def test_an_opened_command_has_all_options(elanite: Run, tmp_path: Path, words: list[str], there: set[str]) -> None:
+    """Options of results and outputs are those that ran; files have their names in the folder."""
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "r.goal").write_text("".join(goal.all_reduce(4, 2000, "ring")), encoding="ascii")
+    words += ["--format", "json"]
+    ended = elanite(*words)
+    assert ended.code == 0, ended.err
+    pages = list((tmp_path / "new").glob("*.html"))
+    again = reopened(elanite, pages[0], tmp_path / "again")
+    ran = shlex.split(Parts(pages[0].read_text(encoding="utf-8")).command)
+    named = [Path(word).name if word.startswith("new/") else word for word in words]
+    own = [word for word in again if word not in ("--machine", "es40-qsnet")]
+    shown = [word for word in ran[1:] if word not in ("--machine", "es40-qsnet")]
+    assert sorted(shown) == sorted(words)
+    assert sorted(own) == sorted(Path(word).name if word == SMALL else word for word in named)
+    ended = elanite(*again, cwd=tmp_path / "again")
+    assert ended.code == 0, ended.err
+    assert there <= {one.name for one in (tmp_path / "again").iterdir()}
 
 
 def test_shipped_files_are_named_and_same_names_are_kept_apart(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ def test_a_large_trace_is_named_with_its_checksum(tmp_path: Path) -> None:
     trace = tmp_path / "large.goal"
     trace.write_text("x" * (MOST_TRACE + 1))
     launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
-    inputs = launch.inputs_of_trace(sources.read("machine", "es40-qsnet"), trace)
+    inputs = launch.inputs_of_trace(sources.read("machine", "es40-qsnet"), trace, [])
     assert not inputs.files
     assert inputs.absent == {"large.goal": hashlib.sha256(trace.read_bytes()).hexdigest()}
 
@@ -268,13 +268,13 @@ def test_the_inputs_of_a_program_are_texts_and_checksums(tmp_path: Path, monkeyp
     launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
     source = sources.read("machine", "es40-qsnet")
     program = [str(tmp_path / "solver"), "--cells", "in.txt", "table.bin", "7"]
-    inputs = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), program)
+    inputs = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), program, ["--html", "p.html"])
     assert dict(inputs.files) == {"in.txt": b"8 cells\n"}
     assert inputs.absent == {
         name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("solver", "table.bin")
     }
-    assert list(inputs.words[-5:]) == ["./solver", "--cells", "in.txt", "table.bin", "7"]
-    python = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), ["python3", "in.txt"])
+    assert list(inputs.words[-7:]) == ["--html", "p.html", "./solver", "--cells", "in.txt", "table.bin", "7"]
+    python = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), ["python3", "in.txt"], [])
     assert list(python.words[-2:]) == ["python3", "in.txt"]
     assert not python.absent
 

@@ -157,7 +157,10 @@ def calibrate(
     else:
         _print(found)
     if page:
-        _paged(found, loaded, to, words, page)
+        from elanite.pages import files
+
+        written = files.outputs(html=page, format=None if format_ is Shape.TABLE else format_.value)
+        _paged(found, loaded, (to, machine_out), words, page, written)
         if open_:
             opened(page)
     say(f"reproduce: {shlex.join(words)}")
@@ -165,8 +168,20 @@ def calibrate(
         raise undetermined(found, machine_out)
 
 
-def _paged(found: Calibration, experiments: list[Experiment], to: Path, words: list[str], page: Path) -> None:
-    """Write the page, with the experiments, the machine and the measured values inside."""
+def _paged(
+    found: Calibration,
+    experiments: list[Experiment],
+    measured: tuple[Path, Path | None],
+    words: list[str],
+    page: Path,
+    written: list[str],
+) -> None:
+    """Write the page, with the experiments, the machine and the measured values inside.
+
+    ``measured`` are the file of measured values and that of the machine with the fitted ones. ``written`` are the
+    options of the page and the format.
+    """
+    to, machine_out = measured
     from elanite import pages
     from elanite.pages import calibration, files
 
@@ -178,7 +193,10 @@ def _paged(found: Calibration, experiments: list[Experiment], to: Path, words: l
     for option, value in zip(options, [*options[1:], ""], strict=True):
         if option in ("--fit", "--set", "--seed", "--trials"):
             again += [option, value]
-    inputs = kept.inputs([*again, "--html", page.name])
+    if machine_out:
+        name = files.tame(machine_out.name)
+        again += ["--machine-out", f"fitted-{name}" if name in kept.contents else name]
+    inputs = kept.inputs([*again, *written])
     pages.write(page, calibration.page(found, words, inputs))
     say(f"page: {page}")
 

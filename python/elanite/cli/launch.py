@@ -61,11 +61,12 @@ class Launch:
         return found
 
     def inputs_of_program(
-        self, source: Source, command: Sequence[str], own: Sequence[str], program: Sequence[str]
+        self, source: Source, command: Sequence[str], own: Sequence[str], program: Sequence[str], written: Sequence[str]
     ) -> Inputs:
         """The inputs for an ``mpirun`` page: machine, placement, and text files that the program's words name.
 
-        ``command`` are the first words, ``own`` the options that are not shared. The program itself is named with its
+        ``command`` are the first words, ``own`` the options that are not shared, ``written`` those of
+        output files (``pages.files.outputs``). The program itself is named with its
         checksum; one that the PATH finds, such as an interpreter, is named only.
         """
         from elanite.pages.files import Files
@@ -76,7 +77,7 @@ class Launch:
         if "/" in first:
             path, known = Path(first), shutil.which(Path(first).name)
             first = path.name if known and path.samefile(known) else f"./{files.program(path)}"
-        words += ["--html", f"{Path(first).name}.html", first]
+        words += [*written, first]
         for word in others:
             path = Path(word)
             if path.is_file():
@@ -84,14 +85,17 @@ class Launch:
             words.append(word)
         return files.inputs(words)
 
-    def inputs_of_trace(self, source: Source, trace: Path) -> Inputs:
-        """The inputs for a ``replay`` page: trace, machine and placement. A large trace is named with its checksum."""
+    def inputs_of_trace(self, source: Source, trace: Path, options: Sequence[str]) -> Inputs:
+        """The inputs for a ``replay`` page: trace, machine and placement. A large trace is named with its checksum.
+
+        ``options`` are those that are not shared, and those of output files (``pages.files.outputs``).
+        """
         from elanite.pages.files import Files
 
         files = Files()
         name = files.path(trace) if _size(trace) <= MOST_TRACE else files.program(trace)
         words = ["elanite", "replay", name, *self.words(files.source(source), self._placement(files))]
-        return files.inputs([*words, "--html", f"{trace.stem}.html"])
+        return files.inputs([*words, *options])
 
     def _placement(self, files: Files) -> str:
         return self.placement if self.placement in RULES else files.path(Path(self.placement))

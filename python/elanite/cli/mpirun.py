@@ -251,16 +251,20 @@ def mpirun(
 
     def write_page() -> None:
         from elanite import pages
+        from elanite.pages import files
         from elanite.pages import run as of_run
 
         if page is None:
             return
-        files = ["--html", str(page)]
-        files += ["--timeline", str(timeline)] if timeline else []
-        files += ["--record", str(record)] if record else []
-        files += ["--out", str(out)] if out != OUT else []
-        command = [*first, *launch.words(), *own, *files, *program]
-        inputs = launch.inputs_of_program(source, first, own, program)
+        printed = None if format_ is SummaryFormat.TABLE else format_.value
+        words = ["--html", str(page)]
+        words += ["--timeline", str(timeline)] if timeline else []
+        words += ["--record", str(record)] if record else []
+        words += ["--out", str(out)] if out != OUT else []
+        words += ["--quiet"] if quiet else files.outputs(format=printed)
+        command = [*first, *launch.words(), *own, *words, *program]
+        written = files.outputs(html=page, timeline=timeline, record=record, format=printed)
+        inputs = launch.inputs_of_program(source, first, own, program, written)
         pages.write(page, of_run.page(found, source, command, inputs))
         if not quiet:
             say(f"page: {page}")

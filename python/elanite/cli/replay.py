@@ -92,6 +92,7 @@ def replay(
     from elanite.errors import Exit, RunError
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
+    from elanite.pages import files
     from elanite.pages import replay as of_replay
     from elanite.replay import keep, run
 
@@ -116,6 +117,9 @@ def replay(
     command = ["elanite", "replay", str(trace), *launch.words(), *(["--operations"] if operations else [])]
     command += ["--html", str(page)] if page else []
     command += ["--out", str(out)] if out != OUT else []
+    printed = None if format_ is SummaryFormat.TABLE else format_.value
+    command += files.outputs(format=printed)
+    options = [*(["--operations"] if operations else []), *files.outputs(html=page, format=printed)]
     warn_if_stale()
     try:
         found = run(
@@ -133,7 +137,9 @@ def replay(
         )
     except RunError as error:
         if page is not None and error.exit_code in (Exit.DEADLOCK, Exit.FAILED):
-            failed = of_replay.failed(trace, error, source, changes, command, launch.inputs_of_trace(source, trace))
+            failed = of_replay.failed(
+                trace, error, source, changes, command, launch.inputs_of_trace(source, trace, options)
+            )
             pages.write(page, failed)
             say(f"page: {page}")
         raise
@@ -144,7 +150,7 @@ def replay(
         _print(found)
         say(f"kept in {folder}")
     if page is not None:
-        pages.write(page, of_replay.page(found, source, command, launch.inputs_of_trace(source, trace)))
+        pages.write(page, of_replay.page(found, source, command, launch.inputs_of_trace(source, trace, options)))
         say(f"page: {page}")
         if open_:
             opened(page)

@@ -228,7 +228,11 @@ def run(
         chosen_words = words_of_choice(series, where, metric, None, None)
         ran = ["elanite", "run", experiment, *words_of_machines(machine), *options]
         ran += words_of_choice(series, where, metric, html, svg) + ([] if shown is None else ["--out", shown])
-        pictures(result, ran, files.of_plan(planned, [*options, *chosen_words]), page, svg, open_)
+        ran += (["--jobs", str(jobs)] if jobs else []) + words_of(executor, scheduler, workers, shard, max_cost)
+        printed = None if format_ is Format.TABLE else format_.value
+        ran += files.outputs(format=printed)
+        written = files.outputs(html=page, svg=svg, format=printed)
+        pictures(result, ran, files.of_plan(planned, [*options, *chosen_words], "run", written), page, svg, open_)
     finish(outcome, words, out)
 
 

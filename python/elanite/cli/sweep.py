@@ -132,7 +132,9 @@ def sweep(
         options = [word for each in vary for word in ("--vary", each)]
         options += ["--sample", drawn[0], str(drawn[1])] if drawn else []
         options += words_of_choice(series, where, metric, None, None) + words_of_keys(set_, None, seed, None)
-        pictures(found.whole, words, files.of_plan(found.whole.plan, options, "sweep"), page, svg, open_)
+        written = files.outputs(html=page, svg=svg, format=None if format_ is Format.TABLE else format_.value)
+        inputs = files.of_plan(found.whole.plan, options, "sweep", written)
+        pictures(found.whole, words, inputs, page, svg, open_)
     finish(outcome, words, out)
 
 

@@ -105,10 +105,20 @@ class Files:
         return Inputs.gather(words, self.contents, self.absent)
 
 
-def of_plan(plan: Plan, options: Sequence[str], verb: str = "run") -> Inputs:
+def outputs(**named: Path | str | None) -> list[str]:
+    """The options of output files and formats: files have their last name, in the folder of the command."""
+    words = []
+    for option, value in named.items():
+        if value is not None:
+            words += [f"--{option.replace('_', '-')}", tame(value.name) if isinstance(value, Path) else value]
+    return words
+
+
+def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequence[str] = ()) -> Inputs:
     """The inputs of ``elanite run`` or ``elanite sweep``.
 
     ``options`` are the words that decide the results besides the files: changes of keys, seeds and selections.
+    ``written`` are those of ``outputs``; without any, the page has the name of the experiment.
     """
     files = Files()
     words = ["elanite", verb, files.source(plan.experiment)]
@@ -116,7 +126,7 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run") -> Inputs:
     if plan.machine_given or machines != [machine.name for machine in plan.machines]:
         words += [word for name in machines for word in ("--machine", name)]
     words += files.options(options, plan.experiment)
-    return files.inputs([*words, "--html", f"{tame(plan.experiment.name.rpartition('/')[2])}.html"])
+    return files.inputs([*words, *(written or outputs(html=Path(f"{plan.experiment.name}.html")))])
 
 
 def _pairs_of(text: str) -> Iterator[str]:
