@@ -205,8 +205,21 @@ def test_files_are_written_as_they_were(elanite: Run, page: Path, tmp_path: Path
     before = (tmp_path / "mine" / "mine.toml").stat()
     ended = elanite("open", str(page))
     assert ended.code == 2
-    assert "overwrites no file" in ended.err
+    assert "mine exists and is not empty" in ended.err
     assert (tmp_path / "mine" / "mine.toml").stat() == before
+
+
+def test_only_a_new_or_an_empty_folder_is_filled(elanite: Run, page: Path, tmp_path: Path) -> None:
+    for name in ("empty", "used"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "used" / "other.txt").write_text("mine", encoding="utf-8")
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    for name, said in (("used", "used exists and is not empty"), ("file", "file exists and is not a folder")):
+        ended = elanite("open", str(page), "--into", name)
+        assert (ended.code, said in ended.err, "--into FOLDER" in ended.err) == (2, True, True), ended
+    assert [one.name for one in (tmp_path / "used").iterdir()] == ["other.txt"]
+    assert elanite("open", str(page), "--into", "empty").code == 0
+    assert (tmp_path / "empty" / "mine.toml").is_file()
 
 
 BAD_NAMES = [

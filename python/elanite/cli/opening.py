@@ -17,7 +17,7 @@ def open_(
     page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")],
     into: Annotated[
         Path | None,
-        typer.Option("--into", metavar="FOLDER", help="Where to write the files.  [default: the name of the page]"),
+        typer.Option("--into", metavar="FOLDER", help="A new or an empty folder.  [default: the name of the page]"),
     ] = None,
 ) -> None:
     """Unpack the inputs and the command of a page.
@@ -30,7 +30,8 @@ def open_(
 
     The folder gets the experiment file, the machine files and all other files that the command read, and the command
     itself as command.sh. The printed line is the same command for the present folder. `elanite open` runs nothing,
-    overwrites no file, and refuses pages with damaged contents or with names that lead out of the folder.
+    refuses a folder that is not empty, and refuses pages with damaged contents or with names that lead out of the
+    folder.
     """
     from elanite import _core
     from elanite.pages import opening

@@ -1,9 +1,9 @@
 """The way back from a page: the inputs that a page holds, checked, and written to a folder.
 
 A page may come from anybody. Its names are paths within the folder or an error: no absolute paths, no ``..``, no
-control characters, no two names that differ only in case, and no file or link that exists is touched. Sizes are
-compared with limits before anything is decoded, contents with their checksums before anything is written. The command
-is text: it is printed and written to a file, and never run from here.
+control characters, no two names that differ only in case. The folder is new or empty, so that no file or link that
+exists is touched. Sizes are compared with limits before anything is decoded, contents with their checksums before
+anything is written. The command is text: it is printed and written to a file, and never run from here.
 """
 
 from __future__ import annotations
@@ -82,21 +82,20 @@ def read(page: Path) -> Opened:
 
 
 def unpack(opened: Opened, folder: Path) -> list[Path]:
-    """Write the files and the command to a folder, which is made; returns the paths of the files.
+    """Write the files and the command to a folder, which is new or empty; returns the paths of the files.
 
-    Raises ``UsageError`` before anything is written if one of the files exists, and ``ElaniteError`` if one cannot be
-    written.
+    Raises ``UsageError`` before anything is written if the folder has entries or is none, and ``ElaniteError`` if a
+    file cannot be written.
     """
     contents = opened.files | {COMMAND: _script(opened).encode()}
-    taken = [name for name in contents if os.path.lexists(folder / name)]
-    if taken:
-        raise UsageError(
-            f"{folder / taken[0]} exists, and `elanite open` overwrites no file\n  name another folder: --into FOLDER"
-        )
-    for name in contents:
-        for parent in list(PurePosixPath(name).parents)[:-1]:
-            if (folder / parent).is_symlink() or ((folder / parent).exists() and not (folder / parent).is_dir()):
-                raise UsageError(f"{folder / parent} exists and is not a folder\n  name another folder: --into FOLDER")
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise UsageError(f"{folder} exists and is not a folder\n  name another folder: --into FOLDER")
+    with suppress(OSError):
+        if any(folder.iterdir()):
+            raise UsageError(
+                f"{folder} exists and is not empty, and `elanite open` fills a new or an empty folder only\n"
+                "  name another folder: --into FOLDER"
+            )
     written: list[Path] = []
     try:
         for name, content in contents.items():
