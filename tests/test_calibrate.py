@@ -13,7 +13,7 @@ import pytest
 
 import elanite as el
 from conftest import FILES, Ended
-from elanite import identify, measured, minimum
+from elanite import calibration, identify, measured, minimum, ranges
 from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.machines import rewritten
 from elanite.plan import plan
@@ -320,3 +320,25 @@ def test_a_calibration_that_leaves_parameters_open_ends_with_an_error(
 
 def test_constants_are_those_that_the_page_states() -> None:
     assert (minimum.STARTS, minimum.STEP, identify.ALIKE) == (4, 0.1, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "found"),
+    [
+        ("0.787774 us", "ns", "787.774 ns"),
+        ("1500 ns", "us", "1.5 us"),
+        ("231.4 MB/s", "MB/s", "231.4 MB/s"),
+        ("168", "", "168"),
+        ("3 flits", "", "3 flits"),
+    ],
+)
+def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, found: str) -> None:
+    assert ranges.rewritten(text, unit) == found
+    assert ranges.amount(found) == pytest.approx(ranges.amount(text), rel=1e-12)
+
+
+def test_intervals_have_the_unit_of_the_value_before() -> None:
+    known = identify.Known(0.01, 0.5, 0.6, effect=True, below=True, above=True)
+    key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
+    found = calibration._value(key, "540 ns", "0.787774 us", known, [])
+    assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")

@@ -52,7 +52,7 @@ class Value:
     key: str
     before: str
     after: str
-    """The value of the machine: the fitted one if the data determine it, and else the one before."""
+    """The value of the machine, in the unit of the one before: the fitted value, if the data determine it."""
     low: str
     high: str
     """Ends of the 95% interval within the range: values outside fit worse than chance explains."""
@@ -188,7 +188,7 @@ def calibrate(
     ]
     fitted = {each.key: (each.after, _fitted(each, to)) for each in values if each.determined}
     kept = {each.key: _kept(each, to) for each in values if not each.determined}
-    written = tuple(each.after for each in values)
+    written = tuple(text if each.determined else before for each, text, before in zip(values, best, own, strict=True))
     before, after = search.simulated(own), search.simulated(written)
     about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
     return Calibration(
@@ -240,12 +240,16 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
     share = key.share(best)
     wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
     number = abs(key.number(share))
-    low, high = (f"{key.number(end):.4g} {key.unit}".rstrip() for end in (known.low, known.high))
+    unit = before.partition(" ")[2]
+    low, high = (
+        f"{ranges.in_unit(key.number(end), key.unit, unit):.4g} {unit or key.unit}".rstrip()
+        for end in (known.low, known.high)
+    )
     span = interval(low, high)
     return Value(
         key=key.key,
         before=before,
-        after=best if known.determined else before,
+        after=ranges.rewritten(best, unit) if known.determined else before,
         low=low,
         high=high,
         error=wide / number if number else wide,

@@ -84,6 +84,24 @@ def amount(text: Any) -> float:
     return found[0] if found else float(str(text).split()[0])
 
 
+def in_unit(value: float, unit: str, other: str) -> float:
+    """A number of one unit as a number of another; without a second unit, the number as it is."""
+    return value * amount(f"1 {unit}") / amount(f"1 {other}") if unit and other and unit != other else value
+
+
+def rewritten(text: str, unit: str) -> str:
+    """A value of a file in another unit, or as it is if the unit would need more digits than it has."""
+    digits, _, own = text.partition(" ")
+    if not own or not unit or own == unit:
+        return text
+    found = f"{in_unit(float(digits), own, unit):.12g} {unit}"
+    return (
+        found
+        if "e" not in found.partition(" ")[0] and math.isclose(amount(found), amount(text), rel_tol=1e-12)
+        else text
+    )
+
+
 def read(option: str, text: str) -> Choice | Range:
     """Read ``KEY=VALUES`` of a command line; ``option`` names the place in messages."""
     key, equals, values = text.partition("=")

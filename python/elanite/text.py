@@ -105,6 +105,11 @@ def symbol(unit: str) -> str:
     return SYMBOL.get(unit, unit)
 
 
+def micro(text: str) -> str:
+    """A text with values of files, whose microseconds are ``us``, as people write it."""
+    return re.sub(r"(?<=\d )us\b", SYMBOL["us"], text)
+
+
 def quantity(value: float, unit: str, digits: int | None = None) -> str:
     """A figure with its unit: ``2.38 µs``, ``8%``, ``40x``."""
     value *= SCALE.get(unit, 1.0)

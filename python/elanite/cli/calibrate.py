@@ -216,14 +216,14 @@ def _json(found: Calibration) -> dict[str, object]:
 
 
 def _print(found: Calibration) -> None:
-    from elanite.text import percent
+    from elanite.text import micro, percent
 
     screen = console()
     headings = ("parameter", "before", "after", "standard error", "95% interval")
     values = table(headings, right=headings[1:])
     for each in found.values:
         error = f"{each.error:.1%}" if each.determined else "not determined"
-        values.add_row(each.key, each.before, each.after, error, each.interval)
+        values.add_row(each.key, micro(each.before), micro(each.after), error, micro(each.interval))
     screen.print(values)
     groups = table(
         ("experiment", "series", "metric", "values", "error before", "after", "worst"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.pages.frame import Page, Section, Table
-from elanite.text import counted, heading, number, percent, plain
+from elanite.text import counted, heading, micro, number, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
     """The page; ``command`` are the words of the command line that ran."""
-    notes = [f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}" for each in found.undetermined]
+    notes = [
+        micro(f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}")
+        for each in found.undetermined
+    ]
     if not found.ended:
         notes.append("The search used all trials before it ended.")
     experiments = dict.fromkeys(group.experiment for group in found.groups)
@@ -45,7 +48,7 @@ def _findings(found: Calibration) -> list[str]:
     """The error before and after, and each value that the data determine."""
     errors = f"{found.before:.2f} standard errors before, {found.after:.2f} after"
     values = [
-        f"{each.key}: {each.after} (95% interval {each.interval}), {each.before} before."
+        micro(f"{each.key}: {each.after} (95% interval {each.interval}), {each.before} before.")
         for each in found.values
         if each.determined
     ]
@@ -63,9 +66,9 @@ def _values(found: Calibration) -> Table:
     columns = ("parameter", "before", "after", "standard error", "95% interval")
     rows = [
         (
-            *(each.key, each.before, each.after),
+            *(each.key, micro(each.before), micro(each.after)),
             f"{each.error:.1%}" if each.determined else "not determined",
-            each.interval,
+            micro(each.interval),
         )
         for each in found.values
     ]
