@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 import vl_convert as vlc
 
 import elanite as el
 from elanite.figures import beside, tabular
 from elanite.figures.beside import Case
+from elanite.figures.matrix import WIDTH, layout, of_delays, of_waits
 
 EXPERIMENT = {
     "title": "Two loads",
@@ -122,6 +127,56 @@ def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list
     ends = [(anchor, float(x), text) for anchor, x, text in signed if re.fullmatch("[\N{MINUS SIGN}-][0-9.,]+", text)]
     assert [anchor for anchor, _, _ in ends if anchor == "start"] == ["start", "start"]
     assert all(x >= 0 for anchor, x, _ in ends if anchor == "start")
+
+
+TORUS = ["topology.kind=torus", "topology.nodes=16", "topology.dimensions=[4, 4]"]
+
+DRAGONFLY = ["topology.kind=dragonfly", "topology.nodes=12", "topology.terminals=1", "topology.group=4"]
+DRAGONFLY += ["topology.global=1", "topology.groups=3", "topology.routing=minimal"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "kinds", "ends"),
+    [
+        (TORUS, ["dimension 1", "dimension 2"], "0,0; 1,0; 2,0; … to 3,3"),
+        (DRAGONFLY, ["global", "local"], "0.0; 0.1; 0.2; … to 2.3"),
+    ],
+)
+def test_networks_without_levels_have_a_row_for_each_kind_of_links(
+    tmp_path: Path, changes: list[str], kinds: list[str], ends: str
+) -> None:
+    experiment = EXPERIMENT | {"machine": "infiniband-ndr"}
+    text = (
+        json.dumps(experiment)
+        .replace('"nodes": 16', '"nodes": 12')
+        .replace("330 MB/s", "30 GB/s")
+        .replace("complement", "uniform")
+    )
+    machine = el.Machine.load("infiniband-ndr", [*changes, "link.channels=8", "link.hop_delay=99.84 ns"])
+    found = el.run(el.Experiment.from_dict(json.loads(text)), machine, out=tmp_path / "out")
+    matrix = found.congestion(found.points[1])
+    for view, rows in ((of_waits(matrix), ["to nodes"]), (of_delays(matrix), ["from nodes", "at nodes"])):
+        members, labels, _ = layout(view)
+        assert labels.filter(pl.col("align") == "left")["text"].to_list()[: len(kinds) + len(rows) + 1] == [
+            *("switches", *kinds, *rows),
+        ]
+        assert members.filter(pl.col("kind") == "link").height == len(view.links) + len(view.ends), "each link once"
+    (first, *_) = beside.draw([Case("a" * 500, matrix)])
+    assert ends in first.caption
+    assert not re.search("upwards|downwards|above|below", first.caption)
+    svg = vlc.vegalite_to_svg(first.spec())
+    (width,) = re.findall(r'^<svg[^>]* width="(\d+)"', svg)
+    assert int(width) < 1.05 * WIDTH, "a long label does not widen the picture"
+
+
+def test_a_network_with_much_lower_sums_says_so(cases: list[Case]) -> None:
+    """The last picture is of another network, on the scale of the first one."""
+    links = cases[2].matrix.links.with_columns(pl.col("waiting_us") / 1000)
+    switches = cases[2].matrix.switches.with_columns(pl.col("waiting_us") / 1000)
+    low = replace(cases[2].matrix, links=links, switches=switches, slices=cases[2].matrix.slices.clear())
+    drawn = {figure.name: figure.caption for figure in beside.draw([*cases[:2], Case("low", low)])}
+    assert "pale on this scale" in drawn["waits-2"]
+    assert all("pale on this scale" not in drawn[name] for name in ("waits-1", "delays-1", "delays-2"))
 
 
 def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None:

@@ -17,7 +17,19 @@ import altair as alt
 import polars as pl
 
 from elanite.congestion import HEAT
-from elanite.figures.matrix import DIGITS, HEAD, LEFT, WIDTH, View, layout, moments_of, of_delays, of_waits, parts_of
+from elanite.figures.matrix import (
+    DIGITS,
+    HEAD,
+    LEFT,
+    WIDTH,
+    View,
+    blocks,
+    layout,
+    moments_of,
+    of_delays,
+    of_waits,
+    parts_of,
+)
 from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
 from elanite.text import number
 
@@ -31,6 +43,9 @@ LESS_MORE = ["#08519c", "#3182bd", "#6baed6", "#bdd7e7", "#f7f7f7", "#fdbe85", "
 
 MOST_NUMBERS = 300_000
 """Squares times points times moments for which a picture has its slices."""
+
+FAINT = 10
+"""A network whose highest sums are this factor below those of the darkest colour has a note."""
 
 MOST_ROWS = 200
 """Rows of the table behind a picture: the most loaded links and switches."""
@@ -140,9 +155,13 @@ def _scale(most: dict[str, float]) -> str:
 
 
 def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
-    said = f"A block is a switch, and a row is a level. {view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
+    said = f"{blocks(view)}{view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
     if len(picture.moments) > 1:
         said += " The slider moves through the slices of time; at its end is the measured window."
+    own = _most([picture])
+    for kind in ("link", "switch"):
+        if 0 < own[kind] < most[kind] / FAINT:
+            said += f" The highest {kind} of this network has {number(own[kind])} µs, and is pale on this scale."
     if any(case.matrix.failed for case in picture.cases):
         said += " A cross marks links that were down."
     return said
@@ -265,7 +284,7 @@ def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
     chart: alt.Chart = (
         alt.Chart(pl.DataFrame({"moments": [picture.moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
         .transform_calculate(text=text)
-        .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
+        .mark_text(align="left", baseline="middle", color=RULE, fontSize=13, limit=WIDTH - LEFT)
         .encode(x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N"))
     )
     return chart

@@ -7,6 +7,9 @@ packets come in, and the links that enter nodes have a row below. Of the *waits*
 leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the
 measured window.
 
+Networks without levels, such as a torus or a dragonfly, have one row of switches. Their links have a row for each kind
+below the switches: by dimension, local and global ones, and those of nodes.
+
 If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
 figure of the group, so that averages hide no hot link. Squares without room for a number have only a colour.
 """
@@ -44,8 +47,8 @@ class View:
     """The numbers of a matrix that one picture shows. All frames have the time in ``us``."""
 
     links: pl.DataFrame
-    """The links of switches: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, and whether the
-    link is drawn ``above`` it."""
+    """The links of switches: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, whether the
+    link is drawn ``above`` it, and its ``kind`` (see ``kinds``)."""
     ends: pl.DataFrame
     """The links that enter nodes, with the switch that they leave, if they have a row of their own."""
     switches: pl.DataFrame
@@ -57,6 +60,35 @@ class View:
     says: str
     """What the caption says of the numbers."""
     matrix: Matrix
+    flat: bool = False
+    """Whether the network has no levels: links have a row for each kind."""
+
+
+_KINDS = "^(nodes|local|global|dimension .*)$"
+
+_KIND = (
+    pl.col("way")
+    .str.replace("^(from|to) the nodes.*", "nodes")
+    .str.replace("^.*within groups$", "local")
+    .str.replace("^.*between groups$", "global")
+    .str.replace("^.*along (dimension .*)$", "$1")
+    .pipe(lambda kind: pl.when(kind.str.contains(_KINDS)).then(kind).otherwise(pl.lit("links")))
+)
+"""The kind of a link, whatever its direction: ``nodes``, ``local``, ``global``, ``dimension 1``."""
+
+
+def flat(matrix: Matrix) -> bool:
+    """Whether switches of one level are connected with one another, as in a torus or a dragonfly: no up or down."""
+    return matrix.links.filter(pl.col("level") == pl.col("enters_level")).height > 0
+
+
+def _flat_words(matrix: Matrix, numbers: str) -> str:
+    ordered = matrix.switches.sort("switch")["name"].to_list()
+    names = [str(name).removeprefix("switch ") for name in ordered]
+    group = -(-len(names) // MOST_BLOCKS)
+    column = "A column is a switch with its links" if group == 1 else f"A column is {group} switches with their links"
+    few = names if len(names) < 5 else [*names[:3], f"… to {names[-1]}"]
+    return f"{column}, a row for each kind of links. From left to right, the switches are {'; '.join(few)}. {numbers}"
 
 
 def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
@@ -71,6 +103,7 @@ def of_delays(matrix: Matrix) -> View:
     named = matrix.links.select(
         *("link", "packets", "switch", "level", "enters", "enters_level"),
         name=pl.format("{} → {}", "from", "to"),
+        kind=_KIND,
         us="delay_us",
         above=~pl.col("up"),
     )
@@ -81,7 +114,15 @@ def of_delays(matrix: Matrix) -> View:
         switches=matrix.switches.select("switch", "level", "name", "packets", us="delay_us"),
         slices=matrix.slices.select("slice", "link", switch="enters", us="delay_us"),
         rows=("from above", "from below"),
-        says=(
+        flat=flat(matrix),
+        says=_flat_words(
+            matrix,
+            "A square is a link that enters the switch; the last row has the links that enter nodes. The number of a"
+            " link is the sum of the delays with which packets come in by this link: what they have waited since their"
+            " injection. The number of a switch is the sum over its links.",
+        )
+        if flat(matrix)
+        else (
             "Links that come in from above are above the switch, links that come in from below are below; the last row"
             " has the links that enter nodes. The number of a link is the sum of the delays with which packets come in"
             " by this link: what they have waited since their injection, at their node and at all switches on their"
@@ -98,6 +139,7 @@ def of_waits(matrix: Matrix) -> View:
         links=links.select(
             *("link", "packets", "switch", "level"),
             name=pl.format("{} → {}", "from", "to"),
+            kind=_KIND,
             us="waiting_us",
             above="up",
         ),
@@ -105,7 +147,14 @@ def of_waits(matrix: Matrix) -> View:
         switches=matrix.switches.select("switch", "level", "name", "packets", us="waiting_us"),
         slices=matrix.slices.drop_nulls("switch").select("slice", "link", "switch", us="waiting_us"),
         rows=("up", "down"),
-        says=(
+        flat=flat(matrix),
+        says=_flat_words(
+            matrix,
+            "A square is a link that leaves the switch. The number of a link is the sum of the times that packets"
+            " waited for this link; the number of a switch is the sum over its links.",
+        )
+        if flat(matrix)
+        else (
             "Links upwards are above the switch, links downwards are below; those of the first level lead to the"
             " nodes. The number of a link is the sum of the times that packets waited for this link; the number of a"
             " switch is the sum over its links. The delays of the paper are the sums of these waits along the way of"
@@ -116,7 +165,7 @@ def of_waits(matrix: Matrix) -> View:
 
 
 def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
-    caption = f"A block is a switch, and a row is a level. {view.says} The most loaded link and switch have 100."
+    caption = f"{blocks(view)}{view.says} The most loaded link and switch have 100."
     if view.matrix.slice_count:
         caption += (
             " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"
@@ -127,6 +176,11 @@ def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> F
     if parameters:
         caption += f" Parameters: {parameters}."
     return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_told(view))
+
+
+def blocks(view: View) -> str:
+    """The sentence on blocks and rows of a network with levels."""
+    return "" if view.flat else "A block is a switch, and a row is a level. "
 
 
 def _chart(view: View, name: str, title: str) -> alt.LayerChart:
@@ -271,6 +325,14 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
             (f"level {level}", switches, CENTRE),
             (below, links.filter(~pl.col("above")), SQUARE),
         ]
+        if view.flat:
+            kinds = sorted(links["kind"].unique())
+            node = "from nodes" if len(view.ends) else "to nodes"
+            of_kinds = (
+                (node if kind == "nodes" else kind, links.filter(pl.col("kind") == kind), SQUARE) for kind in kinds
+            )
+            several = view.switches["level"].n_unique() > 1
+            rows = [(f"level {level}" if several else "switches", switches, CENTRE), *of_kinds]
         if level == lowest:
             rows.append(("at nodes", view.ends, SQUARE))
         rows = [row for row in rows if not row[1].is_empty()]
