@@ -45,7 +45,7 @@ def test_marks_of_a_job_at_loads_of_another_have_rows_of_their_own() -> None:
 def test_the_sustained_load_is_that_of_each_job() -> None:
     rows = data(draw="curves", sustained=True, x="a.message_bytes")
     values = {row[1:] for row in rows if row[1] == "b.load 70 MB/s, a"}
-    assert {value[2] for value in values} == {"1114.0", "4186.0"}, "job a has one mark at each size, the best"
+    assert {value[2] for value in values} == {"1,114", "4,186"}, "job a has one mark at each size, the best"
     others = {row[1] for row in rows if row[1].endswith(", b")}
     assert others == {f"a.load {load} MB/s, b" for load in LOADS}, "the loads of a are configurations of b"
     assert len(rows) == 2 + 2 * len(LOADS)
@@ -57,3 +57,13 @@ def test_what_has_no_sustained_load_is_an_error_with_the_name_of_the_figure(metr
     rows = jobs().drop("a.load_MBps", "b.load_MBps", "a.load", "b.load") if metric == "accepted" else jobs()
     with pytest.raises(UsageError, match="the figure `own` has sustained = true"):
         figures.draw(base() | {"sustained": True, "metric": metric, "x": "a.message_bytes"}, rows)
+
+
+def test_undecided_points_have_a_sign_of_their_own() -> None:
+    lost = pl.col("value") * pl.when(pl.col("metric") == "offered").then(2.0).otherwise(1.0)
+    wanted = base() | {"draw": "loads", "metric": "", "x": ""}
+    for rows, states in ((jobs(), {"steady"}), (jobs().with_columns(value=lost), {"undecided"})):
+        for figure in figures.draw(wanted, rows):
+            assert {row[-1] for row in tabular.table(figure)[1]} == states
+            signs = {key.name for legend in tabular.legends(figure.spec()) for key in legend.keys}
+            assert ("undecided" in signs) == ("Diamonds are undecided" in figure.caption) == (states == {"undecided"})

@@ -48,7 +48,7 @@ def uniform() -> pl.DataFrame:
         series: str, nodes: int, size: int, kinds: tuple[str, str], load: int, metric: str, batch: int
     ) -> dict[str, Any]:
         accepted = float(min(load, 4000 // nodes))
-        values = {"accepted": accepted, "offered": load + 2.0, "saturated": float(load > accepted)}
+        values = {"accepted": accepted, "offered": 1.02 * load, "saturated": float(load > accepted)}
         return {
             "id": "x", "experiment": "qsnet/uniform", "series": series, "seed": 1, "nodes": nodes,
             "message": f"{size} B", "message_bytes": size, "sizes": kinds[0], "arrivals": kinds[1],
@@ -93,7 +93,7 @@ def test_saturated_points_are_marked() -> None:
     spec = figures_of("qsnet/uniform", uniform())[0].spec()
     values = next(iter(data for data in spec["datasets"].values() if "state" in data[0]))
     assert {value["state"] for value in values} == {"steady", "saturated"}
-    assert {value["offered"] for value in values} == {12.0, 102.0, 302.0}, "what was offered, not what was asked for"
+    assert {value["offered"] for value in values} == {10.2, 102.0, 306.0}, "what was offered, not what was asked for"
 
 
 def measured(offered: list[float], accepted: list[float], saturated: float, seed: int = 1) -> pl.DataFrame:

@@ -15,6 +15,7 @@ import pytest
 
 from conftest import Ended
 from elanite.pages import hottest, outcomes
+from elanite.states import state
 from elanite.text import number
 from test_pages import Parts, tables_of
 
@@ -222,7 +223,7 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     assert outcomes.sentences([early, late, never], UNITS)[:2] == [
         "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
         " 20 MB/s (z).",
-        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 40 MB/s, saturated from 80 MB/s"
+        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 80 MB/s"
         " (y); 1 of 3 configurations are steady at all loads.",
     ]
     twin = replace(never, label="t")
@@ -271,6 +272,34 @@ def test_jobs_are_not_compared_with_one_another() -> None:
         "Highest accepted load of job aggressor: 80 MB/s per node at 90 MB/s (all 2 configurations).",
         "Mean latency of job aggressor at aggressor.load 90 MB/s: 7 µs in all configurations.",
     ]
+
+
+def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
+    lost = outcomes.Place(
+        200.0, "200 MB/s", {"accepted": 147.0, "offered": 311.0, "saturated": 0.0}, {"accepted": 160.0}
+    )
+    first = outcomes.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 51.0})
+    found = outcomes.sentences([outcomes.Curve("jobs", "", "load", [first, lost])], UNITS)
+    assert found[1:] == [
+        "Undecided at 1 of 2 points, whose window is too short or whose seeds differ: accepted 147 of 311 MB/s per node"
+        " offered at 200 MB/s."
+    ]
+    seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
+    assert outcomes.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 points")
+    (table,) = outcomes.tables([seeds], UNITS)
+    assert table.rows[0][table.columns.index("undecided at")] == "20 MB/s"
+
+
+def test_states_of_points() -> None:
+    assert [
+        str(state(*point)) for point in ((1.0, 9.0, 10.0), (0.0, 9.0, 10.0), (0.0, 9.6, 10.0), (0.9, 10.0, 10.0))
+    ] == [
+        "saturated",
+        "undecided",
+        "steady",
+        "undecided",
+    ]
+    assert str(state(None, None, None)) == "steady"
 
 
 def test_equal_configurations_are_told_as_equal() -> None:

@@ -12,10 +12,14 @@ from elanite.figures import axes
 from elanite.figures.style import FORMAT, RULE, below, colour, opacity, shape
 from elanite.frames import SHIPPED
 from elanite.measures.numbers import number
+from elanite.states import State, state
 from elanite.text import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+SIGNS = {"steady": "circle", "saturated": "triangle-up", "undecided": "diamond"}
+"""The shape of each state in ``loads``; steady points are filled."""
 
 Layers = list["alt.Chart | alt.LayerChart"]
 
@@ -28,6 +32,12 @@ SATURATED = (
 )
 """The caption of ``loads``."""
 
+UNDECIDED = (
+    "Diamonds are undecided: seeds differ, or the accepted load is below the offered load although the queues did not"
+    " grow clearly; a longer window decides."
+)
+"""The caption of undecided points of ``loads``, if there are any."""
+
 INTERVALS = (
     "are 95% confidence intervals over batches and seeds; below saturation, of the messages under way at the ends of"
     " the window."
@@ -37,9 +47,8 @@ INTERVALS = (
 
 def signs(data: pl.DataFrame, top: float) -> str:
     """The caption of the signs in ``loads`` of some data, whose axis ends at ``top``."""
-    if not data["low"].count():
-        return SATURATED
-    return f"{SATURATED} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
+    words = f"{SATURATED} {UNDECIDED}" if State.UNDECIDED in data["state"] else SATURATED
+    return f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}" if data["low"].count() else words
 
 
 def of_loads(
@@ -61,8 +70,10 @@ def of_loads(
         accepted=value.filter(pl.col("metric") == accepted).mean(),
         offered=value.filter(pl.col("metric") == offered).mean(),
     ).sort("seed", "batch")
-    state = rows.filter(pl.col("metric") == "saturated").group_by(keys, maintain_order=True).agg(saturated=value.mean())
-    groups = rows.select(keys).unique(maintain_order=True).join(state, on=keys, how="left", nulls_equal=True)
+    saturated = (
+        rows.filter(pl.col("metric") == "saturated").group_by(keys, maintain_order=True).agg(saturated=value.mean())
+    )
+    groups = rows.select(keys).unique(maintain_order=True).join(saturated, on=keys, how="left", nulls_equal=True)
     if SHIPPED in rows.columns:
         marks = rows.group_by(keys, maintain_order=True).agg(pl.col(SHIPPED).fill_null(value=False).any())
         groups = groups.join(marks, on=keys, how="left", nulls_equal=True)
@@ -71,13 +82,16 @@ def of_loads(
         here = batches.filter(pl.all_horizontal(pl.col(key).eq_missing(group[key]) for key in keys))
         if here.is_empty():
             continue
-        got, saturated = number(here["accepted"].to_list()), (group["saturated"] or 0.0) > 0.5
-        half = None if len(here) < FEWEST else got.half if saturated else _under_way(here)
+        got, enough = number(here["accepted"].to_list()), len(here) >= FEWEST
+        mean = here["offered"].mean()
+        assert mean is None or isinstance(mean, float)  # noqa: S101 - a column of numbers
+        found = state(group["saturated"], got.high if enough else got.mean, mean)
+        half = None if not enough else _under_way(here) if found is State.STEADY else got.half
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
             {key: group[key] for key in (*keys, SHIPPED) if key in group}
-            | {"offered": here["offered"].mean(), "mean": got.mean, "low": low, "high": high}
-            | {"state": "saturated" if saturated else "steady"}
+            | {"offered": mean, "mean": got.mean, "low": low, "high": high}
+            | {"state": str(found)}
         )
     return pl.DataFrame(points, infer_schema_length=None, schema_overrides=dict.fromkeys(("low", "high"), pl.Float64))
 
@@ -126,6 +140,7 @@ def loads(
     )
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
+    signs = SIGNS if State.UNDECIDED in data["state"] else {one: SIGNS[one] for one in ("steady", "saturated")}
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y=y,
         opacity=opacity(data),
@@ -133,7 +148,7 @@ def loads(
         shape=alt.Shape(
             "state:N",
             title="point",
-            scale=alt.Scale(domain=["steady", "saturated"], range=["circle", "triangle-up"]),
+            scale=alt.Scale(domain=list(signs), range=list(signs.values())),
             legend=below(),
         ),
         tooltip=[

@@ -6,12 +6,13 @@ of any other key are two curves. A *place* of a curve is the mean over batches a
 row of the summary of the results; nothing is averaged over configurations, fitted or interpolated.
 
 - The *highest accepted load* of a curve is the largest mean of ``accepted`` at any load that was run.
-- The *knee* lies between two loads that were run: the highest one up to which no load is saturated, and the lowest
-  saturated one. The simulator decides at each point whether the sources' queues grow (``saturated``).
+- The *knee* lies between two loads that were run: the highest one up to which all loads are steady, and the lowest
+  saturated one. Points that are neither (``states``) are counted apart.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ from elanite import _core
 from elanite.frames import SUFFIX, summarise, varying
 from elanite.pages.frame import Table
 from elanite.plan import ON
-from elanite.text import SCALE, YES_OR_NO, distinct, heading, number, plain, quantity, symbol
+from elanite.states import State, state
+from elanite.text import FEWEST, SCALE, YES_OR_NO, distinct, heading, number, plain, quantity, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -52,10 +54,13 @@ class Place:
     means: Mapping[str, float]
     """The mean of each metric over batches and seeds."""
 
+    highs: Mapping[str, float] = field(default_factory=dict)
+    """The upper end of the interval of each metric; the mean of fewer than three values."""
+
     @property
-    def saturated(self) -> bool:
-        """Whether most runs were saturated, as in the figures of loads."""
-        return self.means.get("saturated", 0.0) > 0.5
+    def state(self) -> State:
+        """Whether the load is steady, saturated or undecided, as in the figures of loads."""
+        return state(self.means.get("saturated"), self.highs.get("accepted"), self.means.get("offered"))
 
 
 @dataclass
@@ -82,10 +87,10 @@ class Curve:
 
     @property
     def steady(self) -> Place | None:
-        """The highest load up to which no load is saturated."""
+        """The highest load up to which all loads are steady."""
         found = None
         for place in self.places:
-            if place.saturated:
+            if place.state is not State.STEADY:
                 break
             found = place
         return found
@@ -93,7 +98,12 @@ class Curve:
     @property
     def saturated(self) -> Place | None:
         """The lowest saturated load."""
-        return next((place for place in self.places if place.saturated), None)
+        return next((place for place in self.places if place.state is State.SATURATED), None)
+
+    @property
+    def undecided(self) -> list[Place]:
+        """The loads that are neither steady nor saturated."""
+        return [place for place in self.places if place.state is State.UNDECIDED]
 
 
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
@@ -174,6 +184,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
     over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
     names = distinguishing(rows)
     means: dict[str, dict[str, float]] = {}
+    highs: dict[str, dict[str, float]] = {}
     found: dict[tuple[str, str], Curve] = {}
     for row in summarise(rows).iter_rows(named=True):
         key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
@@ -186,8 +197,11 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
             job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
             curve = found.setdefault((axis, label), Curve(kind, label, axis, [], group, job, beside))
-            curve.places.append(Place(_numeric(row, axis), plain(row[axis]) if axis else "", means[key]))
+            at = plain(row[axis]) if axis else ""
+            highs[key] = {}
+            curve.places.append(Place(_numeric(row, axis), at, means[key], highs[key]))
         means[key][row["metric"]] = row["mean"]
+        highs[key][row["metric"]] = row["high"] if row["n"] >= FEWEST else row["mean"]
     for curve in found.values():
         curve.places.sort(key=lambda place: (place.x is None, place.x or 0.0))
     yield from found.values()
@@ -229,6 +243,7 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
         said += _tied(len(low), len(found), low[0].label)
     yield f"{said}."
     yield from _knees(found, job)
+    yield from _undecided(found, unit, job)
     yield from _latencies(found, units, job)
 
 
@@ -243,7 +258,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     """From which load on the sources' queues grow: the first and the last curves to saturate."""
     knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
     if not knees:
-        if len({place.x for curve in found for place in curve.places}) > 1:
+        if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
             yield f"No saturation{job} at any load up to {max(found, key=_last).places[-1].at}."
         return
     least, most = min(x for x, _ in knees), max(x for x, _ in knees)
@@ -251,8 +266,23 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     said = f"Saturation{job}: {'; '.join(ends)}"
     if len(ends) > 1 and sum(x == most for x, _ in knees) == 1 and len(knees) > 2:
         said += f", the last of {len(knees)}"
-    if len(knees) < len(found):
-        said += f"; {len(found) - len(knees)} of {len(found)} configurations are steady at all loads"
+    steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
+    if steady:
+        said += f"; {steady} of {len(found)} configurations are steady at all loads"
+    yield f"{said}."
+
+
+def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
+    """The points that are neither steady nor saturated, with the one that loses most."""
+    there = [(curve, place) for curve in found for place in curve.undecided]
+    if not there:
+        return
+    curve, worst = min(there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf))
+    count = sum(len(one.places) for one in found)
+    said = f"Undecided{job} at {len(there)} of {count} points, whose window is too short or whose seeds differ"
+    if "offered" in worst.means:
+        got, offered = distinct(worst.means["accepted"], worst.means["offered"])
+        said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
     yield f"{said}."
 
 
@@ -375,10 +405,12 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
                 best.at,
                 steady.at if steady else "",
                 saturated.at if saturated else "",
+                *([", ".join(place.at for place in curve.undecided)] if any(one.undecided for one in found) else []),
                 number(first) if first is not None else "",
             )
         )
-    columns = ("configuration", accepted, "at", "steady up to", "saturated from", latency)
+    doubt = ["undecided at"] if any(one.undecided for one in found) else []
+    columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
     return Table(columns, rows, "Throughput of every configuration", right=columns[1:])
 
 
