@@ -15,7 +15,7 @@ import vl_convert as vlc
 import elanite as el
 from elanite.figures import beside, tabular
 from elanite.figures.beside import Case
-from elanite.figures.matrix import WIDTH, layout, of_delays, of_waits
+from elanite.figures.matrix import WIDTH, layout, moments_of, of_delays, of_waits
 
 EXPERIMENT = {
     "title": "Two loads",
@@ -177,6 +177,12 @@ def test_a_network_with_much_lower_sums_says_so(cases: list[Case]) -> None:
     drawn = {figure.name: figure.caption for figure in beside.draw([*cases[:2], Case("low", low)])}
     assert "pale on this scale" in drawn["waits-2"]
     assert all("pale on this scale" not in drawn[name] for name in ("waits-1", "delays-1", "delays-2"))
+
+
+def test_a_window_from_the_start_on_is_the_entire_run(cases: list[Case]) -> None:
+    whole = replace(cases[0].matrix, window=(0.0, 50.0))
+    assert moments_of(whole)[-1].startswith("entire run, 0 to ")
+    assert moments_of(cases[0].matrix)[-1].startswith("measured window, ")
 
 
 def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None:

@@ -263,8 +263,9 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
 def moments_of(matrix: Matrix) -> list[str]:
     """The names of the slices of time, and of the measured window."""
     ends = [number(matrix.slice_us * index / 1000) for index in range(matrix.slice_count + 1)]
+    last = "measured window" if matrix.window[0] > 0 else "entire run"
     begin, end = (number(each / 1000) for each in matrix.window)
-    return [f"{one} to {two} ms" for one, two in pairwise(ends)] + [f"measured window, {begin} to {end} ms"]
+    return [f"{one} to {two} ms" for one, two in pairwise(ends)] + [f"{last}, {begin} to {end} ms"]
 
 
 def _told(view: View) -> pl.DataFrame:
