@@ -235,3 +235,11 @@ def campaign_of_own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("own")
     el.run(el.Experiment.load(OWN), out=out)
     return out
+
+
+def test_the_caption_of_loads_says_of_which_quantity_the_interval_is() -> None:
+    caption = figures_of("qsnet/uniform", pl.concat([uniform(), uniform().with_columns(batch=pl.col("batch") + 2)]))[
+        0
+    ].caption
+    assert "at steady points of accepted minus offered load" in caption
+    assert "`--format csv` prints" in caption

@@ -39,8 +39,8 @@ UNDECIDED = (
 """The caption of undecided points of ``loads``, if there are any."""
 
 INTERVALS = (
-    "are 95% confidence intervals over batches and seeds; below saturation, of the messages under way at the ends of"
-    " the window."
+    "are 95% confidence intervals over batches and seeds: at steady points of accepted minus offered load, drawn around"
+    " the accepted load; at all others of the accepted load. `--format csv` prints that of the accepted load."
 )
 """The caption of the intervals of ``loads``, if there are any."""
 
