@@ -118,7 +118,7 @@ def _io_words(found: list[dict[str, Any]]) -> str:
         return ""
     words = [
         f"{row['mapping']} {row['mean']:.0f} of {row['offered']:.0f}"
-        + (", saturated" if row["state"] == "saturated" else "")
+        + ("" if row["state"] == "steady" else f", {row['state']}")
         for row in found
     ]
     return f"Of what is offered to it, in MB/s, an I/O node gets: {'; '.join(words)}."
@@ -130,9 +130,10 @@ def _io_summary(found: list[dict[str, Any]]) -> str:
     for io_load in dict.fromkeys(row["io.load_MBps"] for row in found):
         here = [row for row in found if row["io.load_MBps"] == io_load]
         got = sorted(row["mean"] for row in here)
-        saturated = sum(row["state"] == "saturated" for row in here)
+        saturated, undecided = (sum(row["state"] == state for row in here) for state in ("saturated", "undecided"))
         said = "none" if not saturated else "all" if saturated == len(here) else f"{saturated} of {len(here)}"
-        words.append(f"{got[0]:.0f} to {got[-1]:.0f} MB/s at {fraction(io_load)}, {said} saturated")
+        rest = f", {undecided} undecided" if undecided else ""
+        words.append(f"{got[0]:.0f} to {got[-1]:.0f} MB/s at {fraction(io_load)}, {said} saturated{rest}")
     if not words:
         return ""
     return (
