@@ -42,7 +42,7 @@ impl Machine {
         let config = self.cluster_config().fabric;
         self.credits(&config)
             .into_iter()
-            .chain(self.detours(&config))
+            .chain(Self::detours(&config))
             .collect()
     }
 
@@ -142,7 +142,7 @@ impl Machine {
     }
 
     /// Ways and accepted rate of a graph's routing, if they are worse than on shortest ways.
-    fn detours(&self, config: &Config) -> Option<Warning> {
+    fn detours(config: &Config) -> Option<Warning> {
         let Topology::Graph(graph) = &config.topology else {
             return None;
         };

@@ -59,6 +59,7 @@ mod _core {
 
     /// `ENGINE` and `SOURCES` of the checkout at a path. Raises `OSError` if its sources cannot be read.
     #[pyfunction]
+    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
     fn fingerprints(root: PathBuf) -> PyResult<(String, String)> {
         let of = |crates| {
             Fingerprint::of(&root, crates)
