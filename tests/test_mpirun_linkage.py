@@ -32,9 +32,9 @@ MPICH = Mpi("/mpich/bin/mpiexec", "MPICH", "5")
 OPEN_MPI = Mpi("/open/bin/mpiexec", "Open MPI", "5")
 
 
-def compiled(target: Path, source: str, *words: str | Path, compiler: str | Path = "cc") -> Path:
+def compiled(target: Path, source: str, *words: str | Path) -> Path:
     target.parent.mkdir(exist_ok=True, parents=True)
-    subprocess.run([compiler, "-x", "c", "-", "-o", target, *words], input=source, text=True, check=True)
+    subprocess.run(["cc", "-x", "c", "-", "-o", target, *words], input=source, text=True, check=True)
     return target
 
 

@@ -288,7 +288,7 @@ def test_command_lines() -> None:
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"])
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
     assert not other.repeatable
-    # The excluded components use the memory of the host.
+    # Nothing goes through the memory of the host.
     excluded = {one: line[line.index(one) + 1] for one in ("pml", "osc", "coll", "btl")}
     assert excluded == {"pml": "cm", "osc": "^ucx,sm,rdma", "coll": "^sm,xhc", "btl": "self"}
 

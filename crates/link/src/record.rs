@@ -179,9 +179,6 @@ impl Flags {
     /// The rank only seems to wait, by what its program does in the host's time: the run cannot be repeated for certain.
     pub const GUESSED: Flags = Flags(1024);
 
-    /// A message of MPI that was given outside of all calls that the ranks' library sees.
-    pub const UNSEEN: Flags = Flags(2048);
-
     /// Whether all flags of another set are here.
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0

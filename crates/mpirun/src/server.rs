@@ -353,8 +353,10 @@ impl Server {
         }
     }
 
-    /// How the loop ended, its explanation for people, and the rank that is to blame.
-    fn explained(&self, over: &Over, attached: u32) -> (End, String, Option<u32>) {
+    fn outcome(&self, over: &Over) -> Outcome {
+        let link = self.turns.link.lock();
+        let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
+        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
         let mut rank = None;
         let (end, message) = match over {
             Over::Finished => (End::Finished, String::new()),
@@ -441,14 +443,6 @@ impl Server {
             Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
             Over::Stop(stop) => (End::Limit, stop.to_string()),
         };
-        (end, message, rank)
-    }
-
-    fn outcome(&self, over: &Over) -> Outcome {
-        let link = self.turns.link.lock();
-        let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
-        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
-        let (end, message, rank) = self.explained(over, attached);
         let agents = self.shared.agents.borrow();
         let unfinished = agents.iter().filter(|agent| !agent.is_finished());
         let waiting = unfinished.map(|agent| Waiting {
@@ -481,13 +475,12 @@ impl Server {
         }
     }
 
-    /// Ranks that have attached, and whose calls were not seen: none at all, or not those that sent messages.
+    /// Ranks that have attached, and none of whose calls was seen.
     fn unseen(&self, link: &Simulator) -> Vec<u32> {
         let trace = self.shared.trace.borrow();
         let unseen = (0..link.ranks()).zip(&trace.ranks);
-        let unseen = unseen.filter(|&(rank, row)| {
-            (row.calls == 0 || row.unseen > 0) && link.phase(rank) != Phase::Absent
-        });
+        let unseen =
+            unseen.filter(|&(rank, row)| row.calls == 0 && link.phase(rank) != Phase::Absent);
         unseen.map(|(rank, _)| rank).collect()
     }
 

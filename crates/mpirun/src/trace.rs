@@ -83,8 +83,6 @@ pub struct RankRow {
     pub bytes_received: Bytes,
     /// Calls of MPI, or of the simulated libraries.
     pub calls: u64,
-    /// Messages that it sent outside of these calls.
-    pub unseen: u64,
     /// Time in calls of MPI.
     pub in_mpi: Time,
     /// When the rank finished.
@@ -144,11 +142,6 @@ impl Trace {
         row.bytes_sent = row.bytes_sent.saturating_add(message.bytes);
         self.messages.push(message);
         number
-    }
-
-    /// A rank has ordered a message outside of all calls that its library sees.
-    pub fn unseen(&mut self, rank: u32) {
-        self.ranks[rank as usize].unseen += 1;
     }
 
     pub fn sent(&mut self, number: usize, at: Time) {

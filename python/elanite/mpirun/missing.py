@@ -5,10 +5,10 @@
 | no rank called ``MPI_Init`` | all processes have ended, and none has attached | that of the program, or 2 |
 | some ranks ended without ``MPI_Init`` | their processes have ended; the others wait | 2 |
 | a process has another MPI than the run | after ``MPI_Init`` it has not attached, or its world has another size | 2 |
-| calls bypass the entry points of Elanite | no call of a rank was recorded, or messages outside of all calls | 4 |
+| calls bypass the entry points of Elanite | ranks have attached, and no call was recorded | 4 |
 
-In the last case messages cross the simulated network, but the record of calls is not that of the program, computation
-takes no time, and collective operations do not reach the hardware. The summary is printed with a warning.
+In the last case messages cross the simulated network, but the record of calls is empty, computation takes no time, and
+collective operations do not reach the hardware. The summary is printed with a warning.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def ran(outcome: dict[str, Any]) -> bool:
 
 
 def unseen(evidence: Evidence) -> tuple[str, int]:
-    """The message and the exit code of a finished run in which calls of some ranks were not seen."""
+    """The message and the exit code of a finished run in which no call of some ranks was seen."""
     calls = "calls of the simulated libraries" if evidence.native else "calls of MPI"
     return (
         f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface for Fortran, a library"

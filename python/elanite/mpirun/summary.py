@@ -147,7 +147,7 @@ def time_in_mpi(run: Run, found: Summary) -> list[str]:
     """
     if run.ended.unseen:
         which = f"rank{'s' * (len(run.ended.unseen) > 1)} {ranks(run.ended.unseen)}"
-        return [f"unknown: calls of {which} bypass Elanite"]
+        return [f"unknown: Elanite saw no call of {which}"]
     times = (
         f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
         for word, (time, rank) in found.mpi.items()

@@ -78,8 +78,8 @@ fn addresses_are_random() -> bool {
     unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
 }
 
-/// Before the program begins: reports its start, and sets the variables of the resource manager of Quadrics, whose names begin with
-/// `RMS_`.
+/// Before the program begins: reports that it was started, and tells it what the resource manager of Quadrics told programs, in
+/// variables `RMS_*`.
 extern "C" fn tell() {
     let Some((rank, starter)) = attach::starter() else {
         return;

@@ -1,7 +1,7 @@
 //! What a rank does in its turn: it orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, State, VISITS};
-use crate::{native, thread};
+use crate::thread;
 use link::{Flags, LinkError, NEVER, Order, OrderKind, ReportKind};
 use std::sync::atomic::Ordering;
 
@@ -78,16 +78,9 @@ impl Session {
         } else {
             0
         };
-        let messages = matches!(
-            kind,
-            Some(OrderKind::Send | OrderKind::Put | OrderKind::Get | OrderKind::Atomic)
-        );
-        let unseen = messages && thread::outside() && !native::life::is_used();
-        let flags = if unseen { Flags::UNSEEN.0 } else { 0 };
         let order = Order {
             time: self.now(),
             checksum,
-            flags: order.flags | flags,
             ..order
         };
         if kind != Some(OrderKind::Called) {

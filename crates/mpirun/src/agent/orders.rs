@@ -12,9 +12,6 @@ impl Agent {
     /// Begins what an order says.
     pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
         let at = Time::from_ps(order.time);
-        if order.has(Flags::UNSEEN) {
-            self.shared.trace.borrow_mut().unseen(self.rank);
-        }
         match order.kind() {
             Some(OrderKind::Send) => self.send(order, bytes),
             Some(OrderKind::Receive) => {
