@@ -48,6 +48,13 @@ def path(address: str, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
     return files, f"{root}/{name}"
 
 
+def verified(store: Store) -> tuple[int, list[tuple[str, str]]]:
+    """The number of sound points, and the folders that are not, of a store whose points can all be confirmed."""
+    found = verify(store)
+    assert found.unconfirmed == {}
+    return len(found.sound), found.wrong
+
+
 def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(address: str, tmp_path: Path) -> None:
     planned = few()
     some = replace(planned, points=planned.points[:5])
@@ -65,7 +72,7 @@ def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(address: st
         assert store.table(point.id, "rows").equals(local.table(point.id, "rows"))
     back = Store.open(address + "-2")
     assert merge([local], back).copied == 12
-    assert verify(back) == (12, [])
+    assert verified(back) == (12, [])
 
 
 def test_a_point_exists_when_its_manifest_does(address: str) -> None:
@@ -77,10 +84,10 @@ def test_a_point_exists_when_its_manifest_does(address: str) -> None:
     files.rm_file(manifest)
     assert Store.open(address).get(point.id) is None
     assert Store.open(address).clean() == []  # its writer may be at work
-    assert verify(Store.open(address)) == (0, [(point.id, "it has no manifest")])
+    assert verified(Store.open(address)) == (0, [(point.id, "it has no manifest")])
     outcome = campaign.run([replace(planned, points=(point,))], Store.open(address))
     assert outcome.simulated == 1
-    assert verify(Store.open(address)) == (1, [])
+    assert verified(Store.open(address)) == (1, [])
 
 
 def test_damage_is_found_and_replaced(address: str) -> None:
@@ -91,7 +98,7 @@ def test_damage_is_found_and_replaced(address: str) -> None:
     files.pipe_file(rows, b"PAR1")
     files, links = path(address, f"{second.id}/links.parquet")
     files.rm_file(links)
-    sound, damaged = verify(Store.open(address))
+    sound, damaged = verified(Store.open(address))
     assert sound == 10
     assert dict(damaged) == {
         first.id: "rows.parquet differs from its checksum",
@@ -99,7 +106,7 @@ def test_damage_is_found_and_replaced(address: str) -> None:
     }
     outcome = campaign.run([planned], Store.open(address))
     assert (outcome.simulated, outcome.damaged) == (2, 2)
-    assert verify(Store.open(address)) == (12, [])
+    assert verified(Store.open(address)) == (12, [])
 
 
 def test_writers_of_one_point_do_not_harm_each_other(address: str) -> None:
@@ -109,7 +116,7 @@ def test_writers_of_one_point_do_not_harm_each_other(address: str) -> None:
         stores = [Store.open(f"{address}-{round_}") for _ in range(8)]
         with ThreadPoolExecutor(8) as pool:
             list(pool.map(lambda store: store.put(point, records, {"cpu_seconds": 1.0}), stores))
-        assert verify(Store.open(f"{address}-{round_}")) == (1, [])
+        assert verified(Store.open(f"{address}-{round_}")) == (1, [])
 
 
 def test_who_looks_at_a_point_that_another_host_writes_removes_nothing(address: str) -> None:
@@ -123,7 +130,7 @@ def test_who_looks_at_a_point_that_another_host_writes_removes_nothing(address: 
     assert looks.get(point.id) is None
     assert looks.damaged(point.id)
     files.pipe_file(table, whole)
-    assert verify(Store.open(address)) == (1, [])
+    assert verified(Store.open(address)) == (1, [])
 
 
 def test_claims(address: str) -> None:
