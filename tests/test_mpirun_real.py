@@ -149,7 +149,10 @@ def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> 
         re.MULTILINE,
     ), stuck
     assert len(stuck.err.splitlines()) == 3, stuck
-    left = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "exit")
+    for _ in range(4):  # mpiexec may lose its helper before the helper has reported the exit code
+        left = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "exit")
+        if "exited with code" in left.err:
+            break
     assert left.code == 5, left
     assert re.search(r"^error: rank 1 .* exited with code 5 at .* without MPI_Finalize$", left.err, re.MULTILINE), left
 
