@@ -353,10 +353,8 @@ impl Server {
         }
     }
 
-    fn outcome(&self, over: &Over) -> Outcome {
-        let link = self.turns.link.lock();
-        let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
-        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
+    /// How the loop ended, its explanation for people, and the rank that is to blame.
+    fn explained(&self, over: &Over, attached: u32) -> (End, String, Option<u32>) {
         let mut rank = None;
         let (end, message) = match over {
             Over::Finished => (End::Finished, String::new()),
@@ -443,6 +441,14 @@ impl Server {
             Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
             Over::Stop(stop) => (End::Limit, stop.to_string()),
         };
+        (end, message, rank)
+    }
+
+    fn outcome(&self, over: &Over) -> Outcome {
+        let link = self.turns.link.lock();
+        let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
+        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
+        let (end, message, rank) = self.explained(over, attached);
         let agents = self.shared.agents.borrow();
         let unfinished = agents.iter().filter(|agent| !agent.is_finished());
         let waiting = unfinished.map(|agent| Waiting {
