@@ -35,7 +35,7 @@ fn complete(switches: u32, terminals: u32) -> Graph {
     graph(switches, terminals, pairs)
 }
 
-/// The `SlimFly` network of 50 switches and diameter 2: the graph of McKay, Miller and Siran for q = 5.
+/// The `SlimFly` network of 50 switches and diameter 2: the graph of `McKay`, Miller and Siran for q = 5.
 fn slim_fly(terminals: u32) -> Graph {
     let at = |side: u32, x: u32, y: u32| side * 25 + x % 5 * 5 + y % 5;
     let mut cables = Vec::new();
