@@ -67,7 +67,7 @@ class Build:
         )
 
     def versions(self) -> dict[str, str | int | bool]:
-        """What manifests say of the build."""
+        """The entry of manifests about the build."""
         return {
             "elanite": self.version,
             "model": self.revision,

@@ -129,7 +129,7 @@ Said = tuple[str, str, str, int]
 
 
 def _identified(texts: list[bytes]) -> list[Said | None]:
-    """What identifies the points of manifests. None for no point."""
+    """The identifying content of the points of manifests; None for an invalid point."""
     try:
         return _core.identify(texts)
     except ElaniteError:
