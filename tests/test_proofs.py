@@ -17,12 +17,14 @@ OTHERS = """
 id = "paper.whole"
 source = "petrini2003 s5.5"
 kind = "value"
+rank = "value"
 value = 100
 says = "The whole."
 [[claim]]
 id = "paper.range"
 source = "petrini2003 s5.5"
 kind = "range"
+rank = "value"
 low = 1
 high = 2
 says = "A range."
@@ -30,6 +32,7 @@ says = "A range."
 id = "other.part"
 source = "coll2003 s6.3"
 kind = "value"
+rank = "value"
 value = 40
 says = "A figure of another paper."
 """
@@ -39,6 +42,7 @@ CLAIM = """
 id = "paper.part"
 source = "coll2001 s1; petrini2003 s5.6"
 kind = "value"
+rank = "value"
 value = 0.3
 says = "A part."
 [claim.proof]

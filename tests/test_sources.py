@@ -19,6 +19,8 @@ ONE = """
 id = "other.bandwidth"
 source = "other2005"
 kind = "min"
+rank = "bound"
+because = "a limit"
 value = 300
 says = "Over 300 MB/s."
 """

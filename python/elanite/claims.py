@@ -43,7 +43,11 @@ if TYPE_CHECKING:
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["predicted", "fitted", "inconsistent", "inference"]
+Rank = Literal["value", "order", "bound", "consequence", "verification", "repeat"]
 Confidence = Literal["text", "abstract", "secondary"]
+
+COUNTED: tuple[Rank, ...] = ("value", "order")
+"""The ranks that the headline counts."""
 
 TODAY = "today/"
 """How the names of experiments on networks of today begin."""
@@ -57,6 +61,14 @@ class Claim:
     source: str
     kind: Kind
     says: str
+    rank: Rank = "value"
+    """The weight of the claim: the headline counts values and orders alone."""
+    rests_on: tuple[str, ...] = ()
+    """The claim that it repeats, or the fitted claims of which it is a consequence."""
+    because: str = ""
+    """The reason for a rank that the headline does not count."""
+    ours: str = ""
+    """The bounds of the test that the source does not state, in words."""
     unit: str = ""
     value: float | None = None
     low: float | None = None
@@ -208,6 +220,10 @@ class Verdict:
         return {
             "id": claim.id,
             "kind": claim.kind,
+            "rank": claim.rank,
+            "rests_on": list(claim.rests_on) or None,
+            "because": claim.because or None,
+            "ours": claim.ours or None,
             "published": claim.published,
             "simulated": self.simulated,
             "low": self.low,
@@ -243,21 +259,46 @@ def claims() -> tuple[Claim, ...]:
 def claims_of(text: str, file: str) -> tuple[Claim, ...]:
     """The claims of a data file.
 
-    Raises ``UsageError`` if a proof does not prove that its claim is inconsistent, or if a confidence is not known.
+    Raises ``UsageError`` if a proof does not prove that its claim is inconsistent, if a confidence or a rank is not
+    known, or if a rank does not have what it needs.
     """
     entries = tomllib.loads(text)["claim"]
     for entry in entries:
-        known = get_args(Confidence)
-        if (confidence := entry.get("confidence", "text")) not in known:
-            wrong = f"`confidence` is one of {', '.join(known)}{did_you_mean(str(confidence), known)}"
-            raise UsageError(
-                f"{file}: claim `{entry['id']}`: {wrong}\n  help: the head of the file says what each means"
-            )
+        _known(entry, "confidence", get_args(Confidence), file)
+        _known(entry, "rank", get_args(Rank), file)
     proofs = {entry["id"]: entry.pop("proof") for entry in entries if "proof" in entry}
     found = {entry["id"]: claim_of(entry) for entry in entries}
+    for claim in found.values():
+        _check_rank(claim, found, file)
     for name, proof in proofs.items():
         found[name] = replace(found[name], proof=checked(found[name], proof, found, file))
     return tuple(found.values())
+
+
+def _known(entry: Mapping[str, Any], key: str, known: Sequence[str], file: str) -> None:
+    """Refuse a word that the head of the data file does not define, and a claim without a rank."""
+    value = entry.get(key, "" if key == "rank" else known[0])
+    if value not in known:
+        wrong = f"`{key}` is one of {', '.join(known)}{did_you_mean(str(value), known)}"
+        raise UsageError(f"{file}: claim `{entry['id']}`: {wrong}\n  help: the head of the file says what each means")
+
+
+def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str) -> None:
+    """Refuse a rank that lacks its reason or its claims, and one that the kind of the claim contradicts."""
+    wrong = ""
+    absent = [name for name in claim.rests_on if name not in found or name == claim.id]
+    if absent:
+        wrong = f"`rests_on` names `{absent[0]}`, which is no other claim{did_you_mean(absent[0], list(found))}"
+    elif (claim.rank in ("consequence", "repeat")) is not bool(claim.rests_on):
+        wrong = f"`rests_on` is for the ranks consequence and repeat, and needed there; the rank is {claim.rank}"
+    elif claim.rank == "repeat" and (len(claim.rests_on) > 1 or found[claim.rests_on[0]].rank == "repeat"):
+        wrong = "a repeat rests on one claim, which is no repeat itself"
+    elif (claim.rank in COUNTED) is bool(claim.because):
+        wrong = f"`because` is for ranks other than {' and '.join(COUNTED)}, and needed there; the rank is {claim.rank}"
+    elif claim.rank in COUNTED and claim.kind in ("max", "min"):
+        wrong = f"a claim of the kind {claim.kind} is a bound; the rank is {claim.rank}"
+    if wrong:
+        raise UsageError(f"{file}: claim `{claim.id}`: {wrong}\n  help: the head of the file says what each rank means")
 
 
 @cache
@@ -450,7 +491,7 @@ def claim_of(entry: dict[str, Any]) -> Claim:
     """A claim from its entry in a data file."""
     fields = dict(entry)
     fields["series"] = _several(fields.get("series", []))
-    for name in ("order", "figures", "each", "shows", "part"):
+    for name in ("order", "figures", "each", "shows", "part", "rests_on"):
         fields[name] = tuple(fields.get(name, ()))
     fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)
