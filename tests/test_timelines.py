@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+import elanite
 from elanite.mpirun import Options
 from elanite.mpirun.session import Run
 from elanite.mpirun.verdict import Ended as End
-from elanite.pages import lanes
+from elanite.pages import lanes, timeline
+from elanite.pages.frame import template
 from timelines import Tables, a_run, agree, embedded, intervals, loads, messages, of_calls, of_messages, page_of
 
 
@@ -191,3 +195,44 @@ def test_a_call_without_an_end_has_no_interval() -> None:
     assert table.rows == [["rank 1", "MPI_Recv", "receives a message of rank 0, tag 7"]]
     assert "% of their time" not in page, "a share of the time of a run without an end means nothing"
     assert page.count("Calls that did not end are not counted.") == 2
+
+
+CALLS = {
+    "send": "send bsend ssend rsend isend ibsend issend irsend psend_init pready pready_list pready_range",
+    "receive": "recv irecv mrecv imrecv precv_init",
+    "exchange": "sendrecv sendrecv_replace isendrecv isendrecv_replace start startall",
+    "wait": "wait waitall waitany waitsome test testall testany testsome probe iprobe mprobe improbe parrived"
+    " request_get_status request_get_status_all request_get_status_any request_get_status_some"
+    " buffer_flush buffer_iflush comm_flush_buffer comm_iflush_buffer session_flush_buffer session_iflush_buffer"
+    " win_fence win_flush win_flush_all win_flush_local win_flush_local_all win_lock win_lock_all win_unlock"
+    " win_unlock_all win_test win_wait",
+    "one-sided": "put get rput rget accumulate raccumulate get_accumulate rget_accumulate fetch_and_op compare_and_swap"
+    " win_allocate win_allocate_shared win_create win_create_dynamic win_free win_post win_start win_complete win_sync"
+    " win_set_info",
+}
+"""The calls of MPI in each group, without the collective operations."""
+
+COLLECTIVE = (
+    "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce allreduce"
+    " reduce_scatter reduce_scatter_block scan exscan neighbor_allgather neighbor_allgatherv neighbor_alltoall"
+    " neighbor_alltoallv neighbor_alltoallw"
+)
+
+
+def test_every_call_of_mpi_has_the_colour_of_its_group() -> None:
+    """A call that sends and receives is neither a send nor a receive; ``reduce_scatter_block`` is no lock."""
+    group_of = {name: group for group, names in CALLS.items() for name in names.split()}
+    group_of |= {prefix + name: "collective" for name in COLLECTIVE.split() for prefix in ("", "i")}
+    library = (Path(elanite.__file__).parent / "libelanite-fi.so").read_bytes()
+    calls = {name.decode() for name in re.findall(rb"(?<=\0)(MPI_[A-Z]\w+)(?=\0)", library)}
+    assert {f"MPI_{name.capitalize()}" for name in group_of} <= calls
+    for call in calls:
+        name = call.removeprefix("MPI_").removesuffix("_c").lower()
+        assert lanes.group(call) == group_of.get(name, "other"), call
+    assert lanes.group("shmem_ctx_create") == "other"
+
+
+def test_every_group_has_a_colour_and_a_name() -> None:
+    colours = dict(re.findall(r"--([\w-]+): (#\w+);", template("timeline.css")))
+    assert len({colours[group] for group in lanes.GROUPS}) == len(lanes.GROUPS)
+    assert set(timeline.NAMES) == set(lanes.GROUPS)

@@ -32,15 +32,17 @@ MOST_INTERVALS = 60_000
 MOST_MESSAGES = 20_000
 MOST_LINKS = 12
 
-GROUPS = ("send", "receive", "wait", "collective", "one-sided", "compute", "other")
+GROUPS = ("send", "receive", "exchange", "wait", "collective", "one-sided", "compute", "other")
 """Groups of kinds, each with its own colour."""
 
 _GROUP_OF = (
-    ("wait", r"wait|test|probe|poll|fence|flush|lock|quiet|parrived"),
+    ("other", r"^mpi_file_"),
+    ("wait", r"wait|test(?!_inter)|probe|poll|fence|flush|(?<![bc])lock|quiet|parrived|get_status"),
+    ("one-sided", r"win_|put|_r?get(?!_(?!c$))|accumulate|fetch|swap|atomic|_inc$|_add$"),
     ("collective", r"barrier|bcast|reduce|gather|scatter|toall|scan|sync|broadcast|collect|gsync|hgsync"),
-    ("one-sided", r"win_|put|_get(?!_)|accumulate|fetch|swap|atomic|_inc|_add"),
+    ("exchange", r"sendrecv|^mpi_start"),  # a persistent request may be either
     ("receive", r"recv|rx"),
-    ("send", r"send|tx|start"),
+    ("send", r"send|(?<!c)tx|pready"),
     ("compute", r"^calc$"),
 )
 """The group of a call by its name; the first pattern that is found decides."""

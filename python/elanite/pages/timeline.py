@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NAMES = {
     "send": "sends",
     "receive": "receives",
+    "exchange": "sends and receives in one call",
     "wait": "waits and tests",
     "collective": "collective operations",
     "one-sided": "one-sided operations",
