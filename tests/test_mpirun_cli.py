@@ -184,7 +184,7 @@ def test_json_is_one_line(mpirun: Run) -> None:
         {"least": 0, "most": 0, "messages": 2, "bytes": 0},
         {"least": 65, "most": 1024, "messages": 2, "bytes": 2048},
     ]
-    assert found["mpi_us"]["most"] == {"time": 6.5, "rank": 1}
+    assert found["mpi_us"]["most"] == {"time": 6.5, "rank": 1, "ranks": 1}
     assert found["links"][0]["busy"] == pytest.approx(0.5)
     assert found["repeatable"] is True
 

@@ -19,7 +19,7 @@ from conftest import Ended, needs_mpi
 from elanite import goal, sources
 from elanite.cli.launch import MOST_TRACE, Launch
 from elanite.mpirun.kept import Kept
-from elanite.mpirun.summary import size
+from elanite.mpirun.summary import as_json, size, summarise, time_in_mpi
 from elanite.pages import traffic
 from elanite.text import number
 from test_pages import Parts
@@ -293,6 +293,16 @@ def test_ranks_without_a_seen_call_have_unknown_times() -> None:
     assert Tables(page).found["Ranks, the slowest first"].columns == ["rank", "node", "end, µs", "sent", "received"]
     assert "Elanite saw no call of ranks 1, 3: their lanes are empty." in page
     assert "of their time in MPI" not in page
+
+
+def test_all_ranks_with_the_least_or_the_most_time_in_mpi_are_named() -> None:
+    run = a_run(5, ranks=6, calls=9)
+    times = pl.Series("mpi_us", [4.0, 2.0, 9.0, 2.0, 9.0, 9.0])
+    run.tables["ranks"] = run.tables["ranks"].with_columns(times)
+    words = "least 2 µs (ranks 1, 3), mean 5.83 µs, most 9 µs (ranks 2, 4, 5)"
+    assert time_in_mpi(run, summarise(run))[0] == words
+    assert words in Parts(page_of(run)).findings[1]
+    assert as_json(run, None)["mpi_us"]["most"] == {"time": 9.0, "rank": 2, "ranks": 3}
 
 
 def test_ranks_with_the_same_time_are_counted() -> None:

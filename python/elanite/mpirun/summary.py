@@ -11,6 +11,8 @@ from elanite import html
 from elanite.text import number, ranks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elanite.mpirun.session import Run
 
 SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
@@ -46,8 +48,8 @@ class Summary:
     kinds: dict[str, int]
     """Messages of each kind."""
     sizes: list[Sizes]
-    mpi: dict[str, tuple[float, int | None]]
-    """Time in MPI, in us, and the rank with this time: ``least``, ``mean`` (without a rank) and ``most``."""
+    mpi: dict[str, tuple[float, list[int]]]
+    """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     links: list[dict[str, Any]]
     """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
     ``up``, ``busy`` (share of the run), ``packets``, ``waited_us`` (a packet in the mean)."""
@@ -110,7 +112,10 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "kinds": found.kinds,
         "collectives": collectives(found.totals),
         "sizes": [vars(one) for one in found.sizes],
-        "mpi_us": {key: {"time": time, "rank": rank} for key, (time, rank) in found.mpi.items()},
+        "mpi_us": {
+            key: {"time": time, "rank": min(tied, default=None), "ranks": len(tied)}
+            for key, (time, tied) in found.mpi.items()
+        },
         "compute": run.options.compute,
         "unseen": list(run.ended.unseen),
         "links": found.links,
@@ -146,14 +151,17 @@ def time_in_mpi(run: Run, found: Summary) -> list[str]:
     Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
     """
     if run.ended.unseen:
-        which = f"rank{'s' * (len(run.ended.unseen) > 1)} {ranks(run.ended.unseen)}"
-        return [f"unknown: Elanite saw no call of {which}"]
+        return [f"unknown: Elanite saw no call of {named(run.ended.unseen)}"]
     times = (
-        f"{word} {number(time)} µs{'' if rank is None else f' (rank {rank})'}"
-        for word, (time, rank) in found.mpi.items()
+        f"{word} {number(time)} µs{f' ({named(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
     )
     note = "100% by construction, but for sleeps: --compute none"
     return [", ".join(times), *([note] if run.options.compute == "none" else [])]
+
+
+def named(some: Sequence[int]) -> str:
+    """Some ranks with their noun: ``rank 3``, ``ranks 0, 2 to 63``."""
+    return f"rank{'s' * (len(some) > 1)} {ranks(some)}"
 
 
 def collectives(totals: dict[str, Any]) -> dict[str, int]:
@@ -181,12 +189,10 @@ def by_size(messages: pl.DataFrame) -> list[Sizes]:
     return found
 
 
-def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, int | None]]:
-    times = ranks.select("rank", "mpi_us").sort("mpi_us", "rank")
-    least, most = times.row(0), times.row(-1)
-    mean = times["mpi_us"].mean()
+def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, list[int]]]:
+    times = ranks["mpi_us"]
+    least, mean, most = (float(str(value or 0.0)) for value in (times.min(), times.mean(), times.max()))
     return {
-        "least": (least[1], least[0]),
-        "mean": (float(mean) if isinstance(mean, float) else 0.0, None),
-        "most": (most[1], most[0]),
+        word: (time, ranks.filter(pl.col("mpi_us") == time)["rank"].to_list() if word != "mean" else [])
+        for word, time in (("least", least), ("mean", mean), ("most", most))
     }

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.api import Machine
-from elanite.mpirun.summary import collectives, size, summarise, time_in_mpi
+from elanite.mpirun.summary import collectives, named, size, summarise, time_in_mpi
 from elanite.pages import lanes, traffic
 from elanite.pages.frame import Page, Section, Table
 from elanite.pages.timeline import drawing
 from elanite.text import counted, number
-from elanite.text import ranks as some_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -124,11 +123,7 @@ def _waiting(run: Run) -> list[tuple[str, str, str]]:
     for one in run.ended.waiting:
         groups.setdefault((one.call, one.what), []).append(one.rank)
     ordered = sorted(groups.items(), key=lambda each: (-len(each[1]), each[1][0]))
-    return [(_named(who), call, what) for (call, what), who in ordered]
-
-
-def _named(numbers: Sequence[int]) -> str:
-    return f"rank{'s' * (len(numbers) > 1)} {some_ranks(numbers)}"
+    return [(named(who), call, what) for (call, what), who in ordered]
 
 
 def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
@@ -142,7 +137,7 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
     if figures is None:
         return found
     time_us = float(figures.totals["time_us"])
-    unseen = [f"Elanite saw no call of {_named(run.ended.unseen)}: their lanes are empty."] if run.ended.unseen else []
+    unseen = [f"Elanite saw no call of {named(run.ended.unseen)}: their lanes are empty."] if run.ended.unseen else []
     found.append(Section("Timeline", unseen, drawings=[drawing(lanes.of_run(run), "Ranks over time")]))
     found.append(Section("Ranks and calls", tables=[*_calls(run), _ranks(run)]))
     sizes = traffic.messages(figures.sizes, run.tables["messages"])
