@@ -12,7 +12,7 @@ import pytest
 
 import elanite as el
 from conftest import command, environment, execute
-from elanite import goal
+from elanite import build, goal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -223,6 +223,9 @@ def test_the_command_line_makes_and_replays_a_trace(tmp_path: Path) -> None:
     figures = json.loads(execute(command(*words, "--format", "json")).out)
     assert (figures["messages"], figures["bytes"]) == (112, 14 * 1024)
     assert figures["slowest"]["end_us"] == figures["simulated_us"]
+    assert re.search(rf"slowest +ranks? {figures['slowest']['rank']}\b", table.out), table
+    assert re.search(rf"build +{re.escape(str(build.here()))}\n", table.out), table
+    assert figures["versions"] == build.here().versions()
     folder = tmp_path / "replay"
     assert [str(one) for one in folder.iterdir()] == [figures["folder"]]
     kept = pl.read_parquet(folder.glob("*/operations.parquet").__next__())

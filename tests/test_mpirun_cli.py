@@ -19,6 +19,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FAKE, PATIENCE, Ended, background, environment, execute, until
+from elanite import build
 from elanite.cli import main
 from elanite.mpirun import launcher
 from elanite.mpirun.kept import TABLES, Kept
@@ -61,6 +62,7 @@ def plain(ended: Ended, folder: Path) -> str:
     text = str(ended).replace(str(folder), "FOLDER").replace(str(Path(sys.prefix) / "bin"), "BIN")
     text = re.sub(r"pid \d+", "pid PID", text)
     text = re.sub(r"mpirun/[0-9a-f]{20}", "mpirun/ID", text)
+    text = text.replace(str(build.here()), "BUILD")
     return re.sub(r"host time( +)\d+\.\d+ s", r"host time\1SECONDS s", text)
 
 
@@ -187,6 +189,7 @@ def test_json_is_one_line(mpirun: Run) -> None:
     assert found["mpi_us"]["most"] == {"time": 6.5, "rank": 1, "ranks": 1}
     assert found["links"][0]["busy"] == pytest.approx(0.5)
     assert found["repeatable"] is True
+    assert found["versions"] == build.here().versions()
 
 
 def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, html
+from elanite import _core, build, html
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
@@ -76,6 +76,7 @@ class Replay:
             "slowest": {key: slowest[key] for key in ("rank", "node", "end_us", "computed_us")},
             "links": hottest_of_each(self.tables["links"], summary["time_us"]),
             "digest": summary["digest"],
+            "versions": build.here().versions(),
             "folder": folder,
         }
 

@@ -339,6 +339,7 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
 
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
+    from elanite import build
     from elanite.cli.tables import hottest
     from elanite.congestion import in_words
     from elanite.mpirun.summary import collectives, size, time_in_mpi
@@ -387,3 +388,4 @@ def _print(found: Run, figures: Summary) -> None:
     why = found.unrepeatable
     screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
     screen.print(f"  {'digest':16}{totals['digest']}", markup=False)
+    screen.print(f"  {'build':16}{build.here()}", markup=False, soft_wrap=True)

@@ -158,14 +158,17 @@ def replay(
 
 def _print(found: Replay) -> None:
     """The summary for people."""
+    from elanite import build
     from elanite.cli.tables import hottest
     from elanite.congestion import in_words
-    from elanite.mpirun.summary import size
+    from elanite.mpirun.summary import named, size
     from elanite.text import number
 
     figures, faults = found.as_json(), found.tables["faults"]
     screen, slowest = console(), figures["slowest"]
-    ideal = figures["network"] == "ideal"
+    ranks, ideal = found.tables["ranks"], figures["network"] == "ideal"
+    tied = ranks.filter(ranks["end_us"] == slowest["end_us"])["rank"].to_list()
+    computes = "it computes" if len(tied) == 1 else f"rank {slowest['rank']} computes"
     where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
     screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False, soft_wrap=True)
     lines = {
@@ -174,7 +177,7 @@ def _print(found: Replay) -> None:
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",
         "payload": size(figures["bytes"]) + ("" if ideal else f" in {figures['packets']:,} packets"),
-        "slowest rank": f"{slowest['rank']}, which computes {number(slowest['computed_us'])} µs",
+        "slowest": f"{named(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
@@ -185,3 +188,4 @@ def _print(found: Replay) -> None:
     if len(faults):
         screen.print(f"  {'sent again':16}{figures['packets_resent']:,} packets", markup=False)
     screen.print(f"  {'digest':16}{figures['digest']}", markup=False)
+    screen.print(f"  {'build':16}{build.here()}", markup=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import html
+from elanite import build, html
 from elanite.text import number, ranks
 
 if TYPE_CHECKING:
@@ -122,6 +122,7 @@ def as_json(run: Run, folder: str | None) -> dict[str, Any]:
         "repeatable": not run.unrepeatable,
         "why": run.unrepeatable,
         "digest": found.totals["digest"],
+        "versions": build.here().versions(),
         "end": run.ended.end,
         "exit_code": run.ended.exit_code,
         "folder": folder,
