@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elanite as el
-from elanite import _core, goal, sources
-from elanite.claims import Verdict, claims
+from elanite import _core, ablated, goal, sources
+from elanite.claims import COUNTED, Verdict, claims
 from elanite.papers import TODAY, chapter_of_claim
 from elanite.plan import plan
 from elanite.text import headline, markdown
@@ -72,16 +72,19 @@ def test_the_shipped_machines_of_today_are_right_and_name_their_sources() -> Non
         assert all(each["source"] for each in parameters if not each["key"].startswith(("machine.", "fabric.")))
 
 
-def test_claims_of_today_are_counted_apart() -> None:
+def test_claims_of_today_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As values and orders without ablations: the mechanisms that are removed are those of the Quadrics networks."""
+    monkeypatch.setattr(ablated, "falsifiable", lambda _: True)
     today = [claim for claim in claims() if claim.today and not claim.known_miss]
-    papers = [claim for claim in claims() if not claim.today and claim.role == "predicted"]
+    papers = [claim for claim in claims() if not claim.today and claim.standing == "predicted value"]
     of_papers = [Verdict(papers[0], simulated=1.0, holds=True), Verdict(papers[1], simulated=1.0, holds=False)]
     of_today = [Verdict(claim, simulated=1.0, holds=True) for claim in today]
     alone, both = headline(of_papers), headline([*of_papers, *of_today])
-    assert alone == "1 of 2 predicted claims hold, 1 missed"
+    assert alone == "1 of 2 predicted values and orders hold, 1 missed"
     assert both.startswith(f"{alone}. Networks of today: ")
-    fitted = sum(claim.role == "fitted" for claim in today)
-    assert f"{len(today) - fitted} of {len(today) - fitted} predicted claims hold" in both
+    counted = sum(claim.role == "predicted" and claim.rank in COUNTED for claim in today)
+    assert 0 < counted < len(today)
+    assert f"{counted} of {counted} predicted values and orders hold" in both
     page = markdown([*of_papers, *of_today])
     before, _, after = page.partition("## Networks of today")
     assert all(f"`{claim.id}`" in after and f"| `{claim.id}`" not in before for claim in today)

@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources, studied
+from elanite import _core, ablated, sources, studied
 from elanite.api import Machine
-from elanite.claims import claims, fitted_parameters
+from elanite.claims import COUNTED, claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
@@ -26,6 +26,7 @@ from elanite.vary import is_uncertain
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from elanite.claims import Claim
     from elanite.sources import Source
     from elanite.store import Store
     from elanite.studied import Effect
@@ -69,11 +70,11 @@ def experiments(store: Store) -> list[Row]:
 
 
 def claimed() -> list[Row]:
-    """The claims: role, published figure, experiment, what the claim says."""
+    """The claims: role with rank, published figure, experiment, what the claim says."""
     return [
         {
             "claim": claim.id,
-            "role": claim.role,
+            "role": claim.standing,
             "published": published(claim),
             "experiment": claim.experiment,
             "says": claim.says,
@@ -205,9 +206,13 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
         facts = [
             ("published", published(claim)),
             ("source", claim.cited),
-            ("role", claim.role),
+            ("role", claim.standing),
+            ("rests on", ", ".join(claim.rests_on)),
+            ("not in the headline", claim.because),
+            ("turned by", _turned(claim)),
             ("experiment", claim.experiment),
             ("tested as", claim.test),
+            ("bounds of ours", claim.ours),
             ("known miss", claim.known_miss),
             ("inference", claim.inference),
             ("fitted by", ", ".join(_fitted_by(claim.id))),
@@ -232,6 +237,16 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
     raise UsageError(
         f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters` lists parameters"
     )
+
+
+def _turned(claim: Claim) -> str:
+    """The mechanisms of the model whose removal turns the verdict on a claim that the headline may count."""
+    if claim.role != "predicted" or claim.rank not in COUNTED or claim.today:
+        return ""
+    rows = ablated.shipped().get(claim.id)
+    if rows is None:
+        return "not yet ablated"
+    return ", ".join(ablated.turning(rows)) or "no removed mechanism, so that the headline does not count it"
 
 
 def _meant(key: str) -> tuple[str, ...]:

@@ -69,6 +69,8 @@ class Claim:
     """The reason for a rank that the headline does not count."""
     ours: str = ""
     """The bounds of the test that the source does not state, in words."""
+    one_miss: str = ""
+    """A claim that is missed for the same cause: both count as one miss while both are missed."""
     unit: str = ""
     value: float | None = None
     low: float | None = None
@@ -120,6 +122,13 @@ class Claim:
         if self.inference:
             return "inference"
         return "fitted" if self.id in fitted() else "predicted"
+
+    @property
+    def standing(self) -> str:
+        """The role; for a predicted claim its rank, with the role if the headline may count it."""
+        if self.role != "predicted":
+            return self.role
+        return f"predicted {self.rank}" if self.rank in COUNTED else self.rank
 
     @property
     def today(self) -> bool:
@@ -224,6 +233,7 @@ class Verdict:
             "rests_on": list(claim.rests_on) or None,
             "because": claim.because or None,
             "ours": claim.ours or None,
+            "one_miss": claim.one_miss or None,
             "published": claim.published,
             "simulated": self.simulated,
             "low": self.low,
@@ -295,6 +305,8 @@ def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str) -> None:
         wrong = "a repeat rests on one claim, which is no repeat itself"
     elif (claim.rank in COUNTED) is bool(claim.because):
         wrong = f"`because` is for ranks other than {' and '.join(COUNTED)}, and needed there; the rank is {claim.rank}"
+    elif claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):
+        wrong = f"`one_miss` names `{claim.one_miss}`, which has to be a claim without `one_miss`"
     elif claim.rank in COUNTED and claim.kind in ("max", "min"):
         wrong = f"a claim of the kind {claim.kind} is a bound; the rank is {claim.rank}"
     if wrong:

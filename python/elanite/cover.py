@@ -17,6 +17,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from elanite.papers import OTHERS, chapter_of_claim, papers
+from elanite.tally import line_of
 from elanite.text import measured, percent, published
 
 if TYPE_CHECKING:
@@ -83,10 +84,10 @@ def bar(verdict: Verdict) -> Bar | None:
     return Bar(verdict, place(ratio), place(low), place(high), (place(least), place(most)), beyond)
 
 
-def groups(verdicts: Sequence[Verdict], roles: Sequence[str]) -> list[Group]:
-    """The judged claims of some roles, by paper."""
+def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[Group]:
+    """The judged claims that some lines of the count have, by paper (``elanite.tally``)."""
     found = []
-    judged = [verdict for verdict in verdicts if verdict.judged and verdict.role in roles]
+    judged = [verdict for verdict in verdicts if verdict.judged and line_of(verdict) in lines]
     names = {key: paper.short for key, paper in papers().items() if paper.chapter} | {OTHERS: "Other publications"}
     for key, name in names.items():
         here = [verdict for verdict in judged if chapter_of_claim(verdict.claim) == key]
@@ -98,9 +99,10 @@ def groups(verdicts: Sequence[Verdict], roles: Sequence[str]) -> list[Group]:
     return found
 
 
-def typical(verdicts: Sequence[Verdict], role: str) -> float | None:
-    """The median distance of the simulated figures of a role from the published ones, as a fraction."""
-    errors = [abs(v.error) for v in verdicts if v.role == role and v.claim.kind == "value" and v.error is not None]
+def typical(verdicts: Sequence[Verdict], lines: Sequence[str]) -> float | None:
+    """The median distance of the simulated figures of some lines from the published ones, as a fraction."""
+    values = [verdict for verdict in verdicts if verdict.claim.kind == "value" and line_of(verdict) in lines]
+    errors = [abs(verdict.error) for verdict in values if verdict.error is not None]
     return median(errors) if errors else None
 
 

@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from elanite import build, cover, figures, findings, frames, papers, reference, sources, vega, whole
+from elanite import build, cover, figures, findings, frames, papers, reference, sources, tally, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -244,10 +244,12 @@ def render(
         vague=[v for v in counted if v.state == "source too vague"],
         inferred=[v for v in verdicts if v.judged and v.role == "inference"],
         contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
-        cover={role: cover.groups(verdicts, [role]) for role in ("predicted", "fitted")},
-        statements=cover.groups(verdicts, ("predicted", "fitted")),
-        apart=cover.groups(verdicts, ("inference", "inconsistent")),
-        typical=cover.typical(verdicts, "predicted"),
+        counts=tally.counts(verdicts),
+        cover={"predicted": cover.groups(verdicts, tally.PREDICTED), "fitted": cover.groups(verdicts, ["fitted"])},
+        statements=cover.groups(verdicts, (*tally.PREDICTED, "fitted")),
+        ranked=cover.groups(verdicts, tally.RANKED),
+        apart=cover.groups(verdicts, ("inference", "")),
+        typical=cover.typical(verdicts, tally.PREDICTED),
         marks=[(mark, cover.place(mark)) for mark in cover.MARKS],
         sign=SIGN,
         unjudged=[v for v in verdicts if not v.judged],

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from elanite import _core
+from elanite import _core, tally
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from elanite.claims import Claim, Role, Verdict
+    from elanite.claims import Claim, Verdict
 
 SIGN = {
     "holds": "✓",
@@ -216,43 +216,19 @@ def _brief_line(line: str) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many claims of each role hold; how many are missed, too vague or not resolved, if any are.
+    """One line: the count of every weight of claims (see ``elanite.tally``), predicted values and orders first.
 
     Claims about networks of today are counted apart, behind those of the papers.
     """
     today = [verdict for verdict in verdicts if verdict.claim.today and verdict.judged]
-    verdicts = [verdict for verdict in verdicts if not verdict.claim.today]
-    contradicted = sum(verdict.state == "inconsistent" for verdict in verdicts)
-    parts = [
-        _count(verdicts, "predicted", "predicted claims"),
-        _count(verdicts, "fitted", "fitted claims"),
-        _count(verdicts, "inference", "inferences of the authors"),
-        f"inconsistent in the source: {contradicted}" if contradicted else "",
-    ]
-    line = "; ".join(filter(None, parts))
+    line = "; ".join(tally.lines([verdict for verdict in verdicts if not verdict.claim.today]))
     return ". ".join(filter(None, [line, of_today(today)])) or "no claim is judged"
 
 
 def of_today(verdicts: Sequence[Verdict]) -> str:
     """One line: how many of the claims about networks of today hold; empty if none is judged."""
-    counts = [_count(verdicts, "predicted", "predicted claims"), _count(verdicts, "fitted", "fitted claims")]
-    return f"Networks of today: {'; '.join(filter(None, counts))}" if any(counts) else ""
-
-
-def _count(verdicts: Sequence[Verdict], role: Role, name: str) -> str:
-    """How many claims of a role hold; empty if none of them is judged."""
-    judged = [verdict for verdict in verdicts if verdict.role == role and verdict.judged]
-    if not judged:
-        return ""
-    holds, missed = (sum(verdict.holds is one for verdict in judged) for one in (True, False))
-    states = [verdict.state for verdict in judged]
-    counts = {
-        "missed": missed,
-        "not resolved": states.count("not resolved"),
-        "with too vague a source": states.count("source too vague"),
-    }
-    others = [f"{count} {words}" for words, count in counts.items() if count]
-    return ", ".join([f"{holds} of {len(judged)} {name} hold", *others])
+    found = tally.lines(verdicts)
+    return f"Networks of today: {'; '.join(found)}" if found else ""
 
 
 def totals(verdicts: Sequence[Verdict]) -> str:
@@ -291,53 +267,52 @@ def widest(verdicts: Sequence[Verdict]) -> str:
 
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The page docs/validation.md: the claims by role, missed and not yet simulated claims."""
+    """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims."""
     from elanite.claims import fitted_parameters
 
     today = [v for v in verdicts if v.judged and v.claim.today]
     judged = [v for v in verdicts if v.judged and not v.claim.today]
     counted = [v for v in judged if v.role in ("predicted", "fitted")]
-    inferred = [v for v in judged if v.role == "inference"]
     contradicted = [v for v in judged if v.role == "inconsistent"]
-    lines = [
+    lines = {name: [v for v in judged if tally.line_of(v) == name] for name in tally.NAMES}
+    found = [
         "# Validation",
         "",
         "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
         "",
-        "Verification asks whether the simulator does what its specification says; the tests answer that. Validation"
-        " asks whether the specification matches reality: this page shows every figure that the source documents state"
-        " beside the simulated figure. One set of parameters per machine serves all experiments of that machine.",
-        "",
-        "A claim is *fitted* if some parameter of the machine file was fitted to the claim; otherwise it is"
-        " *predicted*. Two classes of claims are no predictions, by the text of the paper and not by the result. A"
-        " claim is *inconsistent in its source* if arithmetic on the figures of its own paper refutes the claim, and an"
-        " *inference of the authors* if the authors conclude the claim and did not run it.",
-        "",
-        "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order"
-        " or a finding if the stated inequality holds. A claim is missed only if the whole interval is outside what"
-        " would hold; otherwise it is *not resolved*, or its *source is too vague* if the paper states no bound and the"
-        " simulated figure stays at the bound of the test. Intervals are 95% confidence intervals over batches and"
-        " seeds; the interval of a ratio includes the uncertainty of both sides. A figure of a single run without"
-        " batches has no interval.",
-        "",
+        *(paragraph for text in INTRODUCTION for paragraph in (text, "")),
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
+        "",
+        f"Before claims had ranks, all predicted claims counted alike; that count would now be {tally.before(judged)}.",
         "",
         "## Predicted",
         "",
-        *_table(v for v in judged if v.role == "predicted"),
+        *_table(lines["headline"]),
         "",
+        "## Predicted, and turned by no removed mechanism",
+        "",
+        *_table(lines["steady"]),
+        "",
+        "## Predicted, and not yet ablated",
+        "",
+        *_table(lines["open"]),
+        "",
+        *_ranked("Bounds", lines["bound"]),
+        *_ranked("Consequences of fitted figures", lines["consequence"]),
+        *_ranked("Verifications of an implementation", lines["verification"]),
+        *_ranked("Repeats", lines["repeat"]),
         "## Fitted",
         "",
         *(fitted(machine, parameters) for machine, parameters in fitted_parameters().items()),
         "",
-        *_table(v for v in judged if v.role == "fitted"),
+        *_table(lines["fitted"]),
         "",
         "## Inferences of the authors",
         "",
-        *_table(inferred),
+        *_table(lines["inference"]),
         "",
-        *(f"- `{v.claim.id}`: {v.claim.inference}." for v in inferred),
-        *_misses([v for v in inferred if v.holds is not True]),
+        *(f"- `{v.claim.id}`: {v.claim.inference}." for v in lines["inference"]),
+        *_misses([v for v in lines["inference"] if v.holds is not True]),
         "",
         "## Inconsistent in the source",
         "",
@@ -364,6 +339,13 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         *_of_today(today),
         "",
+        "## Bounds of ours",
+        "",
+        "The sources state no figure for these words. The bounds of the tests are ours, and so are the tolerances of"
+        " values.",
+        "",
+        *(f"- `{v.claim.id}`: {v.claim.ours}." for v in verdicts if v.claim.ours),
+        "",
         "## How the findings are tested",
         "",
         *(f"- `{v.claim.id}`: {v.claim.test}." for v in verdicts if v.claim.test),
@@ -372,7 +354,41 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         *(f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts if not v.judged),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(found) + "\n"
+
+
+INTRODUCTION = (
+    "Verification asks whether the simulator does what its specification says; the tests answer that. Validation asks"
+    " whether the specification matches reality: this page shows every figure that the source documents state beside"
+    " the simulated figure. One set of parameters per machine serves all experiments of that machine.",
+    "A claim is *fitted* if some parameter of the machine file was fitted to the claim; otherwise it is *predicted*."
+    " Two classes of claims are no predictions, by the text of the paper and not by the result. A claim is"
+    " *inconsistent in its source* if arithmetic on the figures of its own paper refutes the claim, and an *inference"
+    " of the authors* if the authors conclude the claim and did not run it.",
+    "Every claim has a rank. Values and orders (with trends and other shapes) can fail; the headline counts those"
+    " predicted ones whose verdict turns when a mechanism of the model is removed. Counted apart are *bounds*, from"
+    " which the simulated figure is far or may be; *consequences* of fitted figures; *verifications*, which show that"
+    " something is built as described; and *repeats*, figures that the source states twice. Misses with one cause"
+    " count as one.",
+    "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order or a"
+    " finding if the stated inequality holds. A claim is missed only if the whole interval is outside what would hold;"
+    " otherwise it is *not resolved*, or its *source is too vague* if the paper states no bound and the simulated"
+    " figure stays at the bound of the test. Intervals are 95% confidence intervals over batches and seeds; the"
+    " interval of a ratio includes the uncertainty of both sides. A figure of a single run without batches has no"
+    " interval.",
+)
+"""The paragraphs at the head of the validation page."""
+
+
+def _ranked(heading: str, verdicts: Sequence[Verdict]) -> list[str]:
+    """A section of claims of one rank that the headline does not count, with the reasons for the rank."""
+    reasons = [f"- `{v.claim.id}`{_of(v.claim.rests_on)}: {v.claim.because}." for v in verdicts]
+    return [f"## {heading}", "", *_table(verdicts), "", *reasons, *([""] if reasons else [])]
+
+
+def _of(names: Sequence[str]) -> str:
+    """The claims that a claim rests on, in parentheses."""
+    return f" (of {', '.join(f'`{name}`' for name in names)})" if names else ""
 
 
 def _of_today(verdicts: Sequence[Verdict]) -> list[str]:

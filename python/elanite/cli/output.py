@@ -228,7 +228,9 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
     if screen.width < NARROW:
         entries = [
             (
-                " ".join(filter(None, (text.SIGN[v.state], v.claim.id, f"({v.role})", text.percent(v.error)))),
+                " ".join(
+                    filter(None, (text.SIGN[v.state], v.claim.id, f"({v.claim.standing})", text.percent(v.error)))
+                ),
                 [f"published {text.published(v.claim)}", f"simulated {said}" if (said := _said(v)) else ""],
             )
             for v in verdicts
@@ -240,7 +242,7 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
         board.add_row(
             text.SIGN[verdict.state],
             verdict.claim.id,
-            verdict.role,
+            verdict.claim.standing,
             text.published(verdict.claim),
             _said(verdict),
             text.percent(verdict.error),

@@ -260,7 +260,9 @@ def claims(
       elanite claims --format json | jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
     The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
-    inconsistent (figures of the same paper refute the claim; proof says how). The table has the claims that are
+    inconsistent (figures of the same paper refute the claim; proof says how). Predicted claims have the rank value,
+    order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another claim);
+    the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that are
     simulated, and those without results only if --only names them; json and markdown have all claims. In json, low and
     high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1; holds is
     null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
