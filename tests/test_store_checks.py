@@ -13,6 +13,7 @@ import pytest
 
 from conftest import Ended
 from elanite import _core
+from elanite.cli import progress
 from elanite.cli.store import number
 from elanite.errors import RunError, UsageError
 from elanite.store import Store, checks, manifest, upkeep
@@ -292,6 +293,24 @@ def test_another_simulation_finds_what_checks_do_not(
     assert ended.code == 1
     assert ended.out == f"out/store/{first}: simulated again, {said}\n"
     assert "simulated again: 2; with other results: 1" in ended.err
+
+
+def test_verification_and_simulation_show_their_progress(
+    elanite: Run,  # noqa: F811
+    campaign: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    copied(campaign, tmp_path / "out")
+    words, of = ("store", "verify", "--again", "100%"), len(small().points)
+    assert " left" not in elanite(*words).err, "a short command needs no progress"
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    lines = elanite(*words).err.splitlines()
+    for doing in ("verifying", "simulating again"):
+        shown = [line for line in lines if line.startswith(f"{doing}: ") and line.endswith(" left")]
+        counts = [line.split(", about")[0] for line in shown]
+        assert counts == [f"{doing}: {done} of {of} points" for done in range(1, of)]
+    assert " left" not in elanite("--quiet", *words).err
 
 
 def test_the_build_of_a_point_that_differs_is_named(elanite: Run, campaign: Path, tmp_path: Path) -> None:  # noqa: F811

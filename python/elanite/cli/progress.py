@@ -110,6 +110,46 @@ class Bar(Observer):
             self._progress.stop()
 
 
+class Counts:
+    """The progress through points of about the same cost: a bar on a terminal, else a line now and then.
+
+    A context manager. It prints nothing with --quiet, and no line if all is done before ``EVERY`` seconds are over.
+    """
+
+    def __init__(self, doing: str) -> None:
+        self._doing = doing
+        self._begun = self._last = 0.0
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Counts:
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        self._begun = self._last = time.monotonic()
+        if sys.stderr.isatty() and not quiet():
+            columns = BarColumn(), TextColumn("{task.description}")
+            self._bar = Progress(*columns, console=console(error=True), transient=True)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show the number of points that are done."""
+        now = time.monotonic()
+        left = (now - self._begun) / done * (total - done) if done else 0.0
+        words = f"{self._doing}: {done:,} of {counted(total, 'point')}, about {duration(left)} left"
+        if self._bar is not None:
+            if self._task is None:
+                self._task = self._bar.add_task("", total=total)
+            self._bar.update(self._task, completed=done, description=words)
+        elif now - self._last >= EVERY and done < total and not quiet():
+            self._last = now
+            say(words)
+
+
 def progress(state: State) -> str:
     """Processor time spent and to come, workers, and the time left."""
     workers = "1 worker" if state.workers == 1 else f"{state.workers} workers"

@@ -141,11 +141,13 @@ def verify(
     changed with the means of Elanite, since anyone can compute checksums and digests.
     """
     from elanite import build
+    from elanite.cli.progress import Counts
     from elanite.store import upkeep
 
     found = opened(store)
     wanted = number(again) if again is not None else None
-    verified = upkeep.verify(found, digests=wanted is not None)
+    with Counts("verifying") as counts:
+        verified = upkeep.verify(found, digests=wanted is not None, progress=counts)
     for identity, reason in verified.wrong:
         data(f"{found.place.name}/{identity}: {reason}")
     say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
@@ -163,12 +165,14 @@ def verify(
 def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
     """Simulate a sample of the sound points of a store again; returns those that differ, with the reasons."""
     from elanite.campaign import cores
+    from elanite.cli.progress import Counts
     from elanite.store import checks
 
     chosen = checks.sample(sound, wanted, seed)
     warn_if_stale()
     say(f"simulating again: {len(chosen):,} of {len(sound):,} points")
-    compared = checks.again(store.place, chosen, jobs or cores())
+    with Counts("simulating again") as counts:
+        compared = checks.again(store.place, chosen, jobs or cores(), counts)
     say(f"simulated again: {compared.points:,}; with other results: {len(compared.differing):,}")
     return compared.differing
 

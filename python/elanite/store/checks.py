@@ -38,7 +38,7 @@ from elanite.store.errors import DamagedError
 from elanite.store.tables import TABLES, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -303,8 +303,13 @@ def sample(identities: Sequence[str], wanted: int, seed: int) -> list[str]:
     return sorted(identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())[:wanted]
 
 
-def again(place: Place, identities: Sequence[str], jobs: int) -> Again:
-    """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt."""
+def again(
+    place: Place, identities: Sequence[str], jobs: int, progress: Callable[[int, int], None] | None = None
+) -> Again:
+    """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt.
+
+    ``progress`` gets the number of simulated points and that of all points.
+    """
     cancel = _core.Cancel()
     found = Again()
     with ThreadPoolExecutor(jobs, thread_name_prefix="again") as pool:
@@ -313,6 +318,8 @@ def again(place: Place, identities: Sequence[str], jobs: int) -> Again:
                 identities, pool.map(lambda one: _again(place, one, cancel), identities), strict=True
             ):
                 found.points += 1
+                if progress is not None:
+                    progress(found.points, len(identities))
                 if difference:
                     found.differing.append((identity, difference))
         except BaseException:

@@ -145,14 +145,18 @@ class Verified:
     """The builds that have computed the sound points."""
 
 
-def verify(store: Store, *, digests: bool = False) -> Verified:
+def verify(store: Store, *, digests: bool = False, progress: Callable[[int, int], None] | None = None) -> Verified:
     """Compare every byte of a store with its checksum, identities with contents, and bonds with digests and tables.
 
-    ``digests``: compute the digests from the tables, too.
+    ``digests``: compute the digests from the tables, too. ``progress`` gets the number of checked points and that of
+    all points.
     """
     found = Verified()
     builds = []
-    for one in checks.checked(store.place, walk(store.place), digests=digests):
+    identities = list(walk(store.place))
+    for done, one in enumerate(checks.checked(store.place, identities, digests=digests), 1):
+        if progress is not None:
+            progress(done, len(identities))
         if one.reason or one.build is None:
             found.wrong.append((one.identity, one.reason))
             continue
