@@ -78,6 +78,13 @@ def intervals(figure: Figure) -> int:
     )
 
 
+def cut(mark: Mark, ends: tuple[float, float]) -> bool:
+    """Whether the interval of a mark is longer than an axis."""
+    low, high = ends
+    near = 1e-9 * (high - low)
+    return mark.low is not None and mark.high is not None and not low - near <= mark.low <= mark.high <= high + near
+
+
 def domain(figure: Figure) -> tuple[float, float]:
     """The ends of the vertical axis."""
     low, high = means(figure)["encoding"]["y"]["scale"]["domain"]

@@ -21,9 +21,9 @@ import pytest
 import drawings
 from conftest import FILES, frame
 from elanite import _core, figures, sources
-from elanite.figures import generic, grouping, tabular
+from elanite.figures import axes, generic, grouping, tabular
 from elanite.figures.grouping import said
-from elanite.text import FEWEST
+from elanite.text import FEWEST, number
 
 if TYPE_CHECKING:
     from elanite.figures import Figure
@@ -91,8 +91,8 @@ def case(seed: int) -> Case:
         here = {"experiment": "x", "series": "s"} | one
         if "load" in one:
             here["load_MBps"] = 1000.0 * int(one["load"].split()[0])
-        for number, value in enumerate(values[index]):
-            run, batch = divmod(number, batches)
+        for place, value in enumerate(values[index]):
+            run, batch = divmod(place, batches)
             point = here | {"id": f"{index}-{run}", "seed": 1 + run, "batch": batch}
             rows += [
                 point | {"metric": "accepted", "unit": "MB/s", "value": value},
@@ -173,6 +173,12 @@ def check(one: Case) -> None:
         assert not drawings.outside(figure), "a mark is beyond the axis"
         low, high = drawings.domain(figure)
         assert low == 0
+        cut = [mark for mark in drawings.marks(figure) if drawings.cut(mark, (low, high))]
+        assert ("cut at the frame" in figure.caption) == bool(cut), "the caption does not have the cut intervals"
+        texts = [f"({number(mark.low)} to {number(mark.high)})" for mark in cut if mark.low is not None and mark.high]
+        shown = [text for text in texts if text in figure.caption]
+        assert len(shown) >= min(len(cut), axes.MOST_CUT), "the caption names other intervals"
+        assert (f" {len(cut) - axes.MOST_CUT} other" in figure.caption) == (len(cut) > axes.MOST_CUT)
         assert most <= high <= 2 * most, "the axis does not fit the means"
 
 

@@ -134,6 +134,11 @@ def axis_of_intervals(patch: Patch) -> None:
     patch.setattr(axes, "BEYOND", 1e9)
 
 
+def cut_without_words(patch: Patch) -> None:
+    """Intervals end at the frame, and no caption names them."""
+    patch.setattr(axes, "cut", lambda *_, **__: "")
+
+
 def axis_of_means(patch: Patch) -> None:
     """An axis without room for published values."""
     real = axes.ends
@@ -177,6 +182,7 @@ MISTAKES = [
     one_label,
     lists_as_texts,
     axis_of_intervals,
+    cut_without_words,
     axis_of_means,
     first_batch,
     rules_across,

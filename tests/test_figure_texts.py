@@ -10,8 +10,9 @@ import pytest
 
 import drawings
 from elanite import figures
-from elanite.figures import axes, curves, tabular
+from elanite.figures import asked_layers, axes, curves, generic, tabular
 from elanite.figures.axes import OWN_AXES
+from elanite.text import number
 from test_figure_grouping import base
 from test_figure_images import pings, traffic
 
@@ -84,6 +85,34 @@ def test_means_of_two_values_say_that_they_have_no_interval() -> None:
     rows = two().filter(pl.col("batch").is_null() | (pl.col("batch") < 2))
     assert all("Means of 2 values, no interval." in one.caption for one in latency(rows))
     assert not any("no interval" in one.caption for one in latency(two()))
+
+
+def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
+    wide = pl.DataFrame({"curve": ["a", "b"], "x": [4096, 1024], "mean": [10.0, 12.0]})
+    wide = wide.with_columns(low=pl.Series([-70.0, 11.9]), high=pl.Series([90.0, 12.1]))
+    said = "Longer than the axis, and cut at the frame: the interval of {} (-70 to 90)."
+    for log in (False, True):
+        named = asked_layers.mark("x_bytes", several=True)
+        rows = wide.rename({"x": "x_bytes"})
+        assert axes.cut(rows, axes.ends(rows, log=log), named, log=log) == said.format("a at x 4 KB")
+    assert axes.cut(wide.tail(1), axes.ends(wide), lambda _: "b") == ""
+    rows = traffic()
+    apart = pl.when(pl.col("batch") == 3).then(3.7).otherwise(0.1) * pl.col("value")
+    rows = rows.with_columns(
+        value=pl.when(pl.col("load") == "20 GB/s", pl.col("metric") != "offered").then(apart).otherwise("value")
+    )
+    drawn = {
+        "load 20,000": own(rows, metric="latency_mean"),
+        "20 GB/s at uniform": own(rows, metric="latency_mean", draw="bars", x="pattern"),
+        "19,920 offered": own(rows, metric="", draw="loads", x=""),
+        "load 20 GB/s": generic.draw(rows.filter(pl.col("metric") == "latency_mean"), {}),
+    }
+    for at, (figure,) in drawn.items():
+        (mark,) = (mark for mark in drawings.marks(figure) if drawings.cut(mark, drawings.domain(figure)))
+        assert mark.low is not None
+        assert mark.high is not None
+        words = f"the interval of {at} ({number(mark.low)} to {number(mark.high)})."
+        assert f"Longer than the axis, and cut at the frame: {words}" in figure.caption
 
 
 def test_zero_has_a_place_on_every_axis() -> None:

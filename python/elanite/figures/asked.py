@@ -116,7 +116,8 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             words = " ".join(filter(None, [asked_layers.intervals(data), grouping.words, apart]))
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
-                yield figure(one, asked_layers.bars(one, data, every, reach, more_tips), words)
+                drawn_bars, cut = asked_layers.bars(one, data, every, reach, more_tips)
+                yield figure(one, drawn_bars, words, stated=cut)
                 continue
             stated = published.of_figure(one, part.rows, x)
             others = _selected(one, beside)
@@ -152,7 +153,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         extra = tips(grouping, data)
         found = layers_of.loads(data, CURVE, one["legend"], unit, to=to, tips=extra)
         rules = published.layers(stated, axes.rounded((0.0, to[1])))
-        words = [layers_of.signs(data, to[1]), grouping.words, _others(grouping, data)]
+        words = [layers_of.signs(data, to[1], CURVE), grouping.words, _others(grouping, data)]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
 
 

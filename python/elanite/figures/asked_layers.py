@@ -13,15 +13,15 @@ from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, colour, opacity, size_axis
-from elanite.frames import SUFFIX, summarise
+from elanite.frames import summarise
 from elanite.text import heading
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping
-    from elanite.figures.published import Place, Value
+    from elanite.figures.published import Value
 
 Asked = dict[str, Any]
 """A ``[[figure]]`` with all of its keys."""
@@ -89,20 +89,6 @@ def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
     return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), unit)}
 
 
-def place(value: Place, x: str) -> str:
-    """A place on an axis in words: ``64 KB``, ``1,024 nodes``."""
-    if isinstance(value, str):
-        return value
-    if x.endswith(SUFFIX["B"]):
-        unit = next((unit for unit in ("MB", "KB") if value >= BYTES_OF[unit]), "B")
-        return f"{value / BYTES_OF[unit]:g} {unit}"
-    return f"{value:,g} {x}" if x == "nodes" else f"{value:,g}"
-
-
-BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
-"""Units of sizes in bytes."""
-
-
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
     """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach; their means.
 
@@ -142,8 +128,8 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
 
 def bars(
     asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
-) -> Layers:
-    """Bars with their intervals, side by side where there are several curves.
+) -> tuple[Layers, str]:
+    """Bars with their intervals, side by side where there are several curves, and the caption of cut intervals.
 
     ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
     """
@@ -156,7 +142,8 @@ def bars(
         color=colour(CURVE, curves, asked["legend"]) if len(curves) > 1 else alt.Undefined,
         xOffset=alt.XOffset(f"{CURVE}:N", sort=curves) if len(curves) > 1 else alt.Undefined,
     )
-    scale = axes.scale(axes.ends(reach))
+    ends = axes.ends(reach)
+    scale = axes.scale(ends)
     tips = [alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("mean", "low", "high")]
     look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
     bars = base.mark_bar(**look).encode(
@@ -165,11 +152,11 @@ def bars(
         tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
     )
     if not intervals(data):
-        return [bars]
+        return [bars], ""
     rules = base.mark_rule(strokeWidth=1.5).encode(
         y=alt.Y("low:Q", title=title), y2=alt.Y2("high:Q"), color=alt.ColorValue(RULE)
     )
-    return [bars, rules]
+    return [bars, rules], axes.cut(data, ends, mark(x, several=len(curves) > 1))
 
 
 def curves(
@@ -181,7 +168,7 @@ def curves(
     lines: bool,
     tips: Sequence[alt.Tooltip] = (),
 ) -> tuple[Layers, str]:
-    """Curves with their published values, and the caption of these.
+    """Curves with their published values, and the caption of these and of intervals that the frame cuts.
 
     ``around`` are the data of all panels, the data for which the vertical axis is made, and more values on this axis.
     ``tips`` are more tooltips.
@@ -198,8 +185,20 @@ def curves(
     if asked["mark"] is not None:
         line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
         rules.append(line.encode(x=alt.X("x:Q")))
-    at = {one: place(one, x) for one in published.all_places(stated)}
-    return found + rules, published.caption(stated, at)
+    at = {one: axes.place(one, x) for one in published.all_places(stated)}
+    cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
+    return found + rules, " ".join(filter(None, [cut, published.caption(stated, at)]))
+
+
+def mark(x: str, *, several: bool) -> Callable[[Mapping[str, Any]], str]:
+    """Names of marks in captions: their places on the axis ``x``, with their curves if there are several."""
+
+    def named(row: Mapping[str, Any]) -> str:
+        bare = isinstance(row[x], str) or x == "nodes"
+        at = f"{'' if bare else f'{grouping_of.word(x)} '}{axes.place(row[x], x)}"
+        return f"{row[CURVE]} at {at}" if several else at
+
+    return named
 
 
 def intervals(data: pl.DataFrame) -> str:

@@ -1,25 +1,25 @@
 """The axes of figures: their ends, their marks and their labels.
 
 The ends of a vertical axis come from the means and the published values. An interval moves them by a quarter at most,
-whatever its width: a mean that is hardly known is no reason to hide the others. Longer intervals end at the frame.
+whatever its width: a mean that is hardly known is no reason to hide the others. Longer intervals end at the frame, and
+the caption names them (``cut``).
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
+import polars as pl
 
 from elanite.figures.grouping import said, word
-from elanite.figures.style import BYTES, PADDING, size_axis
+from elanite.figures.style import BYTES, HEIGHT, PADDING, size_axis
 from elanite.frames import SUFFIX
-from elanite.text import heading
+from elanite.text import counted, heading, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import polars as pl
+    from collections.abc import Callable, Mapping, Sequence
 
 DECADES = [digit * 10.0**power for power in range(-6, 10) for digit in (1, 2, 5)]
 """Where a logarithmic axis is labelled."""
@@ -45,6 +45,12 @@ NEAR = 0.12
 LETTERS = 80
 """Letters that labels of names may have together before they are written at an angle."""
 
+LOG_PADDING = 12
+"""Pixels of a logarithmic axis beyond its ends."""
+
+MOST_CUT = 4
+"""Intervals beyond the axis that a caption names."""
+
 Ends = tuple[float, float]
 """The lowest and the highest value of an axis."""
 
@@ -67,6 +73,43 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
     roof = max([high, *data["high"].drop_nulls().to_list()])
     found = max(floor, low - spread), min(roof, high + spread)
     return found if found[0] < found[1] else (0.0, 1.0)
+
+
+def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, Any]], str], *, log: bool = False) -> str:
+    """The sentence of a caption about the intervals that end at the frame of an axis; empty if there are none.
+
+    ``found`` are the ends of the axis before rounding, and ``named`` gives the name of the mark of a row.
+    """
+    least, most = found if log else rounded(found)
+    if log:  # the padding belongs to the axis
+        margin = (most / least) ** (LOG_PADDING / (HEIGHT - 2 * LOG_PADDING))
+        least, most = least / margin, most * margin
+    near = 1e-9 * (most - least)
+    beyond = data.filter((pl.col("low") < least - near) | (pl.col("high") > most + near))
+    if beyond.is_empty():
+        return ""
+    words = [
+        f"{named(row)} ({number(row['low'])} to {number(row['high'])})".strip()
+        for row in beyond.head(MOST_CUT).iter_rows(named=True)
+    ]
+    if len(beyond) > MOST_CUT:
+        words.append(counted(len(beyond) - MOST_CUT, "other"))
+    listed = "; ".join(words)
+    return f"Longer than the axis, and cut at the frame: the interval{'s' * (len(beyond) > 1)} of {listed}."
+
+
+def place(value: float | str, x: str) -> str:
+    """A place on an axis in words: ``64 KB``, ``1,024 nodes``."""
+    if isinstance(value, str):
+        return value
+    if x.endswith(SUFFIX["B"]):
+        unit = next((unit for unit in ("MB", "KB") if value >= BYTES_OF[unit]), "B")
+        return f"{value / BYTES_OF[unit]:g} {unit}"
+    return f"{value:,g} {x}" if x == "nodes" else f"{value:,g}"
+
+
+BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
+"""Units of sizes in bytes."""
 
 
 def alike(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
@@ -103,7 +146,7 @@ def _two_digits(value: float, to: Callable[[float], int]) -> float:
 def scale(found: Ends, *, log: bool = False) -> alt.Scale:
     """The scale of a vertical axis; intervals that are longer than the axis end at the frame."""
     if log:
-        return alt.Scale(type="log", domain=list(found), nice=False, padding=12, clamp=True)
+        return alt.Scale(type="log", domain=list(found), nice=False, padding=LOG_PADDING, clamp=True)
     return alt.Scale(domain=list(rounded(found)), nice=False, clamp=True)
 
 

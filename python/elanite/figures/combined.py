@@ -81,9 +81,10 @@ def _load(
     same = alone.with_columns(load=pl.col("load_MBps")).join(places, on="nodes", maintain_order="right")
     caption = (
         "Accepted against offered load of the compute job: solid beside the I/O job, dashed alone on the same nodes."
-        f" {signs(data, top[1])} 1c: the compute job is on the first half of the machine, away from clustered I/O"
-        " nodes; 1i: it is on the second half. Long dashes: the paper's figure for the compute job alone. The I/O load"
-        f" is that of each I/O client, as a fraction of the 280 MB/s that a node can inject. {_io_words(_io(beside))}"
+        f" {signs(data, top[1], 'mapping')} 1c: the compute job is on the first half of the machine, away from"
+        " clustered I/O nodes; 1i: it is on the second half. Long dashes: the paper's figure for the compute job alone."
+        " The I/O load is that of each I/O client, as a fraction of the 280 MB/s that a node can inject."
+        f" {_io_words(_io(beside))}"
     )
     layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=top)
     if not same.is_empty():

@@ -14,6 +14,7 @@ from elanite.frames import SHIPPED
 from elanite.measures.numbers import number
 from elanite.states import State, state
 from elanite.text import FEWEST
+from elanite.text import number as figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,10 +46,15 @@ INTERVALS = (
 """The caption of the intervals of ``loads``, if there are any."""
 
 
-def signs(data: pl.DataFrame, top: float) -> str:
+def signs(data: pl.DataFrame, top: float, curve: str) -> str:
     """The caption of the signs in ``loads`` of some data, whose axis ends at ``top``."""
     words = f"{SATURATED} {UNDECIDED}" if State.UNDECIDED in data["state"] else SATURATED
-    return f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}" if data["low"].count() else words
+    if not data["low"].count():
+        return words
+    several = f"{{{curve}}} at " if data[curve].n_unique() > 1 else ""
+    cut = axes.cut(data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(row['offered'])} offered")
+    words = f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
+    return f"{words} {cut}" if cut else words
 
 
 def of_loads(

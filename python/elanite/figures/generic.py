@@ -21,7 +21,7 @@ from elanite.frames import SUFFIX, resolved, summarise
 from elanite.text import YES_OR_NO, heading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
@@ -60,8 +60,10 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
     for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
         name = f"{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         here = ", ".join(filter(None, [title, panel.words]))
-        layers = _layers(means, x, (metric, unit), main, found, ends if common else axes.ends(means), log=log)
-        more = [INTERVALS if means["low"].count() else "", found.words, "" if common else axes.OWN_AXES]
+        reach = ends if common else axes.ends(means, log=log)
+        layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
+        cut = axes.cut(means, reach, _mark(means, main, found), log=log)
+        more = [INTERVALS if means["low"].count() else "", cut, found.words, "" if common else axes.OWN_AXES]
         caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
@@ -105,6 +107,18 @@ def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels:
     if main is None or not labels:
         return data
     return data.with_columns(pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL))
+
+
+def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Mapping[str, Any]], str]:
+    """Names of marks in captions: their curves and their places on the axis."""
+    several = bool(found.curves) and data[CURVE].n_unique() > 1
+    at = LABEL if LABEL in data.columns else main
+
+    def named(row: Mapping[str, Any]) -> str:
+        words = [row[CURVE]] if several else []
+        return " at ".join([*words, *([f"{grouping.word(main)} {grouping.said(row[at])}"] if main and at else [])])
+
+    return named
 
 
 def _layers(

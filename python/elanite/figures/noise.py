@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures import grouping
+from elanite.figures import axes, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.curves import curves
 from elanite.figures.style import Figure, layered
@@ -146,6 +146,8 @@ def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:
         "Mean time of a step with noise less that without, all processes on the first processors of their nodes. Bars"
         " are 95% confidence intervals over batches and seeds. A prediction: nothing is published about this effect."
     )
+    cut = axes.cut(data, axes.ends(data), lambda row: f"{row['curve']} at {row['nodes']:,} nodes")
+    caption = " ".join(filter(None, [caption, cut]))
     yield Figure(
         "scaling", title, "", caption, layered(title, curves(data, "curve", "call", x, "added, µs", unit="µs"))
     )
