@@ -50,8 +50,7 @@ def io() -> pl.DataFrame:
         loads = {"server_accepted": 200.0, "server_offered": 300.0}
         parts += rows(loads, series=f"{place}-load", writes=0.5, load_MBps=40.0, **here)
         for writes in (0.0, 0.5, 1.0):
-            series = place if writes == 0.5 else f"{place}-fractions"
-            parts += rows(loads, series=series, writes=writes, load_MBps=350.0, **here)
+            parts += rows(loads, series=place, writes=writes, load_MBps=350.0, **here)
     return frame(parts)
 
 

@@ -67,8 +67,9 @@ SERVERS = {"clustered": "56-63", "distributed": "0-63:8"}
 MAPPINGS = [(series, pattern) for series in SERVERS for pattern in ("uniform", "blocks")]
 
 
-@pytest.mark.parametrize(("reads", "holds"), [(300.0, True), (310.0, True), (320.0, False), (280.0, False)])
-def test_reads_and_writes(reads: float, holds: bool) -> None:
+@pytest.mark.parametrize(("reads", "ratio"), [(300.0, 1.0), (310.0, 31 / 30), (320.0, 32 / 30), (280.0, 30 / 28)])
+def test_reads_and_writes(reads: float, ratio: float) -> None:
+    """Its own paper contradicts it: the figure is shown, and never held nor missed."""
     rows = [
         row
         for series, pattern in MAPPINGS
@@ -78,7 +79,9 @@ def test_reads_and_writes(reads: float, holds: bool) -> None:
             series=series, servers=SERVERS[series], pattern=pattern, writes=writes, metric="server_accepted",
         )
     ]  # fmt: skip
-    assert judged("io.read-write", rows).holds is holds
+    verdict = judged("io.read-write", rows)
+    assert verdict.simulated == pytest.approx(ratio)
+    assert (verdict.holds, verdict.state) == (None, "inconsistent")
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ this arithmetic as a comparison, which is true of the published figures and cann
     implied = 0.136
     says = "..."
 
-``of`` names the figures of claims: that of the claim itself, and those that it contradicts. ``shows`` consists of these
-names, numbers, the four operations and comparisons. ``implied`` is the figure of this claim that would agree with the
-others: the comparison has to be false of it, so that it cannot be true whatever the figures are. ``says`` is a sentence
-for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated figure has a name here,
-so that no claim becomes inconsistent because the model misses it.
+``of`` names the figures of claims: that of the claim itself, and those that it contradicts. ``shows`` consists of
+these names, numbers, the four operations, ``min``, ``max`` and comparisons. ``implied`` is the figure of this claim
+that would agree with the others: the comparison has to be false of it, so that it cannot be true whatever they are.
+``says`` is a sentence for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated
+figure has a name here, so that no claim becomes inconsistent because the model misses it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from elanite.claims import Claim
 
+FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": min, "max": max}
+
 OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -49,7 +51,7 @@ COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[[Fraction, Fraction], boo
 
 KEYS = {"of", "shows", "implied", "says"}
 
-ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, and the comparisons < <= > >="
+ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the comparisons < <= > >="
 
 REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its source"
 
@@ -143,7 +145,7 @@ def compared(text: str, figures: Mapping[str, Fraction]) -> tuple[bool, str, set
         sign, holds_between = COMPARISONS[type(found)]
         holds = holds and holds_between(one, other)
         words += f" {sign} {_plain(other)}"
-    return holds, words, {node.id for node in ast.walk(comparison) if isinstance(node, ast.Name)}
+    return holds, words, {node.id for node in ast.walk(comparison) if isinstance(node, ast.Name)} - FUNCTIONS.keys()
 
 
 def _value(node: ast.expr, figures: Mapping[str, Fraction]) -> Fraction:
@@ -152,6 +154,8 @@ def _value(node: ast.expr, figures: Mapping[str, Fraction]) -> Fraction:
             return OPERATIONS[type(operation)](_value(left, figures), _value(right, figures))
         case ast.UnaryOp(ast.USub(), operand):
             return -_value(operand, figures)
+        case ast.Call(ast.Name(name), [_, _, *_] as some, []) if name in FUNCTIONS:
+            return FUNCTIONS[name](*(_value(one, figures) for one in some))
         case ast.Constant(int(value) | float(value)) if not isinstance(value, bool):
             return exact(value)
         case ast.Name(name) if name in figures:
