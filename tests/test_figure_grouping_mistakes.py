@@ -120,7 +120,9 @@ def crowded_panel(patch: Patch) -> None:
 def one_label(patch: Patch) -> None:
     """Different curves have one label."""
     patch.setattr(grouping, "said", lambda value: str(value)[:3])
-    patch.setattr(grouping, "names", lambda table: [", ".join(str(one)[:3] for one in row) for row in table.rows()])
+    patch.setattr(
+        grouping, "names", lambda table, _=(): [", ".join(str(one)[:3] for one in row) for row in table.rows()]
+    )
 
 
 def lists_as_texts(patch: Patch) -> None:

@@ -171,3 +171,27 @@ def test_no_mark_lies_on_the_frame_at_the_sides(scale: str) -> None:
         assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0
     for one in figures.generic.draw(rows):
         assert drawings.means(one)["encoding"]["x"]["scale"]["padding"] > 0
+
+
+def test_changes_that_all_machines_share_stand_in_the_caption() -> None:
+    worm = "switch.circuit=wormhole"
+    some = (f"link.channels=2, {worm}", f"link.channels=4, {worm}, topology.up=[4, 2]")
+    accepted = pl.col("metric") == "accepted"
+    (figure,) = generic.draw(traffic(machine=some).filter(accepted), {})
+    assert {mark.curve for mark in drawings.marks(figure)} == {"link.channels=2", "link.channels=4, topology.up=[4, 2]"}
+    assert f"All machines have {worm}." in figure.caption
+    panels = list(generic.draw(traffic(tuple("abcdef"), machine=some).filter(accepted), {}))
+    assert [one.title.split(", ", 1)[1] for one in panels] == [
+        "changes link.channels=2",
+        "changes link.channels=4, topology.up=[4, 2]",
+    ]
+    # A machine without any other change keeps its name.
+    (figure,) = generic.draw(traffic(machine=(worm, some[0])).filter(accepted), {})
+    assert {mark.curve for mark in drawings.marks(figure)} == {worm, some[0]}
+    assert "All machines" not in figure.caption
+
+
+def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
+    rows = traffic(**{"topology.up": ("[4, 4]", "[2, 4]"), "message": ("1", "16")})
+    (figure,) = generic.draw(rows.filter(pl.col("metric") == "accepted"), {})
+    assert {mark.curve for mark in drawings.marks(figure)} == {"4, 4; 1", "4, 4; 16", "2, 4; 1", "2, 4; 16"}

@@ -333,6 +333,22 @@ def test_series_that_vary_other_keys_are_not_compared(elanite: Run, tmp_path: Pa
         assert sum(one.startswith(start) for one in said) == 1, said
 
 
+def test_changes_that_all_machines_share_stand_in_the_head(elanite: Run, tmp_path: Path) -> None:
+    text = placements(["50 MB/s", "300 MB/s"])
+    changes = "".join(f'{{ link.channels = {n}, switch.circuit = "wormhole" }},' for n in (2, 4))
+    (tmp_path / "own.toml").write_text(text.replace("[series.jobs.a]", f"machine = [{changes}]\n[series.jobs.a]"))
+    ended = elanite("run", "own.toml", "--html", "own.html", "--format", "csv")
+    assert ended.code == 0, ended
+    page = (tmp_path / "own.html").read_text(encoding="utf-8")
+    assert "all with switch.circuit=wormhole" in page
+    findings = " ".join(Parts(page).findings)
+    assert "link.channels=" in findings
+    assert "wormhole" not in findings
+    cells = [cell for table in tables_of(page).values() for row in table for cell in row]
+    assert any("link.channels=4" in cell for cell in cells)
+    assert not any("wormhole" in cell for cell in cells)
+
+
 def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
     """Links of nodes carry the flits of one job; the shares of a link make one."""
     from elanite.api import load_results

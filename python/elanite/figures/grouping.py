@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import tomllib
 from dataclasses import dataclass
 from itertools import combinations
@@ -72,6 +73,8 @@ class Grouping:
     """Parameters that vary, but are neither on the axis nor in the name of a curve or a panel."""
     covered: tuple[str, ...] = ()
     """Parameters in the names that the file gives to curves."""
+    common: tuple[str, ...] = ()
+    """Changes that all machines share; they stand in the caption instead of each name."""
 
     @property
     def lines(self) -> bool:
@@ -80,13 +83,13 @@ class Grouping:
 
     @property
     def words(self) -> str:
-        """The sentence of a caption about marks that differ in more than their place; empty if there are none."""
+        """The sentences of a caption about marks that differ in more than their place, and about shared changes."""
         found = [name for name in self.beside if name not in EFFORT]
-        return (
-            f"Marks differ in {' and '.join(map(word, found))}, too; tooltips and data have the values."
-            if found
-            else ""
-        )
+        sentences = [f"All machines have {', '.join(self.common)}."] if self.common else []
+        if found:
+            named = " and ".join(map(word, found))
+            sentences.append(f"Marks differ in {named}, too; tooltips and data have the values.")
+        return " ".join(sentences)
 
 
 @dataclass(frozen=True)
@@ -130,9 +133,31 @@ def grouped(
         panels += tuple(of_panels)
         curves += tuple(name for name in alone if name not in of_panels)
         rest = [name for name in rest if name not in alone]
-    return Grouping(
-        tuple(axis), curves, panels, tuple(dict.fromkeys(sampled)), tuple(free), tuple(rest), tuple(covered)
-    )
+    shared = common(rows[MACHINE].unique(maintain_order=True)) if MACHINE in (*curves, *panels) else ()
+    sampled = list(dict.fromkeys(sampled))
+    return Grouping(tuple(axis), curves, panels, tuple(sampled), tuple(free), tuple(rest), tuple(covered), shared)
+
+
+def common(labels: Iterable[object]) -> tuple[str, ...]:
+    """The changes that all of several labels of machines share; none if a label has no others."""
+    parts = [_changes(label) for label in dict.fromkeys(labels)]
+    if len(parts) < 2:
+        return ()
+    shared = tuple(one for one in parts[0] if all(one in others for others in parts))
+    return shared if all(len(each) > len(shared) for each in parts) else ()
+
+
+def without(label: object, shared: Sequence[str]) -> str:
+    """The label of the changes of a machine without shared ones."""
+    return ", ".join(one for one in _changes(label) if one not in shared)
+
+
+def _changes(label: object) -> list[str]:
+    """The changes in a label: ``topology.up=[4, 2]`` and ``link.channels=2``."""
+    return _CHANGE.split(str(label or ""))
+
+
+_CHANGE = re.compile(r", (?=[\w.-]+=)")
 
 
 def distinct(rows: pl.DataFrame) -> list[str]:
@@ -148,12 +173,14 @@ def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator
     ``legend`` is the name of curves that differ in no parameter.
     """
     for key, here in _parts(rows, grouping.panels):
-        words = ", ".join(f"{word(name)} {said(value)}" for name, value in zip(grouping.panels, key, strict=True))
+        pairs = zip(grouping.panels, key, strict=True)
+        own = {name: without(value, grouping.common) if name == MACHINE else value for name, value in pairs}
+        words = ", ".join(f"{word(name)} {said(value)}" for name, value in own.items())
         curves = here.select(grouping.curves).unique(maintain_order=True) if grouping.curves else pl.DataFrame()
         if curves.is_empty():
             yield Panel(words, here.with_columns(pl.lit(legend).alias(CURVE)))
             continue
-        texts = names(curves)
+        texts = names(curves, grouping.common)
         each = math.ceil(len(texts) / math.ceil(len(texts) / CURVES))
         for first in range(0, len(texts), each):
             some = slice(first, first + each)
@@ -193,13 +220,21 @@ def each(
             yield figure.apart(words, number) if len(found) > 1 else figure
 
 
-def names(curves: pl.DataFrame) -> list[str]:
-    """A name for each row of a table of the parameters of curves; no two rows have the same name."""
+def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
+    """A name for each row of a table of the parameters of curves; no two rows have the same name.
+
+    ``shared`` are changes that no name needs. Lists have commas inside, so that semicolons separate them.
+    """
+    if MACHINE in curves.columns:
+        own = [value and without(value, shared) for value in curves[MACHINE].to_list()]
+        curves = curves.with_columns(pl.Series(MACHINE, own, pl.String))
     ends = [name.split(".")[-1] for name in curves.columns]
     owned = ["." in name and ends.count(end) > 1 for name, end in zip(curves.columns, ends, strict=True)]
     heads = [f"{word(name)} " if several else "" for name, several in zip(curves.columns, owned, strict=True)]
+    inside = any(listed(value) is not None for row in curves.rows() for value in row)
+    comma = "; " if inside and curves.width > 1 else ", "
     short = [
-        ", ".join(head + said(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
+        comma.join(head + said(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
         for row in curves.rows()
     ]
     if len(set(short)) == len(short):

@@ -15,7 +15,7 @@ import polars as pl
 from elanite import build, figures, frames
 from elanite.api import Machine
 from elanite.congestion import matrix
-from elanite.figures import beside
+from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.pages import hottest, outcomes
 from elanite.pages.frame import Page, Section
@@ -39,10 +39,11 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     rows = frames.tidy(points, store)
     kinds = {point.series: point.kind for point in points}
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
-    curves = outcomes.curves(rows, kinds)
+    shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
+    curves = outcomes.curves(_bare(rows, shared), kinds)
     found = outcomes.sentences(curves, units)
     loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
-    of_jobs = [point for point in points if point.kind == outcomes.JOBS]
+    of_jobs = [_own(point, shared) for point in points if point.kind == outcomes.JOBS]
     columns = outcomes.distinguishing(loaded)
     links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
@@ -58,12 +59,29 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         title=plan.title,
         command=command,
         inputs=inputs,
-        about=_about(plan, points, store),
+        about=" · ".join([_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]),
         findings=found,
         notes=[*_notes(plan, points, store), *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
+
+
+def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
+    """Rows without the changes that all machines share, which the head of the page names."""
+    if not shared:
+        return rows
+    labels = rows[grouping.MACHINE].unique().to_list()
+    own = {label: grouping.without(label, shared) for label in labels}
+    return rows.with_columns(pl.col(grouping.MACHINE).replace(own))
+
+
+def _own(point: Point, shared: Sequence[str]) -> Point:
+    """A point without the changes that all machines share in its parameters."""
+    if not shared:
+        return point
+    label = grouping.without(point.parameters[grouping.MACHINE], shared)
+    return replace(point, parameters={**point.parameters, grouping.MACHINE: label})
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
