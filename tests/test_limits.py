@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -249,6 +250,63 @@ def test_assumed_values_are_told_with_computed_effects_only(elanite: Run, tmp_pa
     inherited = [each for each in el.Machine.load("rail-optimised").parameters if limits.is_assumed(each)]
     assert "link.channels" in {each.key for each in inherited}
     assert "link.rate" not in {each.key for each in inherited}
+
+
+def warnings(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.startswith("warning: ")]
+
+
+def test_check_prints_warnings_and_errors_as_data(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8")
+    (tmp_path / "wrong.toml").write_text("[link]\n", encoding="utf-8")
+    words = ("check", "es40-qsnet", "ping.toml", "wrong.toml", "absent")
+    ended, table = elanite(*words, "--format", "json"), elanite(*words)
+    assert (ended.code, table.code) == (2, 2)
+    machine, ping, wrong, absent = json.loads(ended.out)
+    assert machine == {"file": "es40-qsnet", "error": None, "warnings": []}
+    assert ping["error"] is None
+    lines = [str(limits.Limit(**warning)) for warning in ping["warnings"]]
+    assert "same" in {warning["kind"] for warning in ping["warnings"]}
+    assert lines == warnings(table.err)
+    assert warnings(ended.err) == []
+    assert "wrong.toml:" in wrong["error"]
+    assert "absent" in absent["error"]
+    assert wrong["error"] in table.err
+
+
+def test_a_reproduction_prints_the_warnings_of_its_experiments(elanite: Run) -> None:
+    single = elanite("reproduce", "--quick", "--only", "qsnet/ping")
+    checked = warnings(elanite("check", "qsnet/ping").err)
+    assert checked
+    assert warnings(single.err) == checked, single
+    names = ("qsnet/ablations", "qsnet/hotspot", "qsnet/ping")
+    line = limits.in_brief([plan(sources.read("experiment", name)) for name in names])
+    assert line == (
+        "warning: limits of these experiments (1 assumed, 2 credits), in full: elanite check qsnet/ablations qsnet/ping"
+    )
+    assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 3
+    several = elanite("reproduce", "--quick", "--only", "qsnet/ping,speed/uniform-64,qsnet2/ping")
+    assert warnings(several.err) == [
+        "warning: limits of these experiments (2 assumed), in full: elanite check qsnet/ping qsnet2/ping"
+    ]
+    assert elanite("reproduce", "--quick", "--only", "qsnet/ping", "--quiet").err == ""
+
+
+def test_a_calibration_prints_the_warnings_of_a_run(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "ping.toml").write_text(PING.format(more="", message='["1 KB", "1024 B"]'), encoding="utf-8")
+    (tmp_path / "measured.csv").write_text(
+        "series,message,metric,value,sigma\nping,1 KB,latency,10,0.1\n", encoding="utf-8"
+    )
+    slow = ("--set", "link.hop_delay=500 ns")
+    ran = warnings(elanite("run", "ping.toml", *slow).err)
+    assert {"link.channels", "assumed"} <= {word for line in ran for word in re.findall(r"[\w.]+", line)}
+    words = ("calibrate", "ping.toml", "--to", "measured.csv", *slow, "--trials", "1")
+    assert warnings(elanite(*words, "--fit", "bus.rate=150 MB/s..400 MB/s").err) == ran
+    # A parameter that is fitted counts as known.
+    known = plan(sources.read("experiment", str(tmp_path / "ping.toml")))
+    keys = [each.key for each in el.Machine.load("es40-qsnet").parameters if limits.is_assumed(each)]
+    (all_,), (fewer,) = limits.assumed(known), limits.assumed(known, {keys[0]})
+    assert int(all_.value.split()[0]) == len(keys) == int(fewer.value.split()[0]) + 1
 
 
 SUMS = """num_ranks 2

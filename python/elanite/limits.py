@@ -7,13 +7,15 @@ A limit is one of these:
 - ``idle``: a key changed no result, because points with different values of the key have equal digests;
 - ``assumed``: values that no source gives, with the claims that they move as far as a study has computed that.
 
-A limit changes no result and no exit code. The commands print each limit once per plan, on standard error.
+A limit changes no result and no exit code. The commands print each limit once per plan, on standard error: ``check``,
+``run``, ``sweep``, ``calibrate`` and ``reproduce`` of one experiment in full, ``reproduce`` of several in one line.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from elanite.text import counted, plain
 from elanite.vary import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from elanite.api import Machine, Parameter, Result
     from elanite.plan import Plan, Point
@@ -71,6 +73,34 @@ def _limits(subject: str, found: str) -> list[Limit]:
     return [Limit(one["kind"], subject, one["key"], plain(one["value"]), one["message"]) for one in json.loads(found)]
 
 
+def of_work(plans: Sequence[Plan], fitted: Collection[str] = ()) -> list[Limit]:
+    """All limits known before a simulation; ``plans`` may have an experiment several times, on changed machines.
+
+    Parameters that are ``fitted`` in this work count as known.
+    """
+    found = [limit for plan in _experiments(plans) for limit in assumed(plan, fitted)]
+    return of_plans(plans) + list(dict.fromkeys(found))
+
+
+def _experiments(plans: Sequence[Plan]) -> list[Plan]:
+    """The first plan of each experiment."""
+    first: dict[str, Plan] = {}
+    for plan in plans:
+        first.setdefault(plan.experiment.argument, plan)
+    return list(first.values())
+
+
+def in_brief(plans: Sequence[Plan]) -> str:
+    """The limits of shipped experiments in a line, with the command that prints them; empty if there are none."""
+    found = {plan.experiment.argument: of_work([plan]) for plan in plans}
+    kinds = Counter(limit.kind for limits in found.values() for limit in limits)
+    if not kinds:
+        return ""
+    numbers = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    names = " ".join(name for name, limits in found.items() if limits)
+    return f"warning: limits of these experiments ({numbers}), in full: elanite check {names}"
+
+
 def of_plans(plans: Sequence[Plan]) -> list[Limit]:
     """The limits of the machines of all points, and the points of each series that are the same.
 
@@ -90,7 +120,7 @@ def of_plans(plans: Sequence[Plan]) -> list[Limit]:
         first, others = limits[0], len({limit.message for limit in limits}) - 1
         more = f" (and {counted(others, 'other machine')} of this plan, with other figures)" if others else ""
         found.append(Limit(first.kind, first.subject, first.key, first.value, first.message + more))
-    return found + [limit for plan in plans[:1] for limit in _same(plan)]
+    return found + [limit for plan in _experiments(plans) for limit in _same(plan)]
 
 
 def _same(plan: Plan) -> list[Limit]:
@@ -186,8 +216,8 @@ def _assumed_on(name: str) -> frozenset[str]:
     return frozenset(each.key for each in Machine.load(name).parameters if is_assumed(each))
 
 
-def assumed(plan: Plan) -> list[Limit]:
-    """The assumed parameters that a plan rests on, a line for each of its machines that has some.
+def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
+    """The assumed parameters that a plan rests on, without the ``fitted`` ones: a line for each machine that has some.
 
     Named effects are those that the shipped study of the machine has computed: on claims of this experiment, or, for
     an experiment of the user's own, on any claim of the study. Without a computed effect, there is a line only where no
@@ -200,7 +230,7 @@ def assumed(plan: Plan) -> list[Limit]:
     found = []
     for base in plan.machines:
         machine = Machine.of(base, [*base.overrides, *changes])
-        keys = [each.key for each in machine.parameters if is_assumed(each)]
+        keys = [each.key for each in machine.parameters if is_assumed(each) and each.key not in fitted]
         if keys and (effects := _effects(plan, machine, keys)):
             total = f"{len(keys)} of {len(machine.parameters)}"
             found.append(Limit("assumed", base.name, "assumed parameters", total, effects))

@@ -32,7 +32,7 @@ from elanite.cli.common import (
 )
 from elanite.cli.engine import words_of
 from elanite.cli.sweep import words_of_run
-from elanite.plan import FIRST_SEED
+from elanite.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
     from elanite.api import Experiment
@@ -129,8 +129,10 @@ def calibrate(
     names = {str(each.machine) for each in loaded}
     others = [each for each in set_ or [] if each not in own]
     base = Machine.load(machine or names.pop(), others) if machine or len(names) == 1 else None
-    warn(limits.of_machine(base) if base else [])
     keys = [ranges.read("--fit", text) for text in fit]
+    if base:
+        plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in loaded]
+        warn(limits.of_work(plans, {key.key for key in keys}))
     try:
         with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, out) as engine:
             found = search(

@@ -28,6 +28,7 @@ def check(
         list[str],
         typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
     ],
+    format_: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to print.")] = ShowFormat.TABLE,
 ) -> None:
     """Check machine and experiment files.
 
@@ -35,27 +36,33 @@ def check(
     Examples:
       elanite check my-machine.toml my-experiment.toml
       elanite check es40-qsnet qsnet/uniform
+      elanite check my-machine.toml --format json | jq '.[].warnings[].message'
 
     Every error names the file, the line, the column and the allowed values, and gives a hint. Warnings change no exit
     code: credits of a link that do not cover its round trip, with the rate that remains; detours of the routing of a
     graph; values of an experiment that make the same points; assumed parameters, with the claims that they move.
+    In json, each argument is an object with its name, the error or null, and the warnings: kind, subject, key, value
+    and message.
     """
+    from elanite import limits, sources
     from elanite.errors import ConfigError, UsageError
 
-    wrong = 0
+    results = []
     for file in files:
+        found: list[Limit] = []
+        problem = None
         try:
-            from elanite import sources
-
             said, found = _checked(sources.read_any(file))
-            data(said)
-            warn(found)
-        except ConfigError as error:
-            complain(error.args[0].rstrip())
-            wrong += 1
-        except UsageError as error:
-            complain(f"error: {error}")
-            wrong += 1
+            if format_ is ShowFormat.TABLE:
+                data(said)
+                warn(found)
+        except (ConfigError, UsageError) as error:
+            problem = str(error.args[0]).rstrip()
+            complain(problem if isinstance(error, ConfigError) else f"error: {problem}")
+        results.append({"file": file, "error": problem, "warnings": limits.as_data(found)})
+    if format_ is ShowFormat.JSON:
+        data(json.dumps(results, indent=1, ensure_ascii=False))
+    wrong = sum(result["error"] is not None for result in results)
     if wrong:
         if len(files) > 1:
             complain(f"{wrong} of {len(files)} arguments {'is' if wrong == 1 else 'are'} wrong")
@@ -126,7 +133,7 @@ def _checked(source: Source) -> tuple[str, list[Limit]]:
     machines = " and ".join(machine.name for machine in planned.machines)
     points = counted(len(planned.points), "point")
     said = f"{source.argument}: ok, experiment on {machines}, {series} series, {points}"
-    return said, [*limits.of_plans([planned]), *limits.assumed(planned)]
+    return said, limits.of_work([planned])
 
 
 def _fitted(source: Source, machine: Machine) -> None:

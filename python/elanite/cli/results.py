@@ -89,7 +89,7 @@ def reproduce(
     --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
     holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
     """
-    from elanite import sources
+    from elanite import limits, sources
     from elanite.claims import failed
     from elanite.cli import output
     from elanite.report import Writer
@@ -114,13 +114,18 @@ def reproduce(
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
+    plans = [part.plan for part in chosen]
+    if len(plans) == 1:
+        warn(limits.of_work(plans))
+    elif brief := limits.in_brief(plans):
+        say(brief)
     told = Told(len(chosen))
     work = Reproduction(Writer(out, store, seed, quick=quick), told.first)
 
     def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
         return campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost, ended)
 
-    outcome = work.run([part.plan for part in chosen], simulate, told.ended)
+    outcome = work.run(plans, simulate, told.ended)
     outcome.interrupted = work.interrupted
     if not outcome.interrupted:
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
@@ -205,7 +210,7 @@ def run(
         planned = planned.only(point)
         if not planned.points:
             raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
-    warn([*limits.of_plans([planned]), *limits.assumed(planned)])
+    warn(limits.of_work([planned]))
     result = Result(planned, Store(out / "store"))
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)

@@ -103,7 +103,7 @@ def sweep(
     for wanted in filter(None, (html, svg)):
         whole.prepare(wanted)
     warn(sweeps.without_effect(plans, keys))
-    warn([*limits.of_plans(plans), *limits.assumed(plans[0])])
+    warn(limits.of_work(plans))
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
