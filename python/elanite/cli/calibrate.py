@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +21,7 @@ from elanite.cli.common import (
     Scheduler,
     Seed,
     Set,
+    TableFormat,
     Workers,
     console,
     data,
@@ -31,20 +31,13 @@ from elanite.cli.common import (
     warn,
 )
 from elanite.cli.engine import words_of
-from elanite.cli.sweep import words_of_run
+from elanite.cli.results import words_of_keys, words_of_run
 from elanite.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
     from elanite.api import Experiment
     from elanite.calibration import Calibration
     from elanite.errors import UsageError
-
-
-class Shape(StrEnum):
-    """How a calibration is printed."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 def calibrate(
@@ -70,7 +63,9 @@ def calibrate(
     seed: Seed = FIRST_SEED,
     jobs: Jobs = None,
     out: Out = OUT,
-    format_: Annotated[Shape, typer.Option("--format", "-f", help="How to print the result.")] = Shape.TABLE,
+    format_: Annotated[
+        TableFormat, typer.Option("--format", "-f", help="How to print the result.")
+    ] = TableFormat.TABLE,
     executor: Executor = "threads",
     scheduler: Scheduler = None,
     workers: Workers = None,
@@ -122,8 +117,9 @@ def calibrate(
     words += ["--machine-out", str(machine_out)] if machine_out else []
     words += ["--html", str(html)] if html else []
     words += ["--trials", str(trials)] if trials else []
-    words += words_of_run(set_, seed, jobs, out) + words_of(executor, scheduler, workers, None, None)
-    words += ["--format", format_.value] if format_ != Shape.TABLE else []
+    words += words_of_keys(set_, None, seed, None) + words_of_run(jobs, out)
+    words += words_of(executor, scheduler, workers, None, None)
+    words += ["--format", format_.value] if format_ != TableFormat.TABLE else []
     own = [each for each in set_ or [] if of_experiment(each)]
     loaded = [Experiment.load(name, own) for name in experiments]
     names = {str(each.machine) for each in loaded}
@@ -154,14 +150,14 @@ def calibrate(
     if machine_out:
         whole.write(machine_out, found.text)
         say(f"machine: {machine_out}")
-    if format_ is Shape.JSON:
+    if format_ is TableFormat.JSON:
         data(json.dumps(_json(found), indent=1, ensure_ascii=False))
     else:
         _print(found)
     if page:
         from elanite.pages import files
 
-        written = files.outputs(html=page, format=None if format_ is Shape.TABLE else format_.value)
+        written = files.outputs(html=page, format=None if format_ is TableFormat.TABLE else format_.value)
         _paged(found, loaded, (to, machine_out), words, page, written)
         if open_:
             opened(page)

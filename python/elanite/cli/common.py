@@ -34,6 +34,13 @@ class Format(StrEnum):
     PARQUET = "parquet"
 
 
+class TableFormat(StrEnum):
+    """How results that are no rows of a table file are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+
+
 class BoardFormat(StrEnum):
     """How the scoreboard is printed."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Out, complete_keys, console, data, machine_option
+from elanite.cli.common import OUT, Out, TableFormat, complete_keys, console, data, machine_option
 
 if TYPE_CHECKING:
     from elanite.catalog import Moves
@@ -27,19 +27,12 @@ class What(StrEnum):
     FIGURES = "figures"
 
 
-class ListFormat(StrEnum):
-    """How lists are printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-ListedAs = Annotated[ListFormat, typer.Option("--format", "-f", help="How to print.")]
+ListedAs = Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")]
 
 
 def list_(
     what: Annotated[What | None, typer.Argument(help="What to list.  [default: machines and experiments]")] = None,
-    format_: ListedAs = ListFormat.TABLE,
+    format_: ListedAs = TableFormat.TABLE,
     out: Out = OUT,
 ) -> None:
     """List machines, experiments, claims, parameters or figures, one line each.
@@ -61,7 +54,7 @@ def list_(
         What.FIGURES: catalog.figures,
     }
     chosen = [what] if what else [What.MACHINES, What.EXPERIMENTS]
-    if format_ is ListFormat.JSON:
+    if format_ is TableFormat.JSON:
         found = {one.value: made[one]() for one in chosen}
         data(json.dumps(found[what] if what else found, indent=1, ensure_ascii=False))
         return

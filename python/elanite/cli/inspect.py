@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from elanite.cli.common import Set, complain, complete_files, console, data, table, warn
+from elanite.cli.common import Set, TableFormat, complain, complete_files, console, data, table, warn
 
 if TYPE_CHECKING:
     from elanite.api import Machine
@@ -16,19 +15,12 @@ if TYPE_CHECKING:
     from elanite.sources import Source
 
 
-class ShowFormat(StrEnum):
-    """How a machine or an experiment is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
 def check(
     files: Annotated[
         list[str],
         typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
     ],
-    format_: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to print.")] = ShowFormat.TABLE,
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE,
 ) -> None:
     """Check machine and experiment files.
 
@@ -53,14 +45,14 @@ def check(
         problem = None
         try:
             said, found = _checked(sources.read_any(file))
-            if format_ is ShowFormat.TABLE:
+            if format_ is TableFormat.TABLE:
                 data(said)
                 warn(found)
         except (ConfigError, UsageError) as error:
             problem = str(error.args[0]).rstrip()
             complain(problem if isinstance(error, ConfigError) else f"error: {problem}")
         results.append({"file": file, "error": problem, "warnings": limits.as_data(found)})
-    if format_ is ShowFormat.JSON:
+    if format_ is TableFormat.JSON:
         data(json.dumps(results, indent=1, ensure_ascii=False))
     wrong = sum(result["error"] is not None for result in results)
     if wrong:
@@ -77,7 +69,7 @@ def show(
         ),
     ],
     set_: Set = None,
-    format_: Annotated[ShowFormat, typer.Option("--format", "-f", help="How to print.")] = ShowFormat.TABLE,
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE,
 ) -> None:
     """Show the resolved values of a machine or an experiment.
 
@@ -91,7 +83,7 @@ def show(
     from elanite import sources
 
     source = sources.read_any(name)
-    if format_ is ShowFormat.JSON:
+    if format_ is TableFormat.JSON:
         data(json.dumps(_shown(source, set_ or []), indent=1, ensure_ascii=False))
     elif source.kind == "machine":
         _show_machine(source, set_ or [])

@@ -1,14 +1,16 @@
-"""Options that ``mpirun``, ``prun`` and ``replay`` share, and the inputs of their pages."""
+"""The options of ``mpirun``, ``prun`` and ``replay``, and the inputs of their pages."""
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elanite.cli.common import TableFormat
 from elanite.mpirun.options import RULES
 from elanite.plan import FIRST_SEED
 
@@ -25,6 +27,63 @@ MOST_TEXT = 2**20
 MOST_TRACE = 2**21
 """Bytes up to which a page embeds a trace."""
 
+
+class Network(StrEnum):
+    """Which network messages cross."""
+
+    MACHINE = "machine"
+    IDEAL = "ideal"
+
+
+class Memory(StrEnum):
+    """Where the buffers of messages lie."""
+
+    MAIN = "main"
+    ELAN = "elan"
+
+
+MACHINE = "es40-qsnet"
+"""The machine of a run without ``--machine``."""
+
+MachineName = Annotated[
+    str,
+    typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file."),
+]
+RanksPerNode = Annotated[
+    int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
+]
+Placement = Annotated[
+    str,
+    typer.Option(
+        "--placement",
+        metavar="RULE|FILE",
+        help="block, cyclic, random, or a file with the node of a rank on each line.",
+    ),
+]
+NetworkName = Annotated[Network, typer.Option("--network", help="The machine's network, or one without contention.")]
+MemoryName = Annotated[
+    Memory,
+    typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
+]
+RanksSeed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."),
+]
+Faults = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="FAULT",
+        help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
+    ),
+]
+LimitTime = Annotated[
+    str | None, typer.Option("--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s.")
+]
+RunOut = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept.")
+]
+SummarisedAs = Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the summary.")]
 RunPage = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Write a page with the timeline of ranks, messages and links."),

@@ -11,8 +11,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, complain, console, opened, say, table, warn, warn_if_stale
-from elanite.cli.launch import Launch, RunPage, page_of
+from elanite.cli.common import (
+    OUT,
+    Nodes,
+    Open,
+    Set,
+    TableFormat,
+    complain,
+    console,
+    opened,
+    say,
+    table,
+    warn,
+    warn_if_stale,
+)
+from elanite.cli.launch import (
+    MACHINE,
+    Faults,
+    Launch,
+    LimitTime,
+    MachineName,
+    Memory,
+    MemoryName,
+    Network,
+    NetworkName,
+    Placement,
+    RanksPerNode,
+    RanksSeed,
+    RunOut,
+    RunPage,
+    SummarisedAs,
+    page_of,
+)
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -45,27 +75,6 @@ MOST_FAULTS = 8
 """Failures that the summary shows one by one."""
 
 
-class SummaryFormat(StrEnum):
-    """How the summary is printed."""
-
-    TABLE = "table"
-    JSON = "json"
-
-
-class Network(StrEnum):
-    """Which network messages cross."""
-
-    MACHINE = "machine"
-    IDEAL = "ideal"
-
-
-class Memory(StrEnum):
-    """Where the buffers of messages lie."""
-
-    MAIN = "main"
-    ELAN = "elan"
-
-
 class Collectives(StrEnum):
     """Who carries out barriers, broadcasts and reductions."""
 
@@ -81,22 +90,11 @@ def mpirun(
         typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
     ],
     ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
-    machine: Annotated[
-        str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
-    ] = "es40-qsnet",
+    machine: MachineName = MACHINE,
     set_: Set = None,
     nodes: Nodes = None,
-    ranks_per_node: Annotated[
-        int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
-    ] = 1,
-    placement: Annotated[
-        str,
-        typer.Option(
-            "--placement",
-            metavar="RULE|FILE",
-            help="block, cyclic, random, or a file with the node of a rank on each line.",
-        ),
-    ] = "block",
+    ranks_per_node: RanksPerNode = 1,
+    placement: Placement = "block",
     compute: Annotated[
         str,
         typer.Option(
@@ -105,13 +103,8 @@ def mpirun(
             help="Computation between two calls: none, '2us per call', or measured[:FACTOR] (not repeatable).",
         ),
     ] = "none",
-    network: Annotated[
-        Network, typer.Option("--network", help="The machine's network, or one without contention.")
-    ] = Network.MACHINE,
-    memory: Annotated[
-        Memory,
-        typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
-    ] = Memory.MAIN,
+    network: NetworkName = Network.MACHINE,
+    memory: MemoryName = Memory.MAIN,
     collectives: Annotated[
         Collectives | None,
         typer.Option(
@@ -121,23 +114,9 @@ def mpirun(
             "  [default: hardware on a machine that has it, else mpi; mpi with --record]",
         ),
     ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."
-        ),
-    ] = FIRST_SEED,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            metavar="FAULT",
-            help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
-        ),
-    ] = None,
-    limit_time: Annotated[
-        str | None, typer.Option("--limit-time", metavar="TIME", help="End the run at this simulated time: 500us, 1s.")
-    ] = None,
+    seed: RanksSeed = FIRST_SEED,
+    fault: Faults = None,
+    limit_time: LimitTime = None,
     timeline: Annotated[
         Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
     ] = None,
@@ -147,9 +126,7 @@ def mpirun(
         Path | None,
         typer.Option("--record", metavar="FILE", help="Write what the ranks send and receive in GOAL, for replays."),
     ] = None,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the run are kept.")
-    ] = OUT,
+    out: RunOut = OUT,
     mpi: Annotated[
         str | None,
         typer.Option(
@@ -167,9 +144,7 @@ def mpirun(
         typer.Option("--disable-auto-cleanup", help="Let ranks go on when one of them ends early."),
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
-    format_: Annotated[
-        SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
-    ] = SummaryFormat.TABLE,
+    format_: SummarisedAs = TableFormat.TABLE,
 ) -> None:
     """Run a real MPI program on a simulated machine.
 
@@ -223,7 +198,7 @@ def mpirun(
     started = datetime.now(UTC)
     source = sources.read("machine", machine)
     changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
-    if network is Network.MACHINE and format_ is SummaryFormat.TABLE and not quiet:
+    if network is Network.MACHINE and format_ is TableFormat.TABLE and not quiet:
         warn(limits.of_machine(Machine.of(source, changes)))
     found = run(program, source, options, changes, mpi, native=context.info_name == "prun")
     times = {
@@ -256,7 +231,7 @@ def mpirun(
 
         if page is None:
             return
-        printed = None if format_ is SummaryFormat.TABLE else format_.value
+        printed = None if format_ is TableFormat.TABLE else format_.value
         words = ["--html", str(page)]
         words += ["--timeline", str(timeline)] if timeline else []
         words += ["--record", str(record)] if record else []
@@ -281,7 +256,7 @@ def _finish(
     recording: tuple[Path | None, Source, list[str]],
     out: Path,
     times: dict[str, str],
-    format_: SummaryFormat | None,
+    format_: TableFormat | None,
 ) -> None:
     """Keep the tables of the run, print the summary, and leave with the exit code of the run.
 
@@ -295,9 +270,9 @@ def _finish(
     timeline, write_page = views
     folder = kept.write(found, out, dict(times)) if found.ended.finished else None
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
-    if format_ is SummaryFormat.JSON and found.tables:
+    if format_ is TableFormat.JSON and found.tables:
         say(json.dumps(summary.as_json(found, str(folder) if folder else None)))
-    elif format_ is SummaryFormat.TABLE:
+    elif format_ is TableFormat.TABLE:
         if folder is not None:
             _print(found, summary.summarise(found))
             say(f"kept in {folder}")
@@ -307,7 +282,7 @@ def _finish(
     record, source, again = recording
     if record is not None and found.ended.finished and not found.ended.exit_code:
         found.record(record)
-        if format_ is SummaryFormat.TABLE:
+        if format_ is TableFormat.TABLE:
             say(f"recorded in {record}, collective operations as messages of the MPI library")
             say(f"to replay it: {shlex.join(again)}")
             say(_compared(found, record, source))

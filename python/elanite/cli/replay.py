@@ -8,9 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, console, data, opened, say, warn, warn_if_stale
-from elanite.cli.launch import Launch, RunPage, page_of
-from elanite.cli.mpirun import MOST_FAULTS, Memory, Network, SummaryFormat
+from elanite.cli.common import OUT, Nodes, Open, Set, TableFormat, console, data, opened, say, warn, warn_if_stale
+from elanite.cli.launch import (
+    MACHINE,
+    Faults,
+    Launch,
+    LimitTime,
+    MachineName,
+    Memory,
+    MemoryName,
+    Network,
+    NetworkName,
+    Placement,
+    RanksPerNode,
+    RanksSeed,
+    RunOut,
+    RunPage,
+    SummarisedAs,
+    page_of,
+)
+from elanite.cli.mpirun import MOST_FAULTS
 from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -19,59 +36,24 @@ if TYPE_CHECKING:
 
 def replay(
     trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A file in GOAL, as text or as txt2bin makes it.")],
-    machine: Annotated[
-        str, typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file.")
-    ] = "es40-qsnet",
+    machine: MachineName = MACHINE,
     set_: Set = None,
     nodes: Nodes = None,
-    ranks_per_node: Annotated[
-        int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
-    ] = 1,
-    placement: Annotated[
-        str,
-        typer.Option(
-            "--placement",
-            metavar="RULE|FILE",
-            help="block, cyclic, random, or a file with the node of a rank on each line.",
-        ),
-    ] = "block",
-    network: Annotated[
-        Network, typer.Option("--network", help="The machine's network, or one without contention.")
-    ] = Network.MACHINE,
-    memory: Annotated[
-        Memory,
-        typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
-    ] = Memory.MAIN,
-    seed: Annotated[
-        int,
-        typer.Option(
-            "--seed", min=0, max=2**63, metavar="N", help="Seed of random placement, and of the machine's noise."
-        ),
-    ] = FIRST_SEED,
-    fault: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fault",
-            metavar="FAULT",
-            help="A part that fails: \"link = 'node 3', at = '1 ms'\", in the words of [[fault]]. May be repeated.",
-        ),
-    ] = None,
-    limit_time: Annotated[
-        str | None,
-        typer.Option("--limit-time", metavar="TIME", help="End the replay at this simulated time: 500us, 1s."),
-    ] = None,
+    ranks_per_node: RanksPerNode = 1,
+    placement: Placement = "block",
+    network: NetworkName = Network.MACHINE,
+    memory: MemoryName = Memory.MAIN,
+    seed: RanksSeed = FIRST_SEED,
+    fault: Faults = None,
+    limit_time: LimitTime = None,
     operations: Annotated[
         bool,
         typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
     ] = False,
     html: RunPage = None,
     open_: Open = False,
-    out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder below which the tables of the replay are kept.")
-    ] = OUT,
-    format_: Annotated[
-        SummaryFormat, typer.Option("--format", "-f", help="How to print the summary.")
-    ] = SummaryFormat.TABLE,
+    out: RunOut = OUT,
+    format_: SummarisedAs = TableFormat.TABLE,
 ) -> None:
     """Replay a trace in GOAL, the language of LogGOPSim, on a simulated machine.
 
@@ -117,7 +99,7 @@ def replay(
     command = ["elanite", "replay", str(trace), *launch.words(), *(["--operations"] if operations else [])]
     command += ["--html", str(page)] if page else []
     command += ["--out", str(out)] if out != OUT else []
-    printed = None if format_ is SummaryFormat.TABLE else format_.value
+    printed = None if format_ is TableFormat.TABLE else format_.value
     command += files.outputs(format=printed)
     options = [*(["--operations"] if operations else []), *files.outputs(html=page, format=printed)]
     warn_if_stale()
@@ -144,7 +126,7 @@ def replay(
             say(f"page: {page}")
         raise
     folder = str(keep(found, out))
-    if format_ is SummaryFormat.JSON:
+    if format_ is TableFormat.JSON:
         data(json.dumps(found.as_json(folder)))
     else:
         _print(found)

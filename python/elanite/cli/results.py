@@ -388,6 +388,11 @@ def words_of_keys(set_: Sequence[str] | None, nodes: int | None, seed: int, poin
     return words
 
 
+def words_of_run(jobs: int | None, out: Path) -> list[str]:
+    """The options that change no point, as they were given."""
+    return (["--jobs", str(jobs)] if jobs else []) + ([] if out == OUT else ["--out", str(out)])
+
+
 def pictures(
     result: Result, command: Sequence[str], inputs: Inputs, html: Path | None, svg: Path | None, open_: bool
 ) -> None:

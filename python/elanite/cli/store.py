@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Jobs, console, data, hushed, say, table, warn_if_stale
+from elanite.cli.common import OUT, Jobs, TableFormat, console, data, hushed, say, table, warn_if_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,13 +33,6 @@ as s3://bucket/store (pip install fsspec, and the package for the URL, such as s
 """
 
 store_app = typer.Typer(name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
-
-
-class ListFormat(StrEnum):
-    """How a store is listed."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 At = Annotated[
@@ -71,7 +63,7 @@ def opened(name: str, *, new: bool = False) -> Store:
 @hushed
 def list_(
     store: At = DEFAULT,
-    format_: Annotated[ListFormat, typer.Option("--format", "-f", help="How to print the list.")] = ListFormat.TABLE,
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the list.")] = TableFormat.TABLE,
 ) -> None:
     """List the points of a store by experiment and model revision.
 
@@ -89,7 +81,7 @@ def list_(
     from elanite.store import upkeep
 
     found = upkeep.listing(opened(store))
-    if format_ is ListFormat.JSON:
+    if format_ is TableFormat.JSON:
         data(json.dumps(asdict(found), indent=1))
         return
     shown = table(

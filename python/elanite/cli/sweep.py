@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -33,11 +32,8 @@ from elanite.cli.common import (
     warn,
 )
 from elanite.cli.engine import campaign_on, words_of
-from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice, words_of_keys
+from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice, words_of_keys, words_of_run
 from elanite.plan import FIRST_SEED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Method(StrEnum):
@@ -115,7 +111,8 @@ def sweep(
     for name in machine or []:
         words += ["--machine", name]
     words += words_of_choice(series, where, metric, html, svg)
-    words += words_of_run(set_, seed, jobs, out) + words_of(executor, scheduler, workers, shard, max_cost)
+    words += words_of_keys(set_, None, seed, None) + words_of_run(jobs, out)
+    words += words_of(executor, scheduler, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
@@ -136,13 +133,3 @@ def sweep(
         inputs = files.of_plan(found.whole.plan, options, "sweep", written)
         pictures(found.whole, words, inputs, page, svg, open_)
     finish(outcome, words, out)
-
-
-def words_of_run(set_: Sequence[str] | None, seed: int, jobs: int | None, out: Path) -> list[str]:
-    """The words of common options, as they were given."""
-    words: list[str] = []
-    for each in set_ or []:
-        words += ["--set", each]
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    words += ["--jobs", str(jobs)] if jobs else []
-    return words + ([] if out == OUT else ["--out", str(out)])
