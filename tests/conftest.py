@@ -34,6 +34,8 @@ Row = dict[str, Any]
 
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
+OTHERS_FILES = r"^/(?!dev/shm/).*/(?!hydra)[^/]*$"
+"""Files that other jobs of this host may make during a run: all temporary ones but those of MPICH's launcher."""
 FAKE = FILES / "fake_mpirun.py"
 """The command line with a false simulator of MPI programs."""
 COMPILER = FILES / "compiler.py"
@@ -157,6 +159,24 @@ def elanite(tmp_path: Path) -> Callable[..., Ended]:
 
     def run(*arguments: str, cwd: Path = tmp_path) -> Ended:
         return execute(command(*arguments), cwd=cwd)
+
+    return run
+
+
+@pytest.fixture
+def elanite_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """Run ``elanite`` in an empty folder and in this process, where tests replace functions."""
+    from elanite.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ended:
+        with pytest.raises(SystemExit) as leaving:
+            main(list(arguments))
+        said = capsys.readouterr()
+        return Ended(int(leaving.value.code or 0), said.out, said.err)
 
     return run
 

@@ -19,31 +19,15 @@ from conftest import SMALL, Ended, execute
 from elanite import _core, build, checkout, sources
 from elanite import campaign as campaigns
 from elanite.api import Result
-from elanite.cli import main
 from elanite.outcome import Observer
 from elanite.plan import plan
 from elanite.store import Store, StoreError
-from test_store import contents
-from test_store_upkeep import copied, other_values, rewritten, small
+from stores import contents, copied, other_values, rewritten, small
 
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., Ended]
 OTHER = "f" * 32
 """The engine of another build."""
-
-
-@pytest.fixture
-def elanite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run ``elanite`` in an empty folder, and in this process."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as leaving:
-            main(list(arguments))
-        said = capsys.readouterr()
-        return Ended(int(leaving.value.code or 0), said.out, said.err)
-
-    return run
 
 
 # The fingerprints.
@@ -121,7 +105,7 @@ def test_an_edit_of_code_changes_the_fingerprints_of_what_it_enters(tree: Path) 
 
 
 def test_a_simulator_older_than_its_sources_says_so(
-    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+    elanite_here: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
 ) -> None:
     copied(campaign, tmp_path / "out")
     now = _core.ENGINE, _core.SOURCES
@@ -129,7 +113,7 @@ def test_a_simulator_older_than_its_sources_says_so(
         build.stale.cache_clear()
         monkeypatch.setattr(_core, "fingerprints", lambda _, found=found: found)
         for words in (["--version"], ["run", SMALL, "--format", "csv"]):
-            ended = elanite(*words)
+            ended = elanite_here(*words)
             assert ended.code == 0
             assert ("run: make build" in ended.err) is said
     build.stale.cache_clear()
@@ -264,7 +248,7 @@ def campaigns_run(out: Path, observer: Observer) -> campaigns.Outcome:
 
 
 def test_a_changed_simulator_uses_no_point_of_the_one_before(
-    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+    elanite_here: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
 ) -> None:
     out = copied(campaign, tmp_path / "out")
     rewritten(out / "store", small().points[0].id, other_values)
@@ -274,17 +258,17 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     build.here.cache_clear()
     build.stale.cache_clear()
     monkeypatch.setattr(build, "_ROOT", tmp_path)
-    listed = elanite("store", "list")
+    listed = elanite_here("store", "list")
     assert f"all points are of another build: {many} of {before}" in listed.err
-    ended = elanite("run", SMALL, "--format", "csv")
+    ended = elanite_here("run", SMALL, "--format", "csv")
     assert ended.code == 0, ended
     assert f"simulating {many} points of another build again: {before}" in ended.err
     assert f"{many} points of another build simulated again: all results are the same" in ended.err
-    again = elanite("run", SMALL, "--format", "csv")
+    again = elanite_here("run", SMALL, "--format", "csv")
     assert "another build" not in again.err
     assert f"{many} already done" in again.err
     rewritten(out / "store", small().points[1].id, wrong_of_none)
-    changed = elanite("run", SMALL, "--format", "csv", "--quiet")
+    changed = elanite_here("run", SMALL, "--format", "csv", "--quiet")
     assert "warning: 1 point of another build with the same model revision simulated again: 1 differ" in changed.err
     assert "MODEL_REVISION" in changed.err
     build.here.cache_clear()
@@ -297,7 +281,7 @@ def wrong_of_none(tables: dict[str, pl.DataFrame], data: Any) -> None:
 
 
 def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
-    elanite: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
+    elanite_here: Run, monkeypatch: pytest.MonkeyPatch, campaign: Path, tmp_path: Path
 ) -> None:
     out = copied(campaign, tmp_path / "out")
     for point in small().points[:3]:
@@ -307,24 +291,24 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
         raise StoreError(out, "read-only")
 
     monkeypatch.setattr(Store, "prepare", prepare)
-    ended = elanite("run", SMALL, "--format", "csv")
+    ended = elanite_here("run", SMALL, "--format", "csv")
     assert ended.code == 0, ended
     many = len(small().points)
     assert f"warning: points of 2 builds: {many - 3} of this build, {build.here()}; 3 of elanite" in ended.err
-    read = elanite("congestion", SMALL, "--point", small().points[0].id, "--format", "csv")
+    read = elanite_here("congestion", SMALL, "--point", small().points[0].id, "--format", "csv")
     assert "all points are of another build: 1 of elanite" in read.err
-    assert "points of 2 builds: " in elanite("store", "export", "all.parquet").err
+    assert "points of 2 builds: " in elanite_here("store", "export", "all.parquet").err
     assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted([OTHER, _core.ENGINE])
-    assert "points of 2 builds: " in elanite("store", "list").err
+    assert "points of 2 builds: " in elanite_here("store", "list").err
     # What is missing cannot be simulated there.
     shutil.rmtree(out / "store" / small().points[5].id)
-    assert elanite("run", SMALL, "--format", "csv").code == 1
+    assert elanite_here("run", SMALL, "--format", "csv").code == 1
 
 
-def test_a_page_of_several_builds_says_so(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_a_page_of_several_builds_says_so(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     rewritten(out / "store", small().points[0].id, of_engine(OTHER))
-    assert elanite("report", SMALL).code == 0
+    assert elanite_here("report", SMALL).code == 0
     page = (out / "report" / "small.html").read_text()
     assert "points of 2 builds: " in page.lower()
     assert OTHER[:12] in page

@@ -27,7 +27,8 @@ from elanite.errors import Exit, UsageError
 from elanite.plan import Plan, Point, plan
 from elanite.store import Store, owner
 from elanite.store.claims import CLAIM
-from test_store import contents, finished
+from stores import contents
+from test_store import finished
 
 MANY = str(FILES / "many.toml")
 """480 points of some milliseconds."""

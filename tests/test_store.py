@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -16,29 +15,10 @@ import pytest
 
 from conftest import PATIENCE, SMALL, Ended, background, command, environment, execute, until
 from elanite import campaign as campaigns
-from elanite import sources
-from elanite.plan import Plan, plan
 from elanite.store import Store, empty, owner
+from stores import contents, small
 
 STRIKES = Path(__file__).parent / "store_kills"
-
-
-def contents(out: Path) -> dict[str, bytes]:
-    """Every file of a store but for what may differ: the times in the manifests."""
-    found = {}
-    for path in sorted((out / "store").rglob("*")):
-        if path.is_file():
-            data = path.read_bytes()
-            if path.name == "manifest.json":
-                manifest = json.loads(data)
-                del manifest["times"]
-                data = json.dumps(manifest).encode()
-            found[str(path.relative_to(out))] = data
-    return found
-
-
-def small() -> Plan:
-    return plan(sources.read("experiment", SMALL))
 
 
 def test_a_finished_point_is_used_again(campaign: Path) -> None:

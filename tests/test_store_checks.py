@@ -18,9 +18,7 @@ from elanite.cli.store import number
 from elanite.errors import RunError, UsageError
 from elanite.store import Store, checks, manifest, upkeep
 from elanite.store.tables import frame
-from test_build import elanite  # noqa: F401 - a fixture
-from test_store import contents
-from test_store_upkeep import copied, rewritten, small
+from stores import contents, copied, rewritten, small
 
 Run = Callable[..., Ended]
 Tables = dict[str, pl.DataFrame]
@@ -116,29 +114,31 @@ def test_changed_results_are_found(campaign: Path, tmp_path: Path, change: Chang
     assert len(deep.sound) == len(small().points) - 1
 
 
-def test_all_points_with_doubled_rows_are_named_and_not_merged(elanite: Run, campaign: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_all_points_with_doubled_rows_are_named_and_not_merged(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     store = copied(campaign, tmp_path / "lies") / "store"
     for point in small().points:
         rewritten(store, point.id, doubled)
         assert Store(store).get(point.id) is not None  # their checksums hold
-    ended = elanite("store", "verify", "--store", "lies")
+    ended = elanite_here("store", "verify", "--store", "lies")
     assert ended.code == 1
     assert [line.partition(":")[0] for line in ended.out.splitlines()] == [
         f"lies/store/{identity}" for identity in sorted(point.id for point in small().points)
     ]
-    merged = elanite("store", "merge", "lies", "--into", "out")
+    merged = elanite_here("store", "merge", "lies", "--into", "out")
     assert merged.code == 1
     assert f"{len(small().points)} of the points are not the results that they claim to be" in merged.err
     assert not (tmp_path / "out").exists()
 
 
-def test_one_false_point_keeps_a_store_from_being_merged(elanite: Run, campaign: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_one_false_point_keeps_a_store_from_being_merged(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     part = tmp_path / "out"
     copied(campaign, part)
     shutil.rmtree(part / "store" / a_load())
     before = contents(part)
     rewritten(copied(campaign, tmp_path / "lies") / "store", a_load(), bound(doubled))
-    ended = elanite("store", "merge", "lies", "--into", "out")
+    ended = elanite_here("store", "merge", "lies", "--into", "out")
     assert ended.code == 1
     assert f"lies/store/{a_load()}: its digest is not that of its tables" in ended.err
     assert contents(part) == before
@@ -224,7 +224,7 @@ def test_the_identity_that_is_verified_has_the_model_revision(
     assert "its content is that of the point" in reason
 
 
-def test_points_of_older_versions_are_counted_as_unconfirmed(elanite: Run, campaign: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_points_of_older_versions_are_counted_as_unconfirmed(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     def older(tables: Tables, data: Any) -> None:
         for name in ("base", "bond", "heights"):
             del data[name]
@@ -233,7 +233,7 @@ def test_points_of_older_versions_are_counted_as_unconfirmed(elanite: Run, campa
         doubled(tables, data)
 
     rewritten(copied(campaign, tmp_path / "out") / "store", a_load(), older)
-    ended = elanite("store", "verify")
+    ended = elanite_here("store", "verify")
     assert ended.code == 0
     assert "not confirmed, only compared with their checksums: 1; they are of a version that wrote no bond" in ended.err
     assert "points of 2 builds" in ended.err
@@ -277,7 +277,7 @@ def other_switches(tables: Tables, _: Any) -> None:
     ids=["digest computed", "unit", "switches"],
 )
 def test_another_simulation_finds_what_checks_do_not(
-    elanite: Run,  # noqa: F811
+    elanite_here: Run,
     campaign: Path,
     tmp_path: Path,
     change: Change,
@@ -289,31 +289,31 @@ def test_another_simulation_finds_what_checks_do_not(
         shutil.rmtree(store / identity)
     rewritten(store, first, change)
     assert wrong(store) == []
-    ended = elanite("store", "verify", "--again", "100%")
+    ended = elanite_here("store", "verify", "--again", "100%")
     assert ended.code == 1
     assert ended.out == f"out/store/{first}: simulated again, {said}\n"
     assert "simulated again: 2; with other results: 1" in ended.err
 
 
 def test_verification_and_simulation_show_their_progress(
-    elanite: Run,  # noqa: F811
+    elanite_here: Run,
     campaign: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     copied(campaign, tmp_path / "out")
     words, of = ("store", "verify", "--again", "100%"), len(small().points)
-    assert " left" not in elanite(*words).err, "a short command needs no progress"
+    assert " left" not in elanite_here(*words).err, "a short command needs no progress"
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    lines = elanite(*words).err.splitlines()
+    lines = elanite_here(*words).err.splitlines()
     for doing in ("verifying", "simulating again"):
         shown = [line for line in lines if line.startswith(f"{doing}: ") and line.endswith(" left")]
         counts = [line.split(", about")[0] for line in shown]
         assert counts == [f"{doing}: {done} of {of} points" for done in range(1, of)]
-    assert " left" not in elanite("--quiet", *words).err
+    assert " left" not in elanite_here("--quiet", *words).err
 
 
-def test_the_build_of_a_point_that_differs_is_named(elanite: Run, campaign: Path, tmp_path: Path) -> None:  # noqa: F811
+def test_the_build_of_a_point_that_differs_is_named(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     store = copied(campaign, tmp_path / "out") / "store"
     for point in small().points[1:]:
         shutil.rmtree(store / point.id)
@@ -324,7 +324,7 @@ def test_the_build_of_a_point_that_differs_is_named(elanite: Run, campaign: Path
         as_the_simulator_does(doubled)(tables, data)
 
     rewritten(store, first, by_another)
-    ended = elanite("store", "verify", "--again", "1")
+    ended = elanite_here("store", "verify", "--again", "1")
     assert ended.code == 1
     assert "engine ffffffffffff, commit abcabcabcabc with changes) wrote it" in ended.out
     assert "all points are of another build" in ended.err

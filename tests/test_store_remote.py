@@ -20,7 +20,7 @@ from elanite.errors import UsageError
 from elanite.plan import Plan, plan
 from elanite.store import Store, StoreError, UnreadableError, owner
 from elanite.store.upkeep import merge, verify
-from test_store import contents
+from stores import contents
 
 fsspec = pytest.importorskip("fsspec")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,29 +16,14 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import FILES, SMALL, Ended, command, execute
 from elanite import _core, build, campaign, sources
-from elanite.cli import main
-from elanite.plan import Plan, plan
+from elanite.plan import plan
 from elanite.shards import shard
-from elanite.store import Store, manifest
+from elanite.store import Store
 from elanite.store.export import export
-from test_store import contents
+from stores import contents, copied, other_values, rewritten, small
 
 Run = Callable[..., Ended]
 CHEAP = str(FILES / "cheap.toml")
-
-
-@pytest.fixture
-def elanite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run ``elanite`` in an empty folder, and in this process."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ended:
-        with pytest.raises(SystemExit) as leaving:
-            main(list(arguments))
-        said = capsys.readouterr()
-        return Ended(int(leaving.value.code or 0), said.out, said.err)
-
-    return run
 
 
 @pytest.mark.parametrize("name", [None, "list", "verify", "gc", "merge", "export"])
@@ -49,18 +33,8 @@ def test_help(snapshot: SnapshotAssertion, name: str | None) -> None:
     assert str(ended) == snapshot
 
 
-def small() -> Plan:
-    return plan(sources.read("experiment", SMALL))
-
-
-def copied(folder: Path, to: Path) -> Path:
-    """A copy of the folder of a campaign."""
-    shutil.copytree(folder / "store", to / "store")
-    return to
-
-
 @pytest.mark.parametrize("experiment", [SMALL, pytest.param(CHEAP, marks=pytest.mark.slow)])
-def test_shards_merged_are_the_store_of_one_run(elanite: Run, tmp_path: Path, experiment: str) -> None:
+def test_shards_merged_are_the_store_of_one_run(elanite_here: Run, tmp_path: Path, experiment: str) -> None:
     whole = plan(sources.read("experiment", experiment))
     if experiment == CHEAP:
         whole = replace(whole, points=whole.points[:400])
@@ -69,31 +43,17 @@ def test_shards_merged_are_the_store_of_one_run(elanite: Run, tmp_path: Path, ex
         part = replace(whole, points=tuple(shard(f"{number}/4", whole.points)))
         assert len(part.points) < len(whole.points) / 2
         campaign.run([part], Store(tmp_path / f"part-{number}" / "store"))
-    ended = elanite("store", "merge", *[f"part-{number}" for number in range(1, 5)], "--into", "merged")
+    ended = elanite_here("store", "merge", *[f"part-{number}" for number in range(1, 5)], "--into", "merged")
     assert ended.code == 0, ended
     assert f"copied points: {len(whole.points)}; already there: 0" in ended.err
     assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
     # Once more: nothing to copy. The merged store is used as any other.
-    again = elanite("store", "merge", "part-2", "whole", "--into", "merged")
+    again = elanite_here("store", "merge", "part-2", "whole", "--into", "merged")
     assert again.code == 0
     assert "copied points: 0" in again.err
     assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
     outcome = campaign.run([whole], Store(tmp_path / "merged" / "store"))
     assert (outcome.reused, outcome.simulated) == (len(whole.points), 0)
-
-
-def rewritten(store: Path, identity: str, change: Callable[[dict[str, pl.DataFrame], dict], None]) -> None:
-    """A folder with other content, sealed as a program would that computes something else."""
-    folder = store / identity
-    data = json.loads((folder / "manifest.json").read_bytes())
-    tables = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
-    change(tables, data)
-    for name, content in manifest.seal(tables, data).items():
-        (folder / name).write_bytes(content)
-
-
-def other_values(tables: dict[str, pl.DataFrame], _: Any) -> None:
-    tables["rows"] = tables["rows"].with_columns(pl.col("value") * 2)
 
 
 def other_digest(_: dict[str, pl.DataFrame], data: Any) -> None:
@@ -106,23 +66,23 @@ def other_digest(_: dict[str, pl.DataFrame], data: Any) -> None:
     ids=["values", "digest"],
 )
 def test_a_merge_of_contradictions_is_refused(
-    elanite: Run, campaign: Path, tmp_path: Path, change: Callable, said: str
+    elanite_here: Run, campaign: Path, tmp_path: Path, change: Callable, said: str
 ) -> None:
     one, other = copied(campaign, tmp_path / "one"), copied(campaign, tmp_path / "other")
     identity = small().points[3].id
     rewritten(other / "store", identity, change)
     assert Store(other / "store").get(identity) is not None
-    ended = elanite("store", "merge", "one", "other", "--into", "both")
+    ended = elanite_here("store", "merge", "one", "other", "--into", "both")
     assert ended.code == 1
     assert f"one/store/{identity} and other/store/{identity} {said}; computed by {build.here()}\n" in ended.err
     assert "nothing was merged" in ended.err
     assert not (tmp_path / "both").exists()
-    ended = elanite("store", "merge", "other", "--into", "one")
+    ended = elanite_here("store", "merge", "other", "--into", "one")
     assert ended.code == 1
     assert contents(one) == contents(campaign)
 
 
-def test_points_that_other_versions_wrote_agree(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_points_that_other_versions_wrote_agree(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     """Another series of the same content, another polars, a table with a column less: the first one stays."""
 
     def change(tables: dict[str, pl.DataFrame], data: Any) -> None:
@@ -132,25 +92,27 @@ def test_points_that_other_versions_wrote_agree(elanite: Run, campaign: Path, tm
 
     copied(campaign, tmp_path / "one")
     rewritten(copied(campaign, tmp_path / "other") / "store", small().points[3].id, change)
-    ended = elanite("store", "merge", "one", "other", "--into", "both")
+    ended = elanite_here("store", "merge", "one", "other", "--into", "both")
     assert ended.code == 0, ended
     assert contents(tmp_path / "both") == contents(campaign)
 
 
-def test_a_merge_leaves_damaged_folders_out_and_replaces_them(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_a_merge_leaves_damaged_folders_out_and_replaces_them(
+    elanite_here: Run, campaign: Path, tmp_path: Path
+) -> None:
     one, other = copied(campaign, tmp_path / "one"), copied(campaign, tmp_path / "other")
     first, second = small().points[0].id, small().points[1].id
     (one / "store" / first / "rows.parquet").write_bytes(b"PAR1")
     (other / "store" / second / "links.parquet").unlink()
-    ended = elanite("store", "merge", "other", "--into", "one")
+    ended = elanite_here("store", "merge", "other", "--into", "one")
     assert ended.code == 1
     assert ended.out == f"other/store/{second}: links.parquet is missing\n"
     assert contents(one) == contents(campaign)
 
 
-def test_verify_names_what_is_damaged(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_verify_names_what_is_damaged(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
-    sound = elanite("store", "verify")
+    sound = elanite_here("store", "verify")
     assert (sound.code, sound.out) == (0, "")
     many = len(small().points)
     assert f"sound points: {many}; damaged or false folders: 0" in sound.err
@@ -161,7 +123,7 @@ def test_verify_names_what_is_damaged(elanite: Run, campaign: Path, tmp_path: Pa
     (out / "store" / ids[3] / "manifest.json").unlink()
     text = (out / "store" / ids[4] / "manifest.json").read_text()
     (out / "store" / ids[4] / "manifest.json").write_text(text.replace('"seed": ', '"seed": 1'))
-    ended = elanite("store", "verify")
+    ended = elanite_here("store", "verify")
     assert ended.code == 1
     assert ended.out.splitlines() == [
         f"out/store/{ids[0]}: rows.parquet differs from its checksum",
@@ -173,21 +135,21 @@ def test_verify_names_what_is_damaged(elanite: Run, campaign: Path, tmp_path: Pa
     assert f"sound points: {many - 5}; damaged or false folders: 5" in ended.err
 
 
-def test_gc_removes_what_killed_campaigns_have_left(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_gc_removes_what_killed_campaigns_have_left(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     (out / "store" / ".partial-0123-0-999999999-1-01234567-elsewhere").mkdir()
-    ended = elanite("store", "gc")
+    ended = elanite_here("store", "gc")
     assert "removed unfinished folders and claims: 0; removed points: 0" in ended.err  # it may be at work
     for name in (".partial-0123-0-999999999-1-01234567-elsewhere", ".claim-0123"):
         (out / "store" / name).touch()
         os.utime(out / "store" / name, (0, 0))
-    ended = elanite("store", "gc")
+    ended = elanite_here("store", "gc")
     assert ended.code == 0
     assert "removed unfinished folders and claims: 2; removed points: 0" in ended.err
     assert contents(out) == contents(campaign)
 
 
-def test_gc_removes_points_if_asked(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_gc_removes_points_if_asked(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     points = small().points
 
@@ -199,26 +161,26 @@ def test_gc_removes_points_if_asked(elanite: Run, campaign: Path, tmp_path: Path
 
     rewritten(out / "store", points[0].id, older)
     rewritten(out / "store", points[1].id, shipped)
-    tried = elanite("store", "gc", "--outdated", "--dry-run")
+    tried = elanite_here("store", "gc", "--outdated", "--dry-run")
     assert tried.out == f"out/store/{points[0].id}\n"
     assert len(Store(out / "store").identities()) == len(points)
-    assert "removed points: 1" in elanite("store", "gc", "--outdated").err
-    assert "removed points: 0" in elanite("store", "gc", "--unknown", "--known", "small.toml").err
-    assert f"removed points: {len(points) - 2}" in elanite("store", "gc", "--unknown").err
+    assert "removed points: 1" in elanite_here("store", "gc", "--outdated").err
+    assert "removed points: 0" in elanite_here("store", "gc", "--unknown", "--known", "small.toml").err
+    assert f"removed points: {len(points) - 2}" in elanite_here("store", "gc", "--unknown").err
     assert Store(out / "store").identities() == [points[1].id]
-    alone = elanite("store", "gc", "--known", "small")
+    alone = elanite_here("store", "gc", "--known", "small")
     assert alone.code == 2
     assert "--unknown" in alone.err
 
 
-def test_list_says_what_a_store_holds(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_list_says_what_a_store_holds(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     out = copied(campaign, tmp_path / "out")
     with Store(out / "store").claim("0123"):
-        ended = elanite("store", "list")
+        ended = elanite_here("store", "list")
         assert ended.code == 0
         assert ended.out.split()[5:8] == ["small", str(_core.MODEL_REVISION), str(len(small().points))]
         assert "0123 is claimed by process" in ended.err
-        found = json.loads(elanite("store", "list", "--format", "json").out)
+        found = json.loads(elanite_here("store", "list", "--format", "json").out)
     (group,) = found["groups"]
     assert group["points"] == len(small().points)
     assert group["cpu_seconds"] > 0
@@ -226,17 +188,17 @@ def test_list_says_what_a_store_holds(elanite: Run, campaign: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
-def test_what_is_no_store_is_refused(elanite: Run, tmp_path: Path, name: str) -> None:
+def test_what_is_no_store_is_refused(elanite_here: Run, tmp_path: Path, name: str) -> None:
     (tmp_path / "empty").mkdir()
     for word in ("list", "verify", "gc"):
-        ended = elanite("store", word, "--store", name)
+        ended = elanite_here("store", word, "--store", name)
         assert ended.code == 2
         assert f"there is no store in {name}" in ended.err
 
 
-def test_export_is_one_tidy_table(elanite: Run, campaign: Path, tmp_path: Path) -> None:
+def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
     copied(campaign, tmp_path / "out")
-    ended = elanite("store", "export", "points.parquet")
+    ended = elanite_here("store", "export", "points.parquet")
     assert ended.code == 0, ended
     found = pl.read_parquet(tmp_path / "points.parquet")
     from elanite import frames
@@ -251,13 +213,13 @@ def test_export_is_one_tidy_table(elanite: Run, campaign: Path, tmp_path: Path) 
     assert read.groupby("metric").value.mean().to_dict() == pytest.approx(
         dict(found.group_by("metric").agg(pl.col("value").mean()).iter_rows())
     )
-    links = elanite("store", "export", "links.parquet", "--table", "links", "--store", "out/store")
+    links = elanite_here("store", "export", "links.parquet", "--table", "links", "--store", "out/store")
     assert links.code == 0, links
     assert {"id", "message_bytes", "machine"} < set(pl.read_parquet(tmp_path / "links.parquet").columns)
-    wrong = elanite("store", "export", "x.parquet", "--table", "row")
+    wrong = elanite_here("store", "export", "x.parquet", "--table", "row")
     assert wrong.code == 2
     assert "did you mean `rows`" in wrong.err
-    nowhere = elanite("store", "export", "no/where.parquet")
+    nowhere = elanite_here("store", "export", "no/where.parquet")
     assert nowhere.code == 1
     assert "no/where.parquet cannot be written: No such file or directory" in nowhere.err
     assert not list(tmp_path.glob(".export-*"))
