@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, command, environment, execute, needs_mpi, until
+from conftest import OTHERS_FILES, PATIENCE, command, environment, execute, needs_mpi, until
 from elanite.mpirun import guard
 
 HARNESS = Path(__file__).parent / "mpi" / "kill.py"
@@ -51,7 +51,7 @@ def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rou
     """At its start, and while its ranks exchange messages. Other jobs on this host may have files in /tmp."""
     words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
     how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
-    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
+    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, HARNESS, *how, "--", *words], 4 * PATIENCE + 15 * rounds)
     assert ended.code == 0, ended
     assert not list(tmp_path.glob("out/mpirun/*"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import COMPILER, FILES, Ended, command, execute, needs_mpi
+from conftest import COMPILER, FILES, OTHERS_FILES, Ended, command, execute, needs_mpi
 from elanite.mpirun.kept import Kept
 from timelines import agree, embedded
 
@@ -151,6 +151,6 @@ def test_mpirun_takes_such_programs_too(programs: Path, tmp_path: Path) -> None:
 def test_nothing_is_left_of_a_killed_run(programs: Path, tmp_path: Path) -> None:
     words = command("prun", "-n", "4", "--out", str(tmp_path / "out"), str(programs / "spin"), "100000000", "wait")
     how = ["--rounds", "4", "--latest", "2", "--words", "2", "--simulator", "elanite prun"]
-    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", "^/tmp/(?!hydra)"]
+    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, SOURCES.parent / "mpi" / "kill.py", *how, "--", *words])
     assert ended.code == 0, ended

@@ -2,9 +2,9 @@ r"""Kills a running job again and again, and looks at what is left of it.
 
 A round starts the command, waits for a time drawn from the seed, kills one process with SIGKILL - a rank, the launcher
 or the simulator, whichever the draw says - and then waits until every process of the run is gone. It fails if one is
-alive after --patience seconds, if /dev/shm, /tmp or the System V segments hold something new, or if a process outside
-still has a memory file of the run mapped. A process belongs to the run if it has the round's mark in its environment,
-which children inherit, or descends from one that has.
+alive after --patience seconds, if /dev/shm, /tmp, TMPDIR or the System V segments hold something new, or if a process
+outside still has a memory file of the run mapped. A process belongs to the run if it has the round's mark in its
+environment, which children inherit, or descends from one that has.
 
     python tests/mpi/kill.py --words 2 -- mpiexec -n 4 ./messages 100000000
     python tests/mpi/kill.py --words 2 --simulator 'elanite mpirun' -- \
@@ -25,6 +25,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections import Counter
@@ -34,7 +35,7 @@ from pathlib import Path
 PROC = Path("/proc")
 MARK = "ELANITE_KILL_ROUND"
 # The left-overs of others that come and go meanwhile: what these start is not the run's.
-WATCHED = (Path("/dev/shm"), Path("/tmp"))  # noqa: S108
+WATCHED = {Path("/dev/shm"), Path("/tmp"), Path(tempfile.gettempdir()).resolve()}  # noqa: S108
 
 
 @dataclass(frozen=True)
