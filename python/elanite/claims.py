@@ -279,7 +279,7 @@ def claims_of(text: str, file: str) -> tuple[Claim, ...]:
     proofs = {entry["id"]: entry.pop("proof") for entry in entries if "proof" in entry}
     found = {entry["id"]: claim_of(entry) for entry in entries}
     for claim in found.values():
-        _check_rank(claim, found, file)
+        _check_rank(claim, found, file, proved=claim.id in proofs)
     for name, proof in proofs.items():
         found[name] = replace(found[name], proof=checked(found[name], proof, found, file))
     return tuple(found.values())
@@ -293,8 +293,11 @@ def _known(entry: Mapping[str, Any], key: str, known: Sequence[str], file: str) 
         raise UsageError(f"{file}: claim `{entry['id']}`: {wrong}\n  help: the head of the file says what each means")
 
 
-def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str) -> None:
-    """Refuse a rank that lacks its reason or its claims, and one that the kind of the claim contradicts."""
+def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str, *, proved: bool) -> None:
+    """Refuse a rank that lacks its reason or its claims, and one that the kind of the claim contradicts.
+
+    A claim that is ``proved`` to be inconsistent is not judged, whatever its kind is.
+    """
     wrong = ""
     absent = [name for name in claim.rests_on if name not in found or name == claim.id]
     if absent:
@@ -307,7 +310,7 @@ def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str) -> None:
         wrong = f"`because` is for ranks other than {' and '.join(COUNTED)}, and needed there; the rank is {claim.rank}"
     elif claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):
         wrong = f"`one_miss` names `{claim.one_miss}`, which has to be a claim without `one_miss`"
-    elif claim.rank in COUNTED and claim.kind in ("max", "min"):
+    elif claim.rank in COUNTED and not proved and claim.kind in ("max", "min"):
         wrong = f"a claim of the kind {claim.kind} is a bound; the rank is {claim.rank}"
     if wrong:
         raise UsageError(f"{file}: claim `{claim.id}`: {wrong}\n  help: the head of the file says what each rank means")

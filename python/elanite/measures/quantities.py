@@ -43,9 +43,10 @@ BINARY: dict[str, Callable[[Number, Number], Number]] = {
 
 UNARY: dict[str, Callable[[Number], Number]] = {
     "twice": lambda one: one.turned(2.0),
+    "rest": lambda one: one.turned(-1.0, 1.0),
     "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
 }
-"""Measures of one figure: the sum of two equal directions, and the absolute value."""
+"""Measures of one figure: the sum of two equal directions, the rest of a whole, and the absolute value."""
 
 ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
     "least": lambda found: min(found.values(), key=lambda one: one.mean),
