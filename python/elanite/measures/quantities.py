@@ -9,7 +9,7 @@ With ``measure`` it is made ``of`` another quantity, or of one quantity ``over``
 
 A quantity is evaluated for a group: the rows with one value of some columns. If a group has no rows with its value of a
 parameter, rows without this parameter are used. If a quantity selects a value of a column itself, the value of the
-group does not count.
+group does not count, unless it is among several selected values: then the group has only the rows with its own value.
 """
 
 from __future__ import annotations
@@ -132,13 +132,23 @@ def of_group(wanted: Quantity, rows: pl.DataFrame, group: Group, metric: str) ->
             other[name] = value
     here = chosen(here, other)
     for name, value in group.items():
+        if name in ends:
+            continue
         same = here.filter(pl.col(name) == value)
-        if name not in ends and (name not in wanted or len(same)):
+        if name in other and _admits(other[name], name, value):
+            here = same
+        elif name not in wanted or len(same):
             here = same if len(same) else here.filter(empty(here, name))
     for name, end in ends.items():
         column = pl.col(name)
         here = here.filter(column == (column.min() if end == "lowest" else column.max()))
     return here
+
+
+def _admits(wanted: Any, name: str, value: Any) -> bool:
+    """Whether a selection of several values of a column has this one; then no other rows stand for the group."""
+    several = isinstance(wanted, Mapping | list)
+    return several and not chosen(pl.DataFrame({name: [value]}), {name: wanted}).is_empty()
 
 
 def _bound(limit: Any, rows: pl.DataFrame, group: Group, metric: str) -> Any:
