@@ -66,9 +66,10 @@ def combined() -> pl.DataFrame:
         ):
             beside = empty | {"compute.nodes": "0-31", "compute.load_MBps": load, "io.load_MBps": io_load}
             for job in ("compute", "io"):
-                served = {"server_accepted": 130.0, "server_offered": 4 * io_load} if job == "io" else {}
+                served = {"accepted": min(io_load, 32.5), "offered": io_load}
+                served |= {"server_accepted": 130.0, "server_offered": 4 * io_load}
                 parts += rows(
-                    loads | served,
+                    served if job == "io" else loads,
                     float(job == "io" and io_load > 28),
                     series=f"{light}{kind}-{mapping}",
                     **beside,

@@ -15,7 +15,7 @@ import pytest
 
 from conftest import Ended
 from elanite.pages import hottest, outcomes
-from elanite.states import state
+from elanite.states import Load, states
 from elanite.text import number
 from test_pages import Parts, tables_of
 
@@ -223,7 +223,7 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     assert outcomes.sentences([early, late, never], UNITS)[:2] == [
         "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
         " 20 MB/s (z).",
-        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 80 MB/s"
+        "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 40 MB/s"
         " (y); 1 of 3 configurations are steady at all loads.",
     ]
     twin = replace(never, label="t")
@@ -291,15 +291,29 @@ def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
 
 
 def test_states_of_points() -> None:
-    assert [
-        str(state(*point)) for point in ((1.0, 9.0, 10.0), (0.0, 9.0, 10.0), (0.0, 9.6, 10.0), (0.9, 10.0, 10.0))
-    ] == [
-        "saturated",
-        "undecided",
-        "steady",
-        "undecided",
-    ]
-    assert str(state(None, None, None)) == "steady"
+    """The queues of the sources decide alone where a curve has one load."""
+    alone = [(1.0, 9.0), (0.0, 9.0), (0.0, 9.6), (0.9, 10.0)]
+    found = [str(state) for saturated, high in alone for state in states([Load(10.0, 10.0, high, 0.0, saturated)])]
+    assert found == ["saturated", "undecided", "steady", "undecided"]
+    assert states([Load(None, None, None, 0.0, None)]) == ["steady"]
+
+
+@pytest.mark.parametrize(
+    ("accepted", "halves", "found"),
+    [
+        pytest.param((10, 14.5, 14.5), (0.2, 0.4, 0.4), "steady saturated saturated", id="above the interval"),
+        pytest.param((10, 14.5, 14.5), (0.2, 0.8, 0.8), "steady undecided saturated", id="within the interval"),
+        pytest.param((10, 14.5, 15.6), (0.2, 0.4, 0.4), "steady steady saturated", id="a higher load is accepted"),
+        pytest.param((10, 14.5, 14.5, 14.5), (0.2, 0.8, 0.8, 0.8), "steady saturated saturated saturated", id="pooled"),
+    ],
+)
+def test_a_load_above_the_maximum_of_its_curve_is_saturated(
+    accepted: tuple[float, ...], halves: tuple[float, ...], found: str
+) -> None:
+    """Accepted below offered (coll2003 s5.3), although the queues of a short window do not grow by a twentieth."""
+    loads = zip((10.0, 15.0, 30.0, 40.0), accepted, halves, (0.0, 0.0, 1.0, 1.0), strict=False)
+    curve = [Load(nominal, nominal, mean, half, saturated) for nominal, mean, half, saturated in loads]
+    assert " ".join(states(curve)) == found
 
 
 def test_equal_configurations_are_told_as_equal() -> None:

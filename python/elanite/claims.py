@@ -405,7 +405,14 @@ def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = F
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
-    return judge(claim, measurement(claim, points, store), quick=quick)
+    from elanite.measures.quantities import MissingError
+
+    try:
+        return judge(claim, measurement(claim, points, store), quick=quick)
+    except MissingError as error:
+        if claim.rows != "steady":
+            raise
+        return Verdict(claim, simulated=f"not judged, as other points are saturated: {error}")
 
 
 def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:

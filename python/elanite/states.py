@@ -1,14 +1,35 @@
-"""Whether a load is steady, saturated or undecided: one answer for figures, findings and tables.
+"""Whether a load is steady, saturated or undecided: one answer for figures, findings and claims.
 
-The simulator decides for each run whether the queues of the sources grow in its window (``saturated``). A short window
-or few messages mislead this test, so that the accepted load has a say, too. A point is *saturated* if all of its seeds
-are, and *steady* if none is and the accepted load is not below the offered load by more than 5% beyond its confidence
-interval. Any other point is *undecided*: its window is too short, or its seeds differ.
+coll2003 s5.3: "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the
+global packet creation rate at the source nodes." Two tests look for such a load:
+
+- The curve: the load exceeds the maximum accepted load of its curve by more than the interval of this maximum. A curve
+  is one configuration at all of its loads, and the maximum is known if the curve has a higher load, too. Loads beyond
+  saturation repeat its measurement: all points whose intervals contain the highest accepted load are averaged.
+- The queues: the simulator decides for each run whether the queues of the sources grow in its window (``saturated``).
+
+A point is *saturated* if its load is above the interval of the maximum of its curve, or if the queues grow in all of
+its seeds. A point is *steady* if its load is below this interval, the queues grow in no seed, and the accepted load is
+not below the offered load by more than 5% beyond its confidence interval. Any other point is *undecided*: its load is
+within the interval of the maximum, its window is too short, or its seeds differ. Latencies are drawn and judged at
+steady points only.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
+from math import hypot, inf
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import _core
+from elanite.frames import STATE, parameters, unloaded
+from elanite.text import FEWEST
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
 
 LOST = 0.05
 """The part of the offered load by which the accepted load of a steady point is below it at most."""
@@ -22,13 +43,93 @@ class State(StrEnum):
     UNDECIDED = "undecided"
 
 
-def state(saturated: float | None, high: float | None, offered: float | None) -> State:
-    """The state of a point.
+@dataclass(frozen=True)
+class Load:
+    """A point of a curve. Loads have one unit, such as MB/s for each node; None is not known."""
 
-    ``saturated`` is the part of its seeds that are saturated, None if this is not measured. ``high`` is the upper end
-    of the interval of the accepted load, and ``offered`` the offered load, in the same unit.
-    """
-    if saturated is not None and saturated >= 1.0:
+    nominal: float | None
+    """The load that the sources offer on average: the parameter."""
+    offered: float | None
+    """The load that they offered in the window."""
+    accepted: float | None
+    """The mean accepted load."""
+    half: float
+    """Half the interval of the accepted load; 0 if there is none."""
+    saturated: float | None
+    """The fraction of the seeds with growing queues."""
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval of the accepted load."""
+        return None if self.accepted is None else self.accepted + self.half
+
+
+def states(curve: Sequence[Load]) -> list[State]:
+    """The states of all points of a curve."""
+    low, high = maximum(curve)
+    highest = max((load.nominal or 0.0 for load in curve), default=0.0)
+    found = []
+    for load in curve:
+        nominal = load.nominal or 0.0
+        state = _alone(load)
+        if low < nominal < highest and state is not State.SATURATED:
+            state = State.SATURATED if nominal > high else State.UNDECIDED
+        found.append(state)
+    return found
+
+
+def maximum(curve: Sequence[Load]) -> tuple[float, float]:
+    """The interval of the maximum accepted load; infinite if no accepted load is known."""
+    known = [(load.accepted, load.half) for load in curve if load.accepted is not None]
+    if not known:
+        return inf, inf
+    best, _ = max(known)
+    same = [(mean, half) for mean, half in known if mean + half >= best]
+    mean, half = sum(mean for mean, _ in same) / len(same), hypot(*(half for _, half in same)) / len(same)
+    return mean - half, mean + half
+
+
+def _alone(load: Load) -> State:
+    """The state of a point by its own window."""
+    if load.saturated is not None and load.saturated >= 1.0:
         return State.SATURATED
-    below = high is not None and offered is not None and high < (1.0 - LOST) * offered
-    return State.UNDECIDED if below or saturated else State.STEADY
+    below = load.high is not None and load.offered is not None and load.high < (1.0 - LOST) * load.offered
+    return State.UNDECIDED if below or load.saturated else State.STEADY
+
+
+def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
+    """Tidy rows with the state of their points in the column ``STATE``; ``beside`` are columns that are no parameters.
+
+    Rows without any metric of loads are steady.
+    """
+    bare = unloaded(rows)
+    keys = [name for name in parameters(bare) if name not in ("_load", "series", *beside)]
+
+    def values(metric: str) -> pl.Expr:
+        return pl.col("value").filter(pl.col("metric") == metric)
+
+    points = bare.group_by([*keys, "_load"], maintain_order=True).agg(
+        saturated=values("saturated").mean(), offered=values("offered").mean(), accepted=values("accepted")
+    )
+    loads = [
+        Load(nominal, offered, *accepted_load(accepted), saturated)
+        for nominal, offered, accepted, saturated in points.select(
+            "_load", "offered", "accepted", "saturated"
+        ).iter_rows()
+    ]
+    found = [State.STEADY] * len(loads)
+    curves = points.with_row_index("_point").group_by(keys, maintain_order=True).agg("_point")["_point"].to_list()
+    for curve in curves:
+        for place, state in zip(curve, states([loads[place] for place in curve]), strict=True):
+            found[place] = state
+    states_of = points.select(*keys, "_load").with_columns(pl.Series(STATE, found, pl.String))
+    joined = bare.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
+    return rows.with_columns(joined[STATE])
+
+
+def accepted_load(values: Sequence[float]) -> tuple[float | None, float]:
+    """The mean and half its interval, which is 0 for too few values."""
+    if not values:
+        return None, 0.0
+    mean, low, high = _core.interval(list(values))
+    return mean, (high - low) / 2 if len(values) >= FEWEST else 0.0

@@ -18,10 +18,11 @@ from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
-from elanite.frames import SHIPPED, padded, parameters, resolved, summarise, sustained, unloaded
+from elanite.frames import SHIPPED, STATE, padded, parameters, resolved, summarise, sustained, unloaded
 from elanite.policies import told
 from elanite.select import chosen, empty
 from elanite.sources import did_you_mean
+from elanite.states import State, with_states
 from elanite.text import plain
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = Fals
 
 def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     """Means with their intervals over a parameter, as curves or as bars."""
-    asked, rows = _axis_column(asked, _told(rows))
+    rows = _told(rows)
+    asked, rows = _axis_column(asked, with_states(rows) if asked["steady"] else rows)
     beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
     found_panels = []
     for panel, here in panels(asked, rows):
@@ -133,7 +135,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load; all panels have the same axes, so that they can be compared."""
     drawn = []
     accepted, offered = asked["metric"] or "accepted", asked["offered"] or "offered"
-    for panel, here in panels(asked, _told(rows)):
+    for panel, here in panels(asked, with_states(_told(rows))):
         wanted = here.filter(pl.col("metric").is_in([accepted, offered, "saturated"]))
         named = _named(panel, wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True))
         grouping = _grouping(panel, named, loads_of(named))
@@ -229,9 +231,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
     _column(rows, asked, "x")
     if asked["steady"]:
-        keys = [name for name in parameters(rows) if name not in ("series", x)]
-        state = pl.col("value").filter(pl.col("metric") == "saturated").max().over(keys)
-        rows = rows.filter(state.fill_null(0.0) < 0.5)
+        rows = rows.filter(pl.col(STATE) == State.STEADY)
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
     if here.is_empty():
         return here

@@ -10,9 +10,9 @@ import polars as pl
 
 from elanite.figures import axes
 from elanite.figures.style import FORMAT, RULE, below, colour, opacity, shape
-from elanite.frames import SHIPPED
+from elanite.frames import SHIPPED, STATE
 from elanite.measures.numbers import number
-from elanite.states import State, state
+from elanite.states import State, with_states
 from elanite.text import FEWEST
 from elanite.text import number as figure
 
@@ -29,13 +29,14 @@ WIDE = 0.25
 
 SATURATED = (
     "The offered load is the load that the sources offered in the measured window. Triangles are saturated points: the"
-    " offered load exceeds the accepted load, and the sources' queues grow. Dotted: accepted = offered."
+    " load exceeds the highest accepted load of its curve by more than its interval, or the sources' queues grow."
+    " Dotted: accepted = offered."
 )
 """The caption of ``loads``."""
 
 UNDECIDED = (
-    "Diamonds are undecided: seeds differ, or the accepted load is below the offered load although the queues did not"
-    " grow clearly; a longer window decides."
+    "Diamonds are undecided: seeds differ, the load is within the interval of the highest accepted load, or the"
+    " accepted load is below the offered load although the queues did not grow clearly; a longer window decides."
 )
 """The caption of undecided points of ``loads``, if there are any."""
 
@@ -68,6 +69,7 @@ def of_loads(
     would be wrong: batches are as short as some messages are long, so that messages offered in one batch are accepted
     in the next.) There is no interval of fewer than three batches.
     """
+    rows = rows if STATE in rows.columns else with_states(rows)
     value = pl.col("value")
     parts = rows.filter(pl.col("metric").is_in([accepted, offered])).group_by(
         [*keys, "seed", "batch"], maintain_order=True
@@ -76,10 +78,7 @@ def of_loads(
         accepted=value.filter(pl.col("metric") == accepted).mean(),
         offered=value.filter(pl.col("metric") == offered).mean(),
     ).sort("seed", "batch")
-    saturated = (
-        rows.filter(pl.col("metric") == "saturated").group_by(keys, maintain_order=True).agg(saturated=value.mean())
-    )
-    groups = rows.select(keys).unique(maintain_order=True).join(saturated, on=keys, how="left", nulls_equal=True)
+    groups = rows.group_by(keys, maintain_order=True).agg(pl.col(STATE).drop_nulls().first())
     if SHIPPED in rows.columns:
         marks = rows.group_by(keys, maintain_order=True).agg(pl.col(SHIPPED).fill_null(value=False).any())
         groups = groups.join(marks, on=keys, how="left", nulls_equal=True)
@@ -91,13 +90,13 @@ def of_loads(
         got, enough = number(here["accepted"].to_list()), len(here) >= FEWEST
         mean = here["offered"].mean()
         assert mean is None or isinstance(mean, float)  # noqa: S101 - a column of numbers
-        found = state(group["saturated"], got.high if enough else got.mean, mean)
-        half = None if not enough else _under_way(here) if found is State.STEADY else got.half
+        found = group[STATE]
+        half = None if not enough else _under_way(here) if found == State.STEADY else got.half
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
             {key: group[key] for key in (*keys, SHIPPED) if key in group}
             | {"offered": mean, "mean": got.mean, "low": low, "high": high}
-            | {"state": str(found)}
+            | {"state": found}
         )
     return pl.DataFrame(points, infer_schema_length=None, schema_overrides=dict.fromkeys(("low", "high"), pl.Float64))
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.frames import padded, parameters, sustained
+from elanite.frames import STATE, padded, sustained
 from elanite.policies import told
+from elanite.states import State, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,9 +40,20 @@ def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # no
 
 
 def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
-    """Configurations that are not saturated in any run."""
-    state = pl.col("value").filter(pl.col("metric") == "saturated").max().over(parameters(rows))
-    return rows.filter(state < 0.5)
+    """Steady points (see ``states``)."""
+    return with_states(rows).filter(pl.col(STATE) == State.STEADY).drop(STATE)
+
+
+def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
+    """The rows of ``saturated`` by the states of points: 1 at saturated points, 0 at steady ones.
+
+    An undecided point has both values, so that its interval contains both.
+    """
+    rows = with_states(rows).filter(pl.col("metric") == "saturated")
+    no = rows.filter(pl.col(STATE) != State.SATURATED).with_columns(value=pl.lit(0.0))
+    yes = rows.filter(pl.col(STATE) != State.STEADY).with_columns(value=pl.lit(1.0))
+    both = pl.concat([no.with_columns(batch=pl.lit(0)), yes.with_columns(batch=pl.lit(1))])
+    return both.drop(STATE)
 
 
 def longest(rows: pl.DataFrame, each: Sequence[str]) -> pl.DataFrame:
@@ -54,7 +66,9 @@ KINDS: dict[str, Callable[[pl.DataFrame, Sequence[str]], pl.DataFrame]] = {
     "": lambda rows, _: rows,
     "sustained": lambda rows, _: sustained(rows),
     "steady": steady,
+    "saturation": saturation,
     "compute": compute,
     "longest": longest,
 }
-"""All rows; at the load with the highest accepted load; not saturated; of the compute job; of the longest series."""
+"""All rows; at the load with the highest accepted load; of steady points; ``saturated`` by the states of points; of the
+compute job; of the longest series."""

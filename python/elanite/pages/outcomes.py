@@ -22,7 +22,7 @@ from elanite import _core
 from elanite.frames import SUFFIX, summarise, varying
 from elanite.pages.frame import Table
 from elanite.plan import ON
-from elanite.states import State, state
+from elanite.states import Load, State, states
 from elanite.text import FEWEST, SCALE, YES_OR_NO, distinct, heading, number, plain, quantity, symbol
 
 if TYPE_CHECKING:
@@ -58,9 +58,11 @@ class Place:
     """The upper end of the interval of each metric; the mean of fewer than three values."""
 
     @property
-    def state(self) -> State:
-        """Whether the load is steady, saturated or undecided, as in the figures of loads."""
-        return state(self.means.get("saturated"), self.highs.get("accepted"), self.means.get("offered"))
+    def load(self) -> Load:
+        """The point as a load of its curve."""
+        offered, accepted, saturated = (self.means.get(name) for name in ("offered", "accepted", "saturated"))
+        half = self.highs.get("accepted", accepted or 0.0) - (accepted or 0.0)
+        return Load(self.x, offered, accepted, half, saturated)
 
 
 @dataclass
@@ -86,11 +88,16 @@ class Curve:
         return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
 
     @property
+    def states(self) -> list[tuple[Place, State]]:
+        """The places with their states, as in the figures of loads."""
+        return list(zip(self.places, states([place.load for place in self.places]), strict=True))
+
+    @property
     def steady(self) -> Place | None:
         """The highest load up to which all loads are steady."""
         found = None
-        for place in self.places:
-            if place.state is not State.STEADY:
+        for place, state in self.states:
+            if state is not State.STEADY:
                 break
             found = place
         return found
@@ -98,12 +105,12 @@ class Curve:
     @property
     def saturated(self) -> Place | None:
         """The lowest saturated load."""
-        return next((place for place in self.places if place.state is State.SATURATED), None)
+        return next((place for place, state in self.states if state is State.SATURATED), None)
 
     @property
     def undecided(self) -> list[Place]:
         """The loads that are neither steady nor saturated."""
-        return [place for place in self.places if place.state is State.UNDECIDED]
+        return [place for place, state in self.states if state is State.UNDECIDED]
 
 
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
@@ -266,7 +273,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     said = f"Saturation{job}: {'; '.join(ends)}"
     if len(ends) > 1 and sum(x == most for x, _ in knees) == 1 and len(knees) > 2:
         said += f", the last of {len(knees)}"
-    steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
+    steady = sum(all(state is State.STEADY for _, state in curve.states) for curve in found)
     if steady:
         said += f"; {steady} of {len(found)} configurations are steady at all loads"
     yield f"{said}."
