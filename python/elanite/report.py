@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from elanite import build, cover, figures, findings, frames, papers, reference, sources, tally, vega, whole
+from elanite import build, cover, figures, findings, frames, papers, readings, reference, sources, tally, vega, whole
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.papers import Paper
     from elanite.plan import Plan, Point
+    from elanite.readings import Readings
     from elanite.store import Store
 
 NAMES = {
@@ -146,6 +147,7 @@ class Writer:
         self.out, self.store, self.seed, self.quick = out, store, seed, quick
         self._drawn: dict[str, Section] = {}
         self._judged: dict[str, Verdict] = {}
+        self._readings = readings.Reader(store, seed, quick=quick)
         prepare(out)
 
     def write(self, only: Collection[str] | None = None) -> tuple[Path, list[Verdict]]:
@@ -157,12 +159,14 @@ class Writer:
         # Points of another build may be replaced by those of this one before the next report.
         if not build.note(self.store.builds()):
             self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
+        else:
+            self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
         page = self.out / "report" / "index.html"
         mixed = build.note(self.store.builds())
         note = " ".join(filter(None, [NOTE if self.quick else "", f"This report has {mixed}." if mixed else ""]))
-        whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note))
+        whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note, self._readings.read()))
         board = [verdict.as_json() for verdict in found]
         whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
         return page, found
@@ -210,9 +214,11 @@ def render(
     seed: int = FIRST_SEED,
     sensitivities: Sequence[Studied] = (),
     note: str = "",
+    table: Readings | None = None,
 ) -> str:
     """The page as text; ``note`` stands on its cover, such as that its runs were short.
 
+    ``table`` has the statements that can be read in several ways, and stands in the chapter of their paper.
     Without verdicts the page has no chapters of papers.
     """
     templates = environment(
@@ -256,6 +262,7 @@ def render(
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
         sensitivities=sensitivities,
+        readings=table if table is not None and table.judged else None,
         strong=f"{STRONG:.0%}",
         machines=[Machine.of(source) for source in machines],
         papers=papers.papers(),
