@@ -103,6 +103,8 @@ class Claim:
     """The table that is measured: a table of the store, or the links of the congestion matrix."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
+    one_run: str = ""
+    """Why the published figure is that of one run, from the source's words, and the length of a simulated run."""
     test: str = ""
     known_miss: str = ""
     proof: Proof | None = None
@@ -186,6 +188,8 @@ class Verdict:
     """simulated/published - 1; for a range the distance from its nearest end, 0 inside."""
     holds: bool | None = None
     """None if there is nothing to judge, or if the intervals are too wide to judge."""
+    one_run: tuple[float, float] | None = None
+    """The prediction interval of one run, by which a figure of one run is judged."""
     note: str = ""
     """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
@@ -250,6 +254,7 @@ class Verdict:
             "test": claim.test,
             "note": self.note,
             "widest": self.widest,
+            "one_run": list(self.one_run) if self.one_run else None,
             "known_miss": claim.known_miss or None,
             "proof": claim.proof and claim.proof.text,
             "inference": claim.inference or None,
@@ -308,6 +313,8 @@ def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str, *, proved: 
         wrong = "a repeat rests on one claim, which is no repeat itself"
     elif (claim.rank in COUNTED) is bool(claim.because):
         wrong = f"`because` is for ranks other than {' and '.join(COUNTED)}, and needed there; the rank is {claim.rank}"
+    elif claim.one_run and (claim.kind, claim.measure, claim.each) != ("value", "value", ()):
+        wrong = "`one_run` is for a claim of the kind value whose measure is value, without `each`"
     elif claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):
         wrong = f"`one_miss` names `{claim.one_miss}`, which has to be a claim without `one_miss`"
     elif claim.rank in COUNTED and not proved and claim.kind in ("max", "min"):
@@ -356,13 +363,15 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
             widest=_widest(measurement.numbers),
         )
     else:
+        one_run = _one_run(claim, measurement)
         found = Verdict(
             claim,
             simulated=measurement.mean,
             low=measurement.low,
             high=measurement.high,
             error=_error(claim, measurement.mean),
-            holds=together([_near(claim, measurement), measurement.besides]),
+            holds=together([_near(claim, measurement, one_run), measurement.besides]),
+            one_run=one_run,
             note=measurement.note,
             widest=_widest([measurement]),
             parts=measurement.parts,
@@ -488,11 +497,24 @@ def _error(claim: Claim, simulated: float) -> float:
     return simulated / low - 1 if simulated < low else simulated / high - 1 if simulated > high else 0.0
 
 
-def _near(claim: Claim, figure: Number) -> bool | None:
-    """Whether the mean is within the bounds; None if the mean is outside, and not all of its interval."""
+def _one_run(claim: Claim, figure: Number) -> tuple[float, float] | None:
+    """Where a single run lies, for a figure that the source took in one run; None with too few simulated runs."""
+    from elanite.measures.numbers import prediction
+    from elanite.text import FEWEST
+
+    return prediction(figure.runs) if claim.one_run and len(figure.runs) >= FEWEST else None
+
+
+def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> bool | None:
+    """Whether the mean is within the bounds; None if the mean is outside, and not all of its interval.
+
+    A figure of one run is near, too, if the prediction interval of one run has it, and is not near otherwise.
+    """
     low, high = claim.bounds
     if low <= figure.mean <= high:
         return True
+    if one_run:
+        return one_run[0] <= (claim.value or 0.0) <= one_run[1]
     return False if figure.high < low or figure.low > high else None
 
 

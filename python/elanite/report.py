@@ -29,7 +29,7 @@ from elanite.quick import NOTE, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.store.places import Folder
 from elanite.study import studies, study
-from elanite.text import SIGN, fitted, headline, simulated, spread, widest
+from elanite.text import SIGN, fitted, headline, one_run, simulated, spread, widest
 from elanite.text import published as published_text
 from elanite.vary import varied
 
@@ -225,6 +225,7 @@ def render(
         published=published_text,
         simulated=simulated,
         spread=spread,
+        one_run=one_run,
         says=cover.says,
         sentences=findings.sentences,
         behind=findings.behind,

@@ -81,7 +81,7 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
     note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    return Number(picked.mean, low, high, note, holds, picked.values, parts=said)
+    return Number(picked.mean, low, high, note, holds, picked.values, runs=picked.runs, parts=said)
 
 
 PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {

@@ -7,7 +7,8 @@ configurations do not widen the interval. The simulator computes all intervals, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -30,6 +31,8 @@ class Number:
     """Whether the other statements of the claim hold, too; None if the intervals are too wide to say."""
     values: tuple[float, ...] = ()
     """The independent values of the mean, by seed and batch."""
+    runs: tuple[float, ...] = ()
+    """The means of single runs, by seed, if the figure is the mean of rows."""
     sides: tuple[Number, ...] = ()
     """The figures that it compares; empty if it compares none."""
     parts: tuple[Part, ...] = ()
@@ -101,8 +104,12 @@ Measurement = Number | Order | Finding
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
     """The mean of rows with its interval: one value for each batch and seed, the mean of the configurations."""
     keys = [key for key in ("seed", "batch") if key in rows.columns]
-    means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean())
-    return number(means.sort(keys)["value"].to_list(), note)
+    means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean()).sort(keys)
+    found = number(means["value"].to_list(), note)
+    if "seed" not in keys:
+        return found
+    runs = means.group_by("seed", maintain_order=True).agg(pl.col("value").mean())
+    return replace(found, runs=tuple(runs["value"].to_list()))
 
 
 def number(values: list[float], note: str = "") -> Number:
@@ -110,6 +117,17 @@ def number(values: list[float], note: str = "") -> Number:
     if not values:
         raise ValueError("the points have no rows of the metric that the claim asks for")
     return Number(*_core.interval(values), note, values=tuple(values))
+
+
+def prediction(runs: Sequence[float]) -> tuple[float, float]:
+    """The 95% prediction interval of one more run, from at least two runs.
+
+    The interval of the mean of n runs is t s / sqrt(n) wide on either side; a single run varies around a mean that is
+    uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much. Runs are taken as normally distributed.
+    """
+    mean = number(list(runs))
+    half = mean.half * math.sqrt(len(runs) + 1)
+    return mean.mean - half, mean.mean + half
 
 
 def ratio(one: Number, other: Number) -> Number:
