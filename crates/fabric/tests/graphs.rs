@@ -3,40 +3,12 @@
 use crate::common;
 
 use common::ASCENTS;
+use common::graphs::{complete, graph, plan, ring};
 use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};
 use common::machine;
 use fabric::topology::graph::Plan;
 use fabric::topology::{End, Routing, UpDown, find_cycle};
 use fabric::{Ascent, FatTree, Graph, LinkId, Place, SwitchId, Wiring};
-
-/// A graph of switches "s0", "s1" and so on, with `terminals` nodes each.
-fn plan(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32, u32)>) -> Plan {
-    Plan {
-        switches: (0..switches).map(|number| format!("s{number}")).collect(),
-        seats: (0..switches * terminals)
-            .map(|place| place / terminals)
-            .collect(),
-        cables: cables.into_iter().collect(),
-        roots: Vec::new(),
-    }
-}
-
-fn graph(plan: &Plan) -> Graph {
-    Graph::new(plan, plan.seats.len() as u32).expect("within bounds")
-}
-
-fn ring(switches: u32) -> Plan {
-    plan(
-        switches,
-        1,
-        (0..switches).map(|at| (at, (at + 1) % switches)),
-    )
-}
-
-fn complete(switches: u32) -> Plan {
-    let pairs = (0..switches).flat_map(|a| (a + 1..switches).map(move |b| (a, b)));
-    plan(switches, 1, pairs)
-}
 
 fn hypercube(dimensions: u32) -> Plan {
     let switches = 1 << dimensions;
@@ -153,7 +125,7 @@ fn links_lead_up_to_the_root() {
 #[test]
 fn rings() {
     for n in [4, 6, 10] {
-        let (longest, average) = check(&ring(n));
+        let (longest, average) = check(&ring(n, 1));
         assert_eq!(longest, 2 + n - 2);
         let row = |k: u32| f64::from(k * (k * k - 1) / 3);
         // The farthest switch is at most n / 2 from each other one, by both sides.
@@ -167,9 +139,9 @@ fn rings() {
 #[test]
 fn complete_graphs() {
     for n in [2, 5, 8] {
-        assert_eq!(check(&complete(n)), (3, 3.0));
+        assert_eq!(check(&complete(n, 1)), (3, 3.0));
     }
-    let graph = graph(&complete(8));
+    let graph = graph(&complete(8, 1));
     assert_eq!(cut(graph.cabling(), |switch| switch.get() < 4), 16);
     let time = |to: u32| 2 * 2 + 3 * u64::from(to > 0);
     check_packet_alone(graph, &[2, 3], time);
@@ -334,7 +306,7 @@ fn graphs_that_cannot_be() {
             "no way leads from switch s0 to switch s2 up to a root and down again",
         ),
         (
-            &ring(4),
+            &ring(4, 1),
             5,
             "nodes",
             "5 nodes do not fit: the graph holds 1 to 4",

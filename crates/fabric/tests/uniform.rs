@@ -2,39 +2,13 @@
 
 use crate::common;
 
+use common::graphs::{complete, graph, plan, ring};
 use common::{Bench, machine, packet};
-use fabric::topology::graph::Plan;
 use fabric::topology::{Routing, Uniform, UpDown, Wiring};
 use fabric::{Ascent, Circuit, Config, Graph, Place};
 use kernel::random::Stream;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
-
-/// A graph of so many switches with `terminals` nodes each.
-fn graph(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32, u32)>) -> Graph {
-    let plan = Plan {
-        switches: (0..switches).map(|number| format!("s{number}")).collect(),
-        seats: (0..switches * terminals)
-            .map(|place| place / terminals)
-            .collect(),
-        cables: cables.into_iter().collect(),
-        roots: Vec::new(),
-    };
-    Graph::new(&plan, switches * terminals).expect("within bounds")
-}
-
-fn ring(switches: u32, terminals: u32) -> Graph {
-    graph(
-        switches,
-        terminals,
-        (0..switches).map(|at| (at, (at + 1) % switches)),
-    )
-}
-
-fn complete(switches: u32, terminals: u32) -> Graph {
-    let pairs = (0..switches).flat_map(|a| (a + 1..switches).map(move |b| (a, b)));
-    graph(switches, terminals, pairs)
-}
 
 /// The cables of the `SlimFly` network of 50 switches and diameter 2: the graph of `McKay`, Miller and Siran for q = 5.
 fn slim_fly_cables() -> Vec<(u32, u32)> {
@@ -52,12 +26,16 @@ fn slim_fly_cables() -> Vec<(u32, u32)> {
 }
 
 fn slim_fly(terminals: u32) -> Graph {
-    graph(50, terminals, slim_fly_cables())
+    graph(&plan(50, terminals, slim_fly_cables()))
 }
 
 /// A tree of one root and some leaves.
 fn star(leaves: u32, terminals: u32) -> Graph {
-    graph(leaves + 1, terminals, (1..=leaves).map(|leaf| (0, leaf)))
+    graph(&plan(
+        leaves + 1,
+        terminals,
+        (1..=leaves).map(|leaf| (0, leaf)),
+    ))
 }
 
 /// Mean links between switches, and the greatest load, from the ways of all pairs and plans.
@@ -100,7 +78,7 @@ fn equal(one: Uniform, other: Uniform) -> bool {
 fn closed_forms() {
     // All ways of a complete graph have one link, with the packets of two switches.
     let (switches, terminals) = (6, 3);
-    let both = [complete(switches, terminals), star(1, 3)];
+    let both = [graph(&complete(switches, terminals)), star(1, 3)];
     for (graph, nodes) in both.iter().zip([18.0, 6.0]) {
         let used = graph.detours().used;
         assert!(equal(used, graph.detours().shortest));
@@ -118,7 +96,7 @@ fn closed_forms() {
     assert!(near(used.links, (8.0 + 2.0 * 12.0) / 20.0), "{used:?}");
     // A ring of four: on shortest ways two switches are 1, 1 and 2 links apart; the way between the neighbours of the root's
     // opposite is no longer, as the opposite is below both.
-    let ring = ring(4, 1);
+    let ring = graph(&ring(4, 1));
     assert!(near(ring.detours().shortest.links, 4.0 / 3.0));
     assert!(near(ring.detours().shortest.busiest, 2.0 / 3.0));
     assert!(near(
@@ -126,7 +104,7 @@ fn closed_forms() {
         (7.0 + 2.0 * 42.0) / 49.0
     ));
     // A node without partners, and one switch.
-    let alone = graph(1, 1, []).detours().used;
+    let alone = graph(&plan(1, 1, [])).detours().used;
     assert_eq!((alone.links, alone.accepted()), (0.0, 1.0));
 }
 
@@ -134,10 +112,10 @@ fn closed_forms() {
 #[test]
 fn ways_followed_one_by_one_agree() {
     for graph in [
-        ring(4, 1),
-        ring(5, 2),
-        ring(9, 1),
-        complete(5, 2),
+        graph(&ring(4, 1)),
+        graph(&ring(5, 2)),
+        graph(&ring(9, 1)),
+        graph(&complete(5, 2)),
         star(3, 2),
     ] {
         let used = graph.detours().used;
@@ -297,7 +275,11 @@ fn simulated(graph: &Graph) -> f64 {
 /// The bound holds, and is near where up*/down* routing has one hot spot. Elsewhere packets that wait hold up others.
 #[test]
 fn the_bound_is_near_the_simulation() {
-    for (graph, least) in [(slim_fly(4), 0.9), (ring(8, 4), 0.6), (star(4, 8), 0.5)] {
+    for (graph, least) in [
+        (slim_fly(4), 0.9),
+        (graph(&ring(8, 4)), 0.6),
+        (star(4, 8), 0.5),
+    ] {
         let bound = graph.detours().used.accepted();
         let found = simulated(&graph);
         eprintln!("bound {bound}, simulated {found}");

@@ -1,6 +1,7 @@
 //! What the tests of the fabric share: machines, packets, and a bench that plays the adapters.
 #![allow(dead_code)] // each test file uses a part
 
+pub mod graphs;
 pub mod guard;
 pub mod kinds;
 pub mod lockstep;
