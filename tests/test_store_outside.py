@@ -63,18 +63,26 @@ def test_a_report_that_has_no_place_is_refused_before_the_campaign(elanite: Run,
     assert not (tmp_path / "out" / "store").exists()
 
 
-def mounted(folder: Path, how: str, *lines: str) -> Ended:
-    """Commands in a folder where a small disk is mounted as ``disk``; ``how`` prepares the disk."""
+def mounted(folder: Path, how: str, *lines: str, size: str = "512k") -> Ended:
+    """Commands in a folder where a disk of ``size`` is mounted as ``disk``; ``how`` prepares the disk."""
     (folder / "disk").mkdir()
     script = "\n".join(
-        ["set -e", f"cd {quote(str(folder))}", f"mount -t tmpfs -o {DISK} tmpfs disk", how, "set +e", *lines]
+        [
+            "set -e",
+            f"cd {quote(str(folder))}",
+            f"mount -t tmpfs -o size={size},{DISK} tmpfs disk",
+            how,
+            "set +e",
+            *lines,
+        ]
     )
     return execute([*on_a_host("first", "sh", "-c", script)], env=environment())
 
 
 ELANITE = f"{quote(sys.executable)} -m elanite"
-DISK = "size=512k,nosuid,nodev,noexec,relatime"
-READ_ONLY = "mount -o remount,ro disk"
+DISK = "nosuid,nodev,noexec,relatime"
+# Of the mount alone: a remount of the file system repeats its user, whom the namespace of another user does not know.
+READ_ONLY = "mount -o remount,bind,ro disk"
 
 
 @pytest.mark.usefixtures("hosts")
@@ -119,8 +127,8 @@ def test_output_on_a_full_disk_is_an_error(tmp_path: Path, unbuffered: str) -> N
 @pytest.mark.usefixtures("hosts")
 def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
     line = f"{ELANITE} run {quote(SMALL)} --out disk --format csv"
-    full = f"mount -o remount,size=100m disk && cp -r {quote(str(campaign))}/store disk/ && {READ_ONLY}"
-    ended = mounted(tmp_path, full, line)
+    full = f"cp -r {quote(str(campaign))}/store disk/ && {READ_ONLY}"
+    ended = mounted(tmp_path, full, line, size="100m")
     assert ended.code == 0, ended
     assert ended.out == execute(command("run", SMALL, "--out", str(campaign), "--format", "csv")).out
 
