@@ -12,8 +12,8 @@
 #                  cost that do not occur; needs valgrind
 # make endurance   ten million messages through a network with bit errors and failing cables (COUNT=100000 for fewer)
 # make speed       the same, and the tables of docs/speed.md from it
-# make docs        docs/validation.md from the scoreboard, the table of docs/io.md, the pictures of the pages, and the results that
-#                  quick reports show pale
+# make docs        docs/validation.md from the scoreboard, docs/ablations.md from the shipped ablations, the table of docs/io.md,
+#                  the pictures of the pages, and the results that quick reports show pale
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
 #                  TARGET=aarch64-unknown-linux-gnu
@@ -132,6 +132,7 @@ docs: build
 		lacking = [claim["id"] for claim in json.load(sys.stdin) if claim["state"] == "not run"]; \
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
+	$(BIN)/python docs/ablations.py
 	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
 	$(BIN)/python docs/figures.py $(OUT)
 	$(BIN)/python docs/io.py $(OUT) docs/io.md

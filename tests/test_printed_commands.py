@@ -21,7 +21,19 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a chec
 
 PRINTED = [each for page in PAGES if page.is_file() for each in commands(page)]
 
-SIMULATES = ("calibrate", "claims", "open", "refit", "report", "reproduce", "run", "sensitivity", "sweep", "watch")
+SIMULATES = (
+    "ablate",
+    "calibrate",
+    "claims",
+    "open",
+    "refit",
+    "report",
+    "reproduce",
+    "run",
+    "sensitivity",
+    "sweep",
+    "watch",
+)
 """Commands of ``elanite`` that take minutes, or need the results of those: words are read, experiments are planned."""
 
 FREE = ("cat", "cd", "export", "git", "mpiexec")

@@ -19,7 +19,7 @@ from elanite.claims import COUNTED, claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
-from elanite.study import studies
+from elanite.study import about, studies
 from elanite.text import counted, duration, plain, published, symbol
 from elanite.vary import is_uncertain
 
@@ -29,10 +29,13 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
     from elanite.sources import Source
     from elanite.store import Store
-    from elanite.studied import Effect
+    from elanite.studied import Effect, Studied
 
 WHAT = ("machines", "experiments", "claims", "parameters", "figures")
 """What can be listed."""
+
+MOST_UNSEEN = 4
+"""Claims at most that are named as not looked at."""
 
 Row = dict[str, str]
 
@@ -365,7 +368,7 @@ def _moves(key: str) -> Iterator[Moves]:
             values, effects = study.values[key], study.of(key)
             stale = study.stale(key, str(one.value))
             of = f"of {counted(len(study.claims), 'claim')} studied ({stale or study.date})"
-            said = f"{len(effects) or 'none'} {of}"
+            said = f"{len(effects) or 'none'} {of}{_unseen(name, study)}"
             steps = (plain(values.get("less", "")), plain(values.get("more", "")))
             yield Moves(f"moves on {name}", said, steps, effects, _pairs(name))
     for why, names in others.items():
@@ -383,8 +386,20 @@ def _moves_here(key: str, machine: Source) -> Iterator[Moves]:
         yield Moves(f"moves on {machine.name}", "not studied: there are no claims about a machine of your own")
 
 
+def _unseen(machine: str, study: Studied) -> str:
+    """The predicted claims about a machine that its study does not have, in words: nothing is known of these."""
+    names = [claim.id for claim in about(machine) if claim.role == "predicted" and claim.id not in study.claims]
+    if not names:
+        return ""
+    more = f" and {len(names) - MOST_UNSEEN} more" if len(names) > MOST_UNSEEN else ""
+    return f"; not looked at: {', '.join(names[:MOST_UNSEEN])}{more}"
+
+
 def _moved(claim: str) -> Iterator[Moves]:
     """Which parameters move a claim."""
+    machines = [name for name in studies() if any(one.id == claim for one in about(name))]
+    if machines and not any(claim in study.claims for study in studied.shipped().values()):
+        yield Moves(f"moved on {', '.join(machines)} by", "not looked at: no study has this claim")
     for name, study in studied.shipped().items():
         if claim in study.claims:
             effects = study.on(claim)

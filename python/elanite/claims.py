@@ -107,6 +107,10 @@ class Claim:
     """Why the published figure is that of one run, from the source's words, and the length of a simulated run."""
     test: str = ""
     known_miss: str = ""
+    causes: tuple[str, ...] = ()
+    """Mechanisms and parameters that ``known_miss`` names as causes (see ``elanite.causes``)."""
+    not_causes: tuple[str, ...] = ()
+    """Mechanisms and parameters that are no causes by the words of ``known_miss``."""
     proof: Proof | None = None
     """The arithmetic by which the claim contradicts other claims of its paper."""
     inference: str = ""
@@ -535,7 +539,7 @@ def claim_of(entry: dict[str, Any]) -> Claim:
     """A claim from its entry in a data file."""
     fields = dict(entry)
     fields["series"] = _several(fields.get("series", []))
-    for name in ("order", "figures", "each", "shows", "part", "rests_on"):
+    for name in ("order", "figures", "each", "shows", "part", "causes", "not_causes", "rests_on"):
         fields[name] = tuple(fields.get(name, ()))
     fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
     return Claim(**fields)

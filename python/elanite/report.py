@@ -19,7 +19,21 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from elanite import build, cover, figures, findings, frames, papers, readings, reference, sources, tally, vega, whole
+from elanite import (
+    ablation_table,
+    build,
+    cover,
+    figures,
+    findings,
+    frames,
+    papers,
+    readings,
+    reference,
+    sources,
+    tally,
+    vega,
+    whole,
+)
 from elanite.api import Machine
 from elanite.claims import fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
@@ -262,6 +276,7 @@ def render(
         unjudged=[v for v in verdicts if not v.judged],
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
+        ablations=ablation_table.table(),
         sensitivities=sensitivities,
         readings=table if table is not None and table.judged else None,
         strong=f"{STRONG:.0%}",

@@ -101,22 +101,40 @@ def run(
     machine takes and an experiment refuses.
     """
     numbers, _ = varied(study.machine)
+    steps = [(one, step) for one in numbers for step in one.steps]
+    outcome, found = probed(study, store, [[_override(*each)] for each in steps], jobs, observer, out)
+    changed = [Changed(*steps[number], plans) for number, plans in found.items()]
+    return outcome, changed
+
+
+def probed(
+    study: Study,
+    store: Store,
+    changes: Sequence[Sequence[str]],
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
+) -> tuple[Outcome, dict[int, dict[str, Plan]]]:
+    """Simulate the points of a study on changed machines, after probes; ``changes`` are overrides of machine files.
+
+    Returns the plans of each change by its number. A change that an experiment refuses is left out, and there are no
+    plans after an interrupt.
+    """
     still = study.plans(share=PROBE)
-    steps, probes = [], []
-    for each in ((one, step) for one in numbers for step in one.steps):
+    probes: dict[int, dict[str, Plan]] = {}
+    for number, change in enumerate(changes):
         with suppress(ConfigError):
-            probes.append(study.plans([_override(*each)], PROBE))
-            steps.append(each)
-    plans = [planned for one in (study.usual, still, *probes) for planned in one.values()]
+            probes[number] = study.plans(change, PROBE)
+    plans = [planned for one in (study.usual, still, *probes.values()) for planned in one.values()]
     first = campaign.run(plans, store, jobs, observer, out)
     if first.interrupted:
-        return first, []
-    changed = [_changed(study, store, still, probe, *each) for each, probe in zip(steps, probes, strict=True)]
-    last = campaign.run([p for one in changed for p in one.plans.values()], store, jobs, observer, out)
+        return first, {}
+    found = {number: _acting(study, store, still, probe, changes[number]) for number, probe in probes.items()}
+    last = campaign.run([planned for one in found.values() for planned in one.values()], store, jobs, observer, out)
     last.reused += first.reused
     last.simulated += first.simulated
     last.failures = [*first.failures, *last.failures]
-    return last, [] if last.interrupted else changed
+    return last, {} if last.interrupted else found
 
 
 def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFrame:
@@ -222,12 +240,12 @@ def _override(each: Varied, step: str) -> str:
     return f"{each.key}={each.steps[step]}"
 
 
-def _changed(
-    study: Study, store: Store, still: Mapping[str, Plan], probe: Mapping[str, Plan], each: Varied, step: str
-) -> Changed:
-    """The points with a step of a parameter, and the points as usual where the probe did not change."""
+def _acting(
+    study: Study, store: Store, still: Mapping[str, Plan], probe: Mapping[str, Plan], change: Sequence[str]
+) -> dict[str, Plan]:
+    """The points with a change, and the points as usual where the probe did not change."""
     found = {}
-    for name, planned in study.plans([_override(each, step)]).items():
+    for name, planned in study.plans(change).items():
         before, after = (_by_key(plans[name]) for plans in (still, probe))
         usual = _by_key(study.usual[name])
         points = []
@@ -235,7 +253,7 @@ def _changed(
             same = key in after and key in before and _tables(store, before[key]) == _tables(store, after[key])
             points.append(usual[key] if same else point)
         found[name] = replace(planned, points=tuple(points))
-    return Changed(each, step, found)
+    return found
 
 
 def _by_key(planned: Plan) -> dict[Key, Point]:

@@ -75,13 +75,13 @@ def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> S
         names = ", ".join(known)
         raise UsageError(f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
     base, usual = Machine.load(machine), known[machine]
-    here = [claim.id for claim in _about(machine)]
+    here = [claim.id for claim in about(machine)]
     parts: dict[str, float] = {}
     for name in chosen or usual:
         found = [claim for claim in here if _named(claim, name)]
         if not found:
             raise UsageError(f"no claim about {machine} is named `{name}`{sources.did_you_mean(name, here)}")
-        parts |= {claim: min((usual[n] for n in usual if _named(claim, n)), default=OTHERWISE) for claim in found}
+        parts |= {claim: _part(claim, usual) for claim in found}
     return Study(base, parts, seed, _plans(base, parts, seed, ()))
 
 
@@ -99,13 +99,19 @@ def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measureme
 
 
 @cache
-def _about(machine: str) -> list[Claim]:
+def about(machine: str) -> list[Claim]:
     """The claims that are measured on a machine alone."""
     alone = {}
     for name in dict.fromkeys(claim.experiment for claim in claims() if claim.experiment):
         source = sources.read("experiment", name)
         alone[name] = json.loads(_core.load_experiment(source.text, source.file, []))["machine"] == machine
     return [claim for claim in claims() if alone.get(claim.experiment)]
+
+
+def _part(claim: str, usual: Mapping[str, float]) -> float:
+    """How long traffic runs for a claim, as a fraction: the longest of its names counts."""
+    names = [name for name in usual if _named(claim, name)]
+    return usual[max(names, key=len)] if names else OTHERWISE
 
 
 def _named(claim: str, name: str) -> bool:
@@ -153,7 +159,8 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
                 changes += [f"{here}.run.warm_up={warm:.0f} ns", f"{here}.run.window={window:.0f} ns"]
             elif part < 1:
-                calls, batches = about["repeats"], max(point.run["batches"], FEWEST_BATCHES)
+                calls = about["repeats"]
+                batches = min(max(point.run["batches"], FEWEST_BATCHES), calls)
                 fewer = max(min(calls, FEWEST_CALLS), round(part * calls / batches) * batches)
                 changes += [f"{here}.repeats={fewer}", f"{here}.run.batches={batches}"]
             found[point.series] = changes

@@ -14,6 +14,7 @@ import traceback
 
 import typer
 
+from elanite.cli.ablate import ablate
 from elanite.cli.calibrate import calibrate
 from elanite.cli.common import about_version, hushed
 from elanite.cli.compare import compare
@@ -54,6 +55,7 @@ Examples:
   elanite check my-machine.toml              errors with their place, what is allowed and a hint
   elanite claims --format json               published and simulated figures
   elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
+  elanite ablate es40-qsnet                  claims with one mechanism of the model removed at a time
   elanite store verify                       whether all finished points are sound
   elanite noise --seconds 5                  the noise of the operating system of this computer
   elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
@@ -77,7 +79,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     *(reproduce, run, sweep, calibrate, claims, report, congestion, energy, watch, compare, open_),
-    *(sensitivity, refit),
+    *(sensitivity, ablate, refit),
     *(list_, explain, show, check, schema, new, noise, replay),
 )
 for command in COMMANDS:

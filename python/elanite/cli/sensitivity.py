@@ -55,7 +55,7 @@ def sensitivity(
     from elanite.study import study
 
     output.refuse_terminal(format_)
-    chosen = study(machine, _names(claims), seed)
+    chosen = study(machine, chosen_names(claims), seed)
     store = Store(out / "store")
     words = ["elanite", "sensitivity", machine, *_options(claims), *([] if out == OUT else ["--out", str(out)])]
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
@@ -99,17 +99,18 @@ def refit(
     from elanite.store import Store
     from elanite.study import study
 
-    chosen = study(machine, _names(claims), seed)
+    chosen = study(machine, chosen_names(claims), seed)
     say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
     _print_refit(search(chosen, Store(out / "store"), jobs, most))
 
 
-def _names(claims: list[str] | None) -> list[str]:
-    return [name.strip() for text in claims or [] for name in text.split(",") if name.strip()]
+def chosen_names(names: list[str] | None) -> list[str]:
+    """The names of an option that takes several of them, separated by commas."""
+    return [name.strip() for text in names or [] for name in text.split(",") if name.strip()]
 
 
 def _options(claims: list[str] | None) -> list[str]:
-    return ["--claims", ",".join(_names(claims))] if claims else []
+    return ["--claims", ",".join(chosen_names(claims))] if claims else []
 
 
 def _print(study: Study, found: pl.DataFrame) -> None:

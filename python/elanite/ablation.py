@@ -1,0 +1,127 @@
+"""Ablations: the verdict on each claim with one mechanism of the model removed at a time.
+
+A claim is worth the more, the more ways there are to miss it. The data file ``data/mechanisms.toml`` names the
+mechanisms of the model, and the changes of each machine file that remove them. Each claim about a machine is measured
+on the unchanged machine and without each mechanism, with the same seed, on the short runs of a study (see ``study``);
+probes find the mechanisms that do not act on a point (see ``sensitivity``).
+
+Verdicts of short runs can differ from those of the scoreboard. Both sides of a comparison have runs of the same length,
+and only their difference counts: a mechanism *decides* a claim if the claim holds with it and is missed without it, or
+the other way round.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite.ablated import OUTCOME, WHOLE, Ablation
+from elanite.claims import judge
+from elanite.errors import UsageError
+from elanite.measures.quantities import MissingError
+from elanite.sensitivity import probed
+from elanite.sources import did_you_mean
+from elanite.study import measured
+from elanite.text import measured as figure_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elanite.campaign import Observer, Outcome
+    from elanite.claims import Claim, Verdict
+    from elanite.plan import Plan
+    from elanite.store import Store
+    from elanite.study import Study
+
+MOST = 160
+"""Characters of a figure at most."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A mechanism of the model, and the changes that remove it from one machine."""
+
+    name: str
+    says: str
+    changes: tuple[str, ...]
+
+
+@cache
+def every() -> dict[str, Mapping[str, Any]]:
+    """All mechanisms by their names, as the data file has them."""
+    return tomllib.loads(files("elanite").joinpath("data", "mechanisms.toml").read_text(encoding="utf-8"))
+
+
+def mechanisms(machine: str) -> tuple[Mechanism, ...]:
+    """The mechanisms of a shipped machine."""
+    return tuple(
+        Mechanism(name, entry["says"], tuple(entry[machine])) for name, entry in every().items() if machine in entry
+    )
+
+
+def chosen(machine: str, names: Sequence[str] = ()) -> list[Mechanism]:
+    """The mechanisms with these names, by default all of a machine. Raises ``UsageError`` for an unknown name."""
+    known = {each.name: each for each in mechanisms(machine)}
+    for name in names:
+        if name not in known:
+            raise UsageError(
+                f"{machine} has no mechanism `{name}`{did_you_mean(name, known)}\n  mechanisms: {', '.join(known)}"
+            )
+    return [known[name] for name in names or known]
+
+
+def run(
+    study: Study,
+    mechanisms: Sequence[Mechanism],
+    store: Store,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
+) -> tuple[Outcome, list[Ablation]]:
+    """Simulate what the store lacks; the rows of all claims, empty after an interrupt.
+
+    A claim without results on the unchanged machine has no rows, and a mechanism that an experiment cannot do without,
+    or whose points fail, has none either.
+    """
+    outcome, plans = probed(study, store, [each.changes for each in mechanisms], jobs, observer, out)
+    if outcome.interrupted:
+        return outcome, []
+    cases = [(WHOLE, study.usual), *((mechanisms[number].name, found) for number, found in plans.items())]
+    return outcome, [row for claim in study.claims for row in rows(claim, cases, store)]
+
+
+def rows(claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: Store) -> list[Ablation]:
+    """The verdicts on a claim in some cases, of which the first one is the unchanged machine."""
+    found = []
+    for name, plans in cases:
+        try:
+            measurement = measured(claim, plans, store)
+        except MissingError:  # every point is saturated, say
+            measurement = None
+        if measurement is not None:
+            verdict = judge(claim, measurement)
+            found.append(Ablation(claim.id, name, OUTCOME[verdict.holds], figure(verdict)))
+        elif name == WHOLE:
+            return []
+    return found
+
+
+def frame(rows: Sequence[Ablation]) -> pl.DataFrame:
+    """The rows as a table with their fields as columns."""
+    return pl.DataFrame([asdict(row) for row in rows], schema={each.name: pl.String for each in fields(Ablation)})
+
+
+def figure(verdict: Verdict) -> str:
+    """The simulated figure in words; of a finding, the parts that do not hold."""
+    if not verdict.parts or not isinstance(verdict.simulated, str):
+        return figure_of(verdict)[:MOST]
+    lacking = [part.says for part in verdict.parts if part.holds is False]
+    open_ = [part.says for part in verdict.parts if part.holds is None]
+    words = [f"not: {'; '.join(lacking)}"] if lacking else []
+    words += [f"not resolved: {'; '.join(open_)}"] if open_ else []
+    return ("; ".join(words) or "all parts hold")[:MOST]

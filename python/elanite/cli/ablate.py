@@ -1,0 +1,87 @@
+"""The command that removes mechanisms of the model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, table
+from elanite.cli.results import finish, stop_if_interrupted
+from elanite.cli.sensitivity import Claims, MachineName, chosen_names
+from elanite.plan import FIRST_SEED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.ablated import Ablation
+
+Mechanisms = Annotated[
+    list[str] | None,
+    typer.Option("--mechanisms", metavar="NAMES", help="Mechanisms to remove, separated by commas; by default all."),
+]
+
+
+def ablate(
+    machine: MachineName,
+    claims: Claims = None,
+    mechanisms: Mechanisms = None,
+    out: Out = OUT,
+    jobs: Jobs = None,
+    seed: Seed = FIRST_SEED,
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the verdicts.")] = Format.TABLE,
+) -> None:
+    """Remove one mechanism of the model at a time, and see which verdicts turn.
+
+    \b
+    Examples:
+      elanite ablate opteron-qsnet2
+      elanite ablate es40-qsnet --claims permutation,hotspot.32 --mechanisms circuits,ages
+      elanite ablate smart-multirail --format csv > verdicts.csv
+
+    Mechanisms are circuits, the second virtual channel, time slices and others (data/mechanisms.toml). Runs are those
+    of `elanite sensitivity`: shorter than in the experiments, with the same seed on both sides. csv, parquet and json
+    give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The command uses
+    finished points again; an interrupted study goes on from the point where it stopped.
+    """
+    from elanite import ablation
+    from elanite.cli import output
+    from elanite.cli.progress import observer
+    from elanite.store import Store
+    from elanite.study import study
+
+    output.refuse_terminal(format_)
+    wanted = ablation.chosen(machine, chosen_names(mechanisms))
+    chosen = study(machine, chosen_names(claims), seed)
+    words = ["elanite", "ablate", machine]
+    for option, names in (("--claims", claims), ("--mechanisms", mechanisms)):
+        words += [option, ",".join(chosen_names(names))] if names else []
+    words += ["--out", str(out)] if out != OUT else []
+    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
+    place = None if out == OUT else str(out)
+    outcome, rows = ablation.run(chosen, wanted, Store(out / "store"), jobs, observer(), place)
+    stop_if_interrupted(outcome, words)
+    if format_ is Format.TABLE:
+        _print(rows)
+    elif format_ is Format.JSON:
+        data(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+    else:
+        output.rows(ablation.frame(rows), format_)
+    finish(outcome, words, out)
+
+
+def _print(rows: Sequence[Ablation]) -> None:
+    """A line for each claim: its verdict, the mechanisms whose removal turns it, and the figures without them."""
+    from elanite.ablated import WHOLE, turning
+
+    screen = console()
+    board = table(("claim", "unchanged", "", "turns without"))
+    for claim in dict.fromkeys(row.claim for row in rows):
+        here = [row for row in rows if row.claim == claim]
+        whole = next(row for row in here if row.mechanism == WHOLE)
+        turns = turning(here)
+        words = [f"{row.mechanism} ({row.figure})" for row in here if row.mechanism in turns]
+        board.add_row(claim, whole.figure, whole.verdict, "; ".join(words))
+    screen.print(board)
