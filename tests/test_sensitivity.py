@@ -21,7 +21,7 @@ from elanite.measures.numbers import Finding, Number
 from elanite.plan import plan
 from elanite.sources import read as source
 from elanite.store import Store
-from elanite.study import studies, study
+from elanite.study import about, studies, study
 from elanite.vary import UNKNOWN, Varied, scaled, uncertain, varied
 
 ES40 = "es40-qsnet"
@@ -83,6 +83,12 @@ def test_the_studies_name_claims_about_their_machines(name: str) -> None:
     own = {claim for each in Machine.load(name).parameters for claim in each.fitted_to}
     assert own & found.parts.keys(), "no claim to which the machine was fitted"
     assert own <= fitted()
+
+
+@pytest.mark.parametrize("name", studies())
+def test_the_studies_cover_all_predicted_claims_about_their_machines(name: str) -> None:
+    predicted = {claim.id for claim in about(name) if claim.role == "predicted"}
+    assert predicted <= study(name).parts.keys()
 
 
 def test_wrong_names_are_refused() -> None:

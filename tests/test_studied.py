@@ -94,6 +94,17 @@ def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert f"model revision {old.revision}" in moves.text
 
 
+def test_what_was_not_looked_at_is_not_called_without_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = studied.shipped()[OPTERON]
+    less = dataclasses.replace(found, claims=tuple(name for name in found.claims if name != "qsnet2.overlap.long"))
+    monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: less})
+    (moves,) = (each for each in catalog.explain("host.request").moves if each.effects)
+    assert "not looked at: " in moves.text
+    assert "qsnet2.overlap.long" in moves.text
+    (moved,) = catalog.explain("qsnet2.overlap.long").moves
+    assert moved.text == "not looked at: no study has this claim"
+
+
 def test_explain_shows_the_claims(elanite: Run) -> None:
     shown = elanite("explain", "host.request")
     assert shown.code == 0, shown.err

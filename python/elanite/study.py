@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 OTHERWISE = 0.2
 """How long traffic runs for claims that are chosen and not among the default ones."""
 
-FEWEST_CALLS, FEWEST_BATCHES = 20, 5
+FEWEST_CALLS, FEWEST_BATCHES = 5, 5
 """A collective operation among traffic is called as often, in so many batches, or as often as usual if that is less."""
 
 MOST_SEEDS = 3
