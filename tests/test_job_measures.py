@@ -107,7 +107,7 @@ def test_shared_and_dedicated(gain_clustered: float, gain_distributed: float, no
         for nodes in ("0-63", "0-55")
         for row in batches(
             300.0 + gain[series] * (nodes == "0-63"), noise * (nodes == "0-63"),
-            series=series, pattern=pattern, nodes=nodes, metric="server_accepted",
+            series=series, servers=SERVERS[series], pattern=pattern, nodes=nodes, metric="server_accepted",
         )
     ]  # fmt: skip
     assert judged("io.application-mapping", rows).holds is holds
