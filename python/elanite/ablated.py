@@ -86,6 +86,10 @@ def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
 
 
 def falsifiable(claim: str) -> bool | None:
-    """Whether a removed mechanism turns the verdict on a claim; None if the claim is not yet ablated."""
-    rows = shipped().get(claim)
-    return None if rows is None else bool(turning(rows))
+    """Whether a removed mechanism turns the verdict on a claim.
+
+    None if the claim is not yet ablated, or if its runs are too short to resolve it on the unchanged model.
+    """
+    rows = shipped().get(claim, ())
+    resolved = any(one.mechanism == WHOLE and one.verdict != "not resolved" for one in rows)
+    return bool(turning(rows)) if resolved else None

@@ -87,12 +87,12 @@ class Table:
     @property
     def never(self) -> list[str]:
         """The claims whose verdict no removed mechanism turns."""
-        return [line.claim.id for line in self.ablated if not line.turning]
+        return [line.claim.id for line in self.ablated if line.whole.verdict != "not resolved" and not line.turning]
 
     @property
     def open(self) -> list[str]:
-        """The claims that are not yet ablated."""
-        return [line.claim.id for line in self.lines if not line.rows]
+        """The claims that are not yet ablated, or not resolved on the unchanged machine in runs of this length."""
+        return [line.claim.id for line in self.lines if not line.rows or line.whole.verdict == "not resolved"]
 
     @property
     def stale(self) -> str:
@@ -124,8 +124,8 @@ def _page(found: Table) -> Iterator[str]:
     for paragraph in (*INTRODUCTION, found.stale):
         if paragraph:
             yield from (paragraph, "")
-    count = len(found.ablated) - len(found.never)
-    yield f"Ablated: {len(found.ablated)} of {len(found.lines)} claims; the verdict of {count} turns."
+    count = sum(bool(line.turning) for line in found.ablated)
+    yield f"Ablated: {len(found.lines) - len(found.open)} of {len(found.lines)} claims; the verdict of {count} turns."
     yield from ("", "## Mechanisms", "")
     yield from (f"- *{name}*: {ablation.every()[name]['says']}." for name in found.mechanisms)
     yield from ("", "## Verdicts", "")
@@ -141,7 +141,7 @@ def _page(found: Table) -> Iterator[str]:
             yield f"| `{line.claim.id}` | {_plain(unchanged)} | {row.mechanism} | {_plain(row.figure)}: {row.verdict} |"
     yield from ("", "## Verdicts that never turn", "")
     yield ", ".join(f"`{name}`" for name in found.never) or "None."
-    yield from ("", "## Not yet ablated", "")
+    yield from ("", "## Not yet ablated, or not resolved in runs of this length", "")
     yield ", ".join(f"`{name}`" for name in found.open) or "None."
     yield ""
 
