@@ -196,7 +196,8 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
         "The fraction of its bandwidth alone on the same nodes that the compute job keeps at its highest load, with"
         f" half of its 95% confidence interval. The job suffers if the whole interval is below {UNDISTURBED:.0%}, and"
         " is"
-        " undisturbed if the whole interval is above; otherwise the case is not resolved." + _io_summary(_io(beside))
+        " undisturbed if the whole interval is above; otherwise the case is not resolved. The claims are about 0.1 and"
+        " the load that the I/O nodes of table 1 carry." + _io_summary(_io(beside))
     )
     return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))
 
