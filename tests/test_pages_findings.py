@@ -138,6 +138,20 @@ def test_two_machines_and_two_placements_say_what_the_table_says(elanite: Run, t
     assert len(links) - 1 == len({row["id"] for row in rows if row["seed"] == "1"})
 
 
+def test_counters_of_faults_are_no_configurations(elanite: Run, tmp_path: Path) -> None:
+    text = TRAFFIC.format(seeds=1) + '[[series]]\nname = "lossy"\n'
+    text += 'fault = [{ links = "all", bit_error_rate = [0.0, 1e-5] }]\n[series.jobs.u]\npattern = "uniform"\n'
+    text += 'nodes = 8\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = ["60 MB/s", "250 MB/s"]\n'
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    assert any(not row["job"] for row in rows), "rows without a job are what this test is about"
+    _, *body = tables_of((tmp_path / "page.html").read_text(encoding="utf-8"))["Throughput of every configuration"]
+    configurations = {row["fault.bit_error_rate"] for row in rows if row["metric"] == "accepted"}
+    assert len(body) == len(configurations) == 2
+    assert all(float(row[1]) > 0 for row in body)
+    assert not any("job" in row[0] for row in body), "the only job distinguishes nothing"
+
+
 def test_the_sweep_of_a_list_says_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
     text = TRAFFIC.format(seeds=1) + '[[series]]\nname = "load"\n[series.jobs.all]\npattern = ["uniform", "tornado"]\n'
     text += 'nodes = 16\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\nload = "330 MB/s"\n'

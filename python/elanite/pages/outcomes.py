@@ -121,8 +121,16 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
         groups = [series] if kind == JOBS else alike(rows, series)
         for group in groups:
             here = rows.filter(pl.col("series").is_in(group))
+            if kind == JOBS:
+                here = _of_jobs(here)
             found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")
     return found
+
+
+def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of jobs with a load; others, such as the packets that a fault corrupts, belong to the network."""
+    loaded = rows.filter(pl.col("metric") == "accepted").select("job").unique()
+    return rows.join(loaded, on="job", how="semi", nulls_equal=True, maintain_order="left")
 
 
 def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
