@@ -177,7 +177,7 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric:
             if not each:
                 raise
     if not found:
-        raise ValueError(f"the points have no pair of {dict(quantity.get('of', {}))} and {quantity.get('over', {})}")
+        raise MissingError(f"the points have no pair of {dict(quantity.get('of', {}))} and {quantity.get('over', {})}")
     return found
 
 
