@@ -130,6 +130,15 @@ def test_a_cell_is_the_verdict_on_its_points(table: readings.Readings) -> None:
     assert len(lines) == 2 + sum(len(row.claims) for row in ROWS)
 
 
+def test_a_quick_run_leaves_cells_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its series have not all sides of the statements about destinations in turn."""
+    monkeypatch.setattr(readings, "measurement", simulated)
+    table = Reader(Full(), quick=True).read()  # type: ignore[arg-type]
+    states = {(row.claim.id, row.reading): {cell.state for cell in row.cells} for row in table.rows}
+    assert states["io.deterministic", "at random and in turn"] == {"not run"}
+    assert "not run" not in states["io.deterministic", "at random and in blocks"]
+
+
 def test_what_holds_is_counted_by_column(table: readings.Readings) -> None:
     assert table.counts == (
         "Held: of 12 statements with the default readings of destinations and loads, 0 with reads only, 0 with half of"
