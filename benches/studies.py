@@ -3,7 +3,8 @@
     elanite sensitivity es40-qsnet --out out && python benches/studies.py out
 
 Each folder is one that ``--out`` named. Several studies of a machine, each of some claims, make one entry; where two
-have the same claim, the last one counts. Machines without a study in these folders keep their entries.
+have the same claim, the last one counts. Claims and machines without a study in these folders keep what they have, with
+the model revision of then.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def main() -> None:
         words += [] if set(claims) == set(study(name).parts) else ["--claims", ",".join(claims)]
         table = pl.concat(each for _, _, each in several).unique(["parameter", "step", "claim"], keep="last")
         made = datetime.fromtimestamp(several[-1][0], UTC).date().isoformat()
-        machines[name] = studied.outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
+        found_now = studied.outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
+        machines[name] = studied.merged(found_now, machines[name]) if name in machines else found_now
         print(f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])} claims")
     text = json.dumps({"about": ABOUT, "machines": machines}, indent=1)
     # A line for each parameter and for each effect.

@@ -49,6 +49,24 @@ def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
     assert set(made["values"]) == {"a.weak", "b.strong", "c.none"}
 
 
+def test_a_study_in_pieces_keeps_the_claims_of_older_pieces() -> None:
+    old = {
+        "revision": 1, "claims": ["a", "b"], "values": {"x.y": {"value": "1"}, "x.z": {"value": "2"}},
+        "effects": [["x.y", "a", 0.1, None, False], ["x.y", "b", 0.2, None, True]],
+    }  # fmt: skip
+    new = {
+        "revision": 2, "claims": ["b", "c"], "values": {"x.y": {"value": "3"}},
+        "effects": [["x.y", "c", 0.15, None, False]],
+    }  # fmt: skip
+    made = studied.merged(new, old)
+    assert made["claims"] == ["a", "b", "c"]
+    assert made["older"] == {"a": 1}
+    assert made["values"] == {"x.y": {"value": "3"}, "x.z": {"value": "2"}}
+    assert made["effects"] == [["x.y", "c", 0.15, None, False], ["x.y", "a", 0.1, None, False]]
+    third = studied.merged(new | {"revision": 3, "claims": ["c"], "effects": []}, made)
+    assert third["older"] == {"a": 1, "b": 2}
+
+
 @pytest.mark.parametrize("name", studied.shipped())
 def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
     found = studied.shipped()[name]

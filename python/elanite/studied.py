@@ -6,15 +6,15 @@ told from noise and are no smaller than half a percent, and the verdicts that tu
 revision, when and by which command it was made, and which values the machine had: where a machine file or the
 revision has changed since, ``explain`` says so.
 
-``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and only claims
-about the machine that are affordable (``data/sensitivity.toml``). What a study leaves out is *not studied*, and not
-without effect.
+``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and a study may be
+made in pieces, of some claims at a time. What no study had is *not looked at*, and not without effect; what was studied
+with an older model revision keeps that revision.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,8 @@ class Studied:
     """The studied parameters: the ``value`` of the machine, and the steps ``less`` and ``more`` that it has."""
     effects: tuple[Effect, ...]
     """The strongest first."""
+    older: Mapping[str, int] = field(default_factory=dict)
+    """Claims that were studied with an older model revision, with this revision."""
 
     def of(self, parameter: str) -> list[Effect]:
         """The claims that a parameter moves, the strongest change first."""
@@ -74,7 +76,10 @@ class Studied:
         if self.revision != _core.MODEL_REVISION:
             return f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
         then = self.values[parameter]["value"]
-        return f"made when the value was {then}" if then != value else ""
+        if then != value:
+            return f"made when the value was {then}"
+        revisions = ", ".join(map(str, sorted(set(self.older.values()))))
+        return f"{self.date}; {len(self.older)} of them with model revision {revisions}" if self.older else ""
 
 
 @cache
@@ -109,6 +114,20 @@ def outcome(table: pl.DataFrame, command: str, date: str) -> dict[str, Any]:
     }
 
 
+def merged(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A new entry with the claims of an old one that it does not have."""
+    rest = [claim for claim in old["claims"] if claim not in new["claims"]]
+    older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
+    effects = [*new["effects"], *(row for row in old["effects"] if row[1] in rest)]
+    effects.sort(key=lambda row: -max(abs(row[2] or 0.0), abs(row[3] or 0.0)))
+    return new | {
+        "claims": sorted([*new["claims"], *rest]),
+        "values": {**old["values"], **new["values"]} if rest else new["values"],
+        "older": {claim: revision for claim, revision in older.items() if revision != new["revision"]},
+        "effects": effects,
+    }
+
+
 def _rounded(change: float | None) -> float | None:
     return None if change is None else round(change, 4)
 
@@ -122,4 +141,5 @@ def _read(machine: str, about: Mapping[str, Any]) -> Studied:
         tuple(about["claims"]),
         about["values"],
         tuple(Effect(*row) for row in about["effects"]),
+        about.get("older", {}),
     )
