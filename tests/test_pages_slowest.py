@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
 
 import elanite as el
 from elanite.pages import hottest
@@ -36,5 +42,39 @@ def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> No
     found = run(tmp_path, ["40 MB/s"])
     nodes = found.table("nodes")
     assert (nodes["accepted"] < hottest.BEHIND * nodes["accepted"].mean()).any(), "some nodes drew few messages"
-    assert (nodes["accepted"] < nodes["offered"]).any(), "some nodes have messages on their way"
-    assert hottest.slowest(found.points, found.store, ["load"]) == []
+    (said,) = hottest.slowest(found.points, found.store, ["load"])
+    part = (nodes["accepted"] / nodes["offered"]).min()
+    assert isinstance(part, float)
+    assert part < hottest.BEHIND, "some nodes have messages on their way"
+    assert said.startswith("No node is slow beyond the chance of few messages; the smallest accepted part: node")
+    assert said.endswith(f"({part:.0%}).")
+
+
+def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Readers find the smallest part in the table of nodes, whatever made it small."""
+    found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
+    real = hottest._below
+
+    def mixed(*args: Any) -> list[Any]:
+        first, *others = sorted(real(*args), key=lambda node: node.part)
+        return [replace(first, behind=False), *others]
+
+    monkeypatch.setattr(hottest, "_below", mixed)
+    (said,) = hottest.slowest(found.points[-1:], found.store, [])
+    slow, chance = re.findall(r"node \d+, with .*? offered \((\d+)%\)", said)
+    assert "; a smaller part, by the chance of few messages: node" in said
+    assert int(slow) > int(chance)
+
+
+def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
+    found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
+    links = hottest.hottest(found.points, found.store, ["load"])
+    best = hottest.first(links)
+    assert best is not None
+    assert "(load 1 GB/s), busy" in hottest.sentence(best, links, None)
+    twice = best.links.head(1).with_columns(link=pl.lit(999, best.links.schema["link"]))
+    same = replace(best, configuration="the other", links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]))
+    said = hottest.sentence(same, [*links, same], None)
+    assert "(load 1 GB/s; as 1 other link; as hot in 2 of 3 configurations), busy" in said

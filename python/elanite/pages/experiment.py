@@ -52,7 +52,7 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     results = [Section("Results", figures=drawn, tables=outcomes.tables(curves, units))]
     if best is not None:
         known = hottest.shares(best.point, store)
-        found += [hottest.sentence(best, known), *hottest.slowest(of_jobs, store, columns)]
+        found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
         results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
     results += _congestion(links, store)
     return Page(

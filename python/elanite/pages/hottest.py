@@ -24,10 +24,10 @@ from elanite.errors import RunError
 from elanite.pages.frame import Table
 from elanite.pages.outcomes import label_of
 from elanite.store import frame
-from elanite.text import number
+from elanite.text import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from elanite.plan import Point
     from elanite.store import Store
@@ -154,10 +154,15 @@ def shares(point: Point, store: Store) -> Shares | None:
     return Shares(jobs, parts, recorded, recorded >= window)
 
 
-def sentence(one: Hottest, known: Shares | None) -> str:
-    """The hottest link in a sentence, with the shares of the jobs where they are known."""
+def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> str:
+    """The hottest link in a sentence, with the shares of the jobs where they are known; ``found`` are all points."""
     link = one.links.row(0, named=True)
-    where = f" ({one.label})" if one.label else ""
+    alike = sum(_written(each) == _written(link) for each in one.links.iter_rows(named=True)) - 1
+    equal = {each.configuration for each in found if _written(each.links.row(0, named=True)) == _written(link)}
+    every = len({each.configuration for each in found})
+    tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
+    words = "; ".join(filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied]))
+    where = f" ({words})" if words else ""
     said = f"Hottest link: {link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
     if link["waiting_us"]:
         said += f"; packets waited {number(link['waiting_us'])} µs for it in total"
@@ -166,6 +171,11 @@ def sentence(one: Hottest, known: Shares | None) -> str:
         said += f"; its flits come from {', '.join(f'job {job} ({share:.0%})' for job, share in each.items())}"
         said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
     return f"{said}."
+
+
+def _written(link: Mapping[str, Any]) -> tuple[str, str]:
+    """The heat of a link as pages write it."""
+    return number(link["waiting_us"]), f"{link['busy']:.1%}"
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
@@ -209,27 +219,58 @@ def _cells(link: dict[str, object]) -> tuple[str, ...]:
 
 
 def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """The node with the least accepted of its offered load, of all points; empty if no node is behind its offer.
+    """The node with the least accepted of its offered load, of all points; empty if all accept nine tenths of it.
 
     A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of the offer of
-    independent messages: near the end of a short window, a few messages are on their way in any network.
+    independent messages: near the end of a short window, a few messages are on their way in any network. A smaller
+    part within this noise is named as such.
     """
-    behind = [row for point in points for row in _behind(point, store)]
-    if not behind:
+    below = [node for point in points for node in _below(point, store)]
+    if not below:
         return []
-    part, node, point = min(behind, key=lambda each: (each[0], each[1]["node"]))
-    jobs = store.table(point.id, "nodes")["job"].n_unique()
-    job = f" of job {node['job']}" if jobs > 1 else ""
-    configuration = label_of({"series": point.series} | point.parameters, columns)
-    label = _with_seed(configuration, point, len({one.seed for one in points}))
-    return [
-        f"Slowest node: node {node['node']}{job}{f' ({label})' if label else ''}, with {number(node['accepted'])} MB/s"
-        f" accepted of {number(node['offered'])} MB/s offered ({part:.0%})."
-    ]
+    seeds = len({point.seed for point in points})
+
+    def named(node: _Node) -> str:
+        jobs = store.table(node.point.id, "nodes")["job"].n_unique()
+        job = f" of job {node.job}" if jobs > 1 else ""
+        configuration = label_of({"series": node.point.series} | node.point.parameters, columns)
+        label = _with_seed(configuration, node.point, seeds)
+        return (
+            f"node {node.node}{job}{f' ({label})' if label else ''}, with {number(node.accepted)} MB/s"
+            f" accepted of {number(node.offered)} MB/s offered ({node.part:.0%})"
+        )
+
+    def least(nodes: Sequence[_Node]) -> _Node:
+        return min(nodes, key=lambda node: (node.part, node.node))
+
+    behind = [node for node in below if node.behind]
+    noisy = least(below)
+    if not behind:
+        return [f"No node is slow beyond the chance of few messages; the smallest accepted part: {named(noisy)}."]
+    chance = "" if noisy.behind else f"; a smaller part, by the chance of few messages: {named(noisy)}"
+    return [f"Slowest node: {named(least(behind))}{chance}."]
 
 
-def _behind(point: Point, store: Store) -> Iterator[tuple[float, dict[str, Any], Point]]:
-    """The nodes of a point that are behind their offer: the accepted part of it, the row of the table, the point."""
+@dataclass(frozen=True)
+class _Node:
+    """A node of a point that accepted clearly less than it offered. Loads are in MB/s."""
+
+    point: Point
+    node: int
+    job: str
+    accepted: float
+    offered: float
+    behind: bool
+    """Whether it lacks more than noise."""
+
+    @property
+    def part(self) -> float:
+        """The accepted part of its offer."""
+        return self.accepted / self.offered
+
+
+def _below(point: Point, store: Store) -> Iterator[_Node]:
+    """The nodes of a point that lack more than a tenth of their offer."""
     nodes = store.table(point.id, "nodes")
     manifest = store.get(point.id)
     if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
@@ -246,5 +287,6 @@ def _behind(point: Point, store: Store) -> Iterator[tuple[float, dict[str, Any],
             continue
         # The variance of a sum of independent messages of exponential sizes is twice that of fixed sizes.
         variance = offered * size[0] * (1.0 if job.get("sizes") == "fixed" else 2.0)
-        if lacking > (1 - BEHIND) * offered and lacking > DEVIATIONS * variance**0.5:
-            yield node["accepted"] / node["offered"], node, point
+        if lacking > (1 - BEHIND) * offered:
+            far = lacking > DEVIATIONS * variance**0.5
+            yield _Node(point, node["node"], node["job"], node["accepted"], node["offered"], far)
