@@ -25,8 +25,8 @@ pub struct AdapterConfig {
     pub event: Time,
     /// The host processor: from the copied event block in main memory to the moment when the polling process goes on.
     pub poll: Time,
-    /// A DMA that has sent this much yields to the others in the queue.
-    pub time_slice: Bytes,
+    /// A DMA that has held an engine for this time yields to the others in the queue.
+    pub time_slice: Time,
     /// Descriptors in the DMA queue; a further descriptor is refused ([`crate::DmaError::QueueFull`]).
     pub queue: u32,
     /// Packets that wait in the inputter for the bus; the acknowledgement of a further packet waits for a place.

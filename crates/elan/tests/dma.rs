@@ -45,7 +45,7 @@ impl Put {
 }
 
 /// Latency of a DMA of 64 bytes that is posted at some time after a long one of the same node.
-fn behind_a_long_one(slice: Bytes, long: Option<Bytes>, at: Time) -> Time {
+fn behind_a_long_one(slice: Time, long: Option<Bytes>, at: Time) -> Time {
     let mut config = four_nodes();
     config.adapter.time_slice = slice;
     let mut cluster = cluster(&config);
@@ -64,18 +64,46 @@ fn a_time_slice_bounds_the_wait() {
     let long = Bytes::from_kb(256);
     // A packet of 189 flits and two tokens, and what lies between packets at worst.
     let packet = Time::from_ns(5 * (189 + 2));
-    for slice in [640, 8192, 32_768].map(Bytes::new) {
+    for slice in [1, 20, 128, 400].map(Time::from_us) {
         for at in [1, 20, 33, 100, 271].map(Time::from_us) {
             let alone = behind_a_long_one(slice, None, at);
             let wait = behind_a_long_one(slice, Some(long), at) - alone;
-            let packets = slice.div_ceil(Bytes::new(320)) + 4;
-            assert!(wait <= packet * packets, "slice {slice}, at {at}: {wait}");
-            assert!(wait > Time::ZERO);
+            // The long DMA has its engine alone: after `slice` it yields to the first that comes.
+            let rest = slice.saturating_sub(at);
+            assert!(wait <= rest + packet * 4, "slice {slice}, at {at}: {wait}");
+            assert!(wait > rest, "slice {slice}, at {at}: {wait}");
         }
     }
     // Without slices the short DMA waits for the rest of the long DMA, 800 us in all.
     let at = Time::from_us(100);
-    assert!(behind_a_long_one(Bytes::from_mb(1), Some(long), at) > Time::from_us(650));
+    assert!(behind_a_long_one(Time::from_secs(10), Some(long), at) > Time::from_us(650));
+}
+
+/// A DMA waits for the slice of the one before it as long on a crowded network as on an idle one, where the slice sends more.
+#[test]
+fn a_slice_is_a_time_on_a_crowded_network() {
+    let mut config = four_nodes();
+    let slice = Time::from_us(100);
+    config.adapter.time_slice = slice;
+    for crowd in [0, 2] {
+        let mut cluster = cluster(&config);
+        for from in 2..2 + crowd {
+            put((from, 1), Bytes::from_mb(1)).spawn(&mut cluster);
+        }
+        put((0, 1), Bytes::from_kb(256)).spawn(&mut cluster);
+        // Alone a slice sends 33 KB.
+        let second = put((0, 1), Bytes::from_kb(8)).spawn(&mut cluster);
+        cluster.run().expect("all ends");
+        let latency = second.take();
+        // A packet among those of two others, and the own bytes, of which a third of the link is left.
+        let share = u64::from(crowd) + 1;
+        let own = Time::from_us(25) * share;
+        let most = slice + own + Time::from_us(20);
+        assert!(
+            latency > slice && latency < most,
+            "{crowd} others: {latency}"
+        );
+    }
 }
 
 /// A refused packet goes out again after `retry_delay`, `retries` times, from then on after `trap_delay`.
@@ -196,19 +224,21 @@ fn high_priority() {
 #[test]
 fn the_engine_reads_a_little_ahead() {
     let latency = |long: bool| {
-        let mut cluster = cluster(&four_nodes());
+        let mut config = four_nodes();
+        config.adapter.time_slice = Time::from_ns(1);
+        let mut cluster = cluster(&config);
         if long {
             let placements = (Placement::Main, Placement::Adapter);
             let long = put((0, 1), Bytes::from_kb(256));
             Put { placements, ..long }.spawn(&mut cluster);
         }
-        let (at, short) = (Time::from_us(100), put((0, 2), Bytes::new(64)));
+        let (at, short) = (Time::from_us(200), put((0, 2), Bytes::new(64)));
         let latency = Put { at, ..short }.spawn(&mut cluster);
         cluster.run().expect("all ends");
         latency.take()
     };
-    // A packet takes 5 bursts of 319.425 ns. 26 packets of a time slice, and two each for the command and the start.
-    assert!(latency(true) - latency(false) < Time::from_ns(1600) * (26 + 4));
+    // A packet takes 5 bursts of 319.425 ns: two each for the end of the slice, the command and the start.
+    assert!(latency(true) - latency(false) < Time::from_ns(1600) * 6);
 }
 
 /// Packets that wait for an input buffer get one in the order in which they came.

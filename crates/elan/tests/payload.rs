@@ -62,6 +62,7 @@ struct Program {
     messages: Vec<Message>,
     /// The times at which nodes stop accepting for a while.
     refusals: Vec<(u32, u64)>,
+    /// Nanoseconds of a time slice.
     slice: u64,
     overhead: u64,
     turnaround: u64,
@@ -74,7 +75,7 @@ prop_compose! {
         nodes in Just(nodes),
         messages in prop::collection::vec(message(nodes), 1..40),
         refusals in prop::collection::vec((0..nodes, 0_u64..40), 0..4),
-        slice in 1_u64..9000,
+        slice in 1_u64..30_000,
         overhead in prop::sample::select(vec![77, 500, 2000]),
         turnaround in prop_oneof![Just(200), 0_u64..20_000],
         most in 1_usize..40,
@@ -86,7 +87,7 @@ prop_compose! {
 fn config(program: &Program) -> Config {
     let tree = FatTree::new(&[4, 4], &[4], program.nodes);
     let mut config = machine(tree.expect("a part of 16 nodes"));
-    config.adapter.time_slice = Bytes::new(program.slice);
+    config.adapter.time_slice = Time::from_ns(program.slice);
     config.adapter.turnaround = Time::from_ns(program.turnaround);
     config.adapter.queue = program.nodes * program.most as u32;
     config.adapter.trap_delay = Time::from_us(20);

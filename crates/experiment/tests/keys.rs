@@ -78,7 +78,7 @@ fn keys_depend_on_every_value() {
         "adapter.input=1 ns",
         "adapter.event=1 ns",
         "adapter.poll=1 ns",
-        "adapter.time_slice=1 KB",
+        "adapter.time_slice=1 us",
         "adapter.queue=1",
         "adapter.input_buffers=1",
         "adapter.retries=1",

@@ -20,7 +20,7 @@ const LINK: [&str; 11] = [
     "adapter.packets_in_flight=1024",
     "adapter.share_burst=0 flits",
     "adapter.input_buffers=1024",
-    "adapter.time_slice=1 MB",
+    "adapter.time_slice=20 us",
 ];
 
 /// PCI Express of the fifth generation with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.

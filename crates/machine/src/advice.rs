@@ -83,6 +83,13 @@ fn hint(problem: &Problem) -> Option<String> {
         let found = NOT_MODELLED.iter().find(|(words, _)| asks(words));
         return found.map(|(_, instead)| (*instead).into());
     }
+    if key.starts_with("time_slice") && problem.message.ends_with("is a size") {
+        return Some(
+            "a time slice is a time since model revision 4: write the time for which a DMA may hold an engine, such as \"128 us\"; \
+             \"10 s\" instead of \"1 GB\" for DMAs that are never sliced"
+                .into(),
+        );
+    }
     if key.ends_with(".source") {
         return Some("say where the value comes from, such as source = \"petrini2003 s2.2\" or source = \"measured on our cluster\"".into());
     }

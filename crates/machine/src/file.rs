@@ -179,8 +179,8 @@ section! {
         event: Param<Time>, in Time::ZERO..=LONGEST => event;
         /// Host: from the event block in main memory until the waiting process goes on.
         poll: Param<Time>, in Time::ZERO..=LONGEST => poll;
-        /// A DMA that has sent this much yields to the others in the queue.
-        time_slice: Param<Bytes>, in Bytes::new(1)..=LARGEST => time_slice;
+        /// A DMA that has held an engine for this time yields to the others in the queue; "10 s" for never.
+        time_slice: Param<Time>, in Time::from_ps(1)..=LONGEST => time_slice;
         /// Descriptors in the DMA queue.
         queue: Param<u32>, in 1..=1 << 20 => queue;
         /// Packets that wait in the inputter for the bus.

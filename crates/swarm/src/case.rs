@@ -22,7 +22,8 @@ pub struct Case {
 impl Case {
     /// The case of a seed.
     pub fn of(seed: u64) -> Case {
-        let (machine, program) = draw::draw(seed);
+        let (mut machine, program) = draw::draw(seed);
+        machine.draw_slice(seed);
         Case {
             faults: Faults::draw(seed, &machine, &program),
             machine,

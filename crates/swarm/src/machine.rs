@@ -26,6 +26,8 @@ pub struct Machine {
     pub network: Option<Network>,
     /// The bounds of the Tports; none for those of the shipped machine.
     pub tport: Option<Tport>,
+    /// Nanoseconds of a time slice of the DMA engines; none for that of the shipped machine.
+    pub slice: Option<u64>,
     /// Who matches the tags of messages.
     pub matching: Matching,
     /// How processes wait.
@@ -209,6 +211,7 @@ impl Machine {
             rails: None,
             network: None,
             tport: None,
+            slice: None,
             matching: Matching::Adapter,
             waits: Waits::Poll,
             branching: Base::Es40Qsnet.config().group.branching,
@@ -270,6 +273,9 @@ impl Machine {
             config.slots = tport.slots;
             config.buffer = Bytes::new(tport.buffer);
             config.system = Bytes::new(tport.system);
+        }
+        if let Some(slice) = self.slice {
+            config.adapter.time_slice = Time::from_ns(slice);
         }
         config.tport.matching = self.matching;
         config.group.branching = self.branching;
@@ -339,6 +345,17 @@ impl Machine {
         machine.waits = draw.one_of(&[Waits::Poll, Waits::Poll, Waits::Block, Waits::Spin(20)]);
         machine.branching = draw.one_of(&[1, 2, 4, 4, 4, 8]);
         machine
+    }
+
+    /// Draws the time slice: as shipped, of one or a few packets, or of a part of a long DMA.
+    pub fn draw_slice(&mut self, seed: u64) {
+        let mut draw = Draw::new(seed, "slices");
+        self.slice = match draw.below(10) {
+            0..=2 => None,
+            3..=4 => Some(1),
+            5..=6 => Some(1 + draw.below(3_000)),
+            _ => Some(1 + draw.below(30_000)),
+        };
     }
 
     /// Whether receives into buffers of the system find room.

@@ -150,6 +150,7 @@ impl Shrunk {
             },
             |machine| machine.network = None,
             |machine| machine.tport = None,
+            |machine| machine.slice = None,
             |machine| machine.matching = Matching::Adapter,
             |machine| machine.waits = Waits::Poll,
             |machine| machine.branching = 4,

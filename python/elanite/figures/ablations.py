@@ -37,7 +37,7 @@ NAMES = {
     "adapter.packets_in_flight=1": "one packet of an adapter in flight instead of two",
     "adapter.turnaround=0 ns": "adapters acknowledge at once",
     "adapter.share_burst=0 flits": "adapters send and receive at full rate at the same time",
-    "adapter.time_slice=1 GB": "a DMA is never interrupted by another one",
+    "adapter.time_slice=10 s": "a DMA is never interrupted by another one",
 }
 """Names of changes; other changes have the text of the experiment file."""
 

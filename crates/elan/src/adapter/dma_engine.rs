@@ -3,9 +3,14 @@
 //! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. The engine takes up a
 //! descriptor, cuts the DMA in packets after `dma_start`, and hands the packets to the fabric, which injects while fewer than
 //! `packets_in_flight` are unacknowledged. The engine keeps that many packets prepared, so reading payload across the bus and
-//! sending overlap. A DMA that has sent a time slice's worth while others wait goes to the end of the queue (petrini2003 s2.1:
-//! the engine "time-slices large DMAs so that small DMAs are not adversely blocked"). Several engines share the queue and take
-//! turns packet by packet. A short DMA then waits for a time slice only if all engines work on long DMAs.
+//! sending overlap. Several engines share the queue and take turns packet by packet.
+//!
+//! A time slice is a time (petrini2003 s2.1: the engine "time-slices large DMAs so that small DMAs are not adversely blocked"; the
+//! headers of the Elan4 give its slices in microseconds). It begins when the engine takes the DMA up, and sends at least one packet.
+//! Between packets, whenever one has left or been answered and whenever a descriptor arrives, the engine compares the time: after its
+//! slice a DMA goes to the end of the queue if others wait. A DMA alone keeps its engine; the next descriptor has its turn immediately
+//! if the slice is over. The packets already prepared go first. Packets that wait for the network shorten the part of a long DMA that
+//! a slice sends, not the slice. A short DMA waits for a slice only if all engines work on long DMAs.
 //!
 //! The command processor checks a descriptor, its whole source included, before queueing it (petrini2003 figure 6). The engine
 //! translates the source of each packet again when it cuts the packet, since a process may have unmapped the source meanwhile.
@@ -25,13 +30,22 @@ use crate::memory::Address;
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
-use units::Bytes;
+use units::Time;
+
+/// A time slice of a DMA.
+#[derive(Clone, Copy)]
+struct Slice {
+    /// When the engine took the DMA up.
+    since: Time,
+    /// Whether a packet has been prepared since.
+    used: bool,
+}
 
 /// One of the engines that share the queue.
 #[derive(Clone, Copy, Default)]
 struct Lane {
-    /// The DMA that is being cut, and what it has sent in this time slice.
-    current: Option<(DmaId, Bytes)>,
+    /// The DMA that is being cut, and its time slice.
+    current: Option<(DmaId, Slice)>,
     /// Whether `dma_start` is running.
     starting: bool,
 }
@@ -280,9 +294,10 @@ impl DmaEngine {
         if lane.starting {
             return Turn::Idle;
         }
-        let Some((id, sent)) = lane.current else {
+        let Some((id, slice)) = lane.current else {
             if let Some(id) = self.queue.pop_front() {
-                lane.current = Some((id, Bytes::ZERO));
+                let (since, used) = (wires.now, false);
+                lane.current = Some((id, Slice { since, used }));
                 lane.starting = true;
                 let started = Due::Started(wires.node, number);
                 wires.schedule(wires.now + wires.config.adapter.dma_start, started);
@@ -291,18 +306,24 @@ impl DmaEngine {
         };
         let progress = wires.flight.dma(id);
         let parked = progress.refused > 0;
+        let length = wires.config.adapter.time_slice;
+        let expired = slice.used && wires.now - slice.since >= length;
         let prepared = || wires.interface.reading() as usize + wires.fabric.queued(wires.node);
         if progress.cut_all {
             lane.current = None;
             Turn::Over
-        } else if (parked || sent >= wires.config.adapter.time_slice) && !self.queue.is_empty() {
+        } else if (parked || expired) && !self.queue.is_empty() {
             lane.current = None;
             self.queue.push_back(id);
             Turn::Over
         } else if !parked && prepared() < wires.config.fabric.packets_in_flight as usize {
-            if let Some(cut) = wires.cut(id) {
+            if wires.cut(id) {
                 let over = wires.flight.dma(id).cut_all;
-                lane.current = (!over).then_some((id, sent + cut));
+                let slice = Slice {
+                    used: true,
+                    ..slice
+                };
+                lane.current = (!over).then_some((id, slice));
                 Turn::Cut
             } else {
                 self.forget(id);

@@ -66,9 +66,9 @@ impl Piece {
 }
 
 impl Wires<'_> {
-    /// Cuts the next packet of a DMA (a get has only one) and sends it once its payload is read. Returns the payload's
-    /// length; none if the source is no longer mapped: the DMA has failed.
-    pub fn cut(&mut self, id: DmaId) -> Option<Bytes> {
+    /// Cuts the next packet of a DMA (a get has only one) and sends it once its payload is read. Returns false if the
+    /// source is no longer mapped: the DMA has failed.
+    pub fn cut(&mut self, id: DmaId) -> bool {
         let piece = match self.flight.dma(id).get {
             Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
             Some(Get::Serving(_)) => match self.payload(id, Access::RemoteRead) {
@@ -83,13 +83,12 @@ impl Wires<'_> {
                 Ok(piece) => piece,
                 Err(fault) => {
                     self.flight.dma_mut(id).end(fault.into());
-                    return None;
+                    return false;
                 }
             },
         };
-        let length = piece.length;
         self.launch(id, piece);
-        Some(length)
+        true
     }
 
     /// The next payload of a DMA.

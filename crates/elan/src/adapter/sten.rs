@@ -74,9 +74,10 @@ impl Sten {
     /// Turns a command into a packet; returns as [`Wires::complete`] does.
     pub fn issue(&mut self, wires: &mut Wires, id: DmaId) -> Option<Address> {
         self.issuing = None;
-        match wires.cut(id) {
-            Some(_) => None,
-            None => wires.complete(id),
+        if wires.cut(id) {
+            None
+        } else {
+            wires.complete(id)
         }
     }
 }

@@ -66,7 +66,7 @@ fn a_circle_of_three() {
 #[test]
 fn a_short_message_waits_for_nobody() {
     let mut config = multirail(3, 2, Kind::Hybrid);
-    config.adapter.time_slice = Bytes::from_kb(8);
+    config.adapter.time_slice = Time::from_us(25);
     config.rails.as_mut().expect("it has rails").threshold = Bytes::new(100);
     for sender in [0, 1] {
         let mut bench = Bench::new(&config);
