@@ -125,6 +125,49 @@ def test_every_state_has_a_sign_and_its_interval_in_the_data() -> None:
     assert rows[2][2:] == ["", "", "undecided"]
 
 
+def test_flags_are_counts_of_runs_in_the_table() -> None:
+    lines = [
+        line("1 KB", "saturated", [1.0, 0.0], [1.0, 1.0], drew=True),
+        line("4 KB", "saturated", [0.0, 0.0], [1.0, 1.0]),
+        line("1 KB", "latency", [4.0], [5.0]),
+    ]
+    ((figure,),) = compared.draw(lines).values()
+    assert figure.title == "size: latency, message 1 KB", "a parameter of the series that the marks do not vary"
+    page = comparison.page(Comparison(tuple(lines), 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    assert "latency" in page.findings[0]
+    rows = {(row[0], *row[2:]) for table in page.sections[0].tables for row in table.rows if "saturated" in row[1]}
+    assert rows == {("1 KB", "1 of 2", "2 of 2", "", "undecided"), ("4 KB", "0 of 2", "2 of 2", "", "differs")}
+
+
+def test_tables_have_the_parameters_of_the_series() -> None:
+    differs = line("1 KB", "latency", [4.0], [5.0], source="main")
+    lines = (differs, line("1 KB", "latency", [4.0], [4.0], source="elan"))
+    page = comparison.page(Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    for table in page.sections[0].tables:
+        assert table.columns[0] == "source"
+
+
+def test_the_finding_has_the_factor_of_a_decrease() -> None:
+    lines = (line("1 KB", "latency", [5.0], [4.0]), line("4 KB", "latency", [100.0], [124.0]))
+    page = comparison.page(Comparison(lines, 0, 0, 0, 0), ("a", "b"), ["elanite"], Inputs(["elanite"]))
+    assert "B / A 0.8, a factor of 1.25; A has 5, B has 4" in page.findings[0]
+
+
+def test_equal_zeros_are_marks_and_others_are_counted() -> None:
+    lines = [
+        line("0 B", "bandwidth", [0.0], [0.0]),
+        line("1 KB", "bandwidth", [5.0], [4.0]),
+        line("4 KB", "bandwidth", [0.0], [4.0]),
+    ]
+    ((figure,),) = compared.draw(lines).values()
+    marks = {row["message"]: row for row in data(figure, "_change")}
+    assert marks["0 B"]["_change"] == 0
+    assert marks["0 B"]["_state"] == State.EQUAL
+    assert "4 KB" not in marks
+    assert figure.caption.endswith("Without a mark, because A is 0: 1 figure; the table has them.")
+    assert {row["_low"] for row in marks.values()} == {None}, "exact figures have no interval"
+
+
 def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:
     names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
     return Place(names | about, job, metric, "us", measured, 0.1, measured + 1, measured + 0.05)

@@ -25,7 +25,7 @@ from elanite.errors import UsageError
 from elanite.frames import varying
 from elanite.plan import ON
 from elanite.samples import Pair, Sample, State
-from elanite.text import counted, plain
+from elanite.text import YES_OR_NO, counted, number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -137,6 +137,19 @@ class Line:
     def change(self) -> float:
         """The distance of the figures as a fraction of the smaller one."""
         return self.pair.change
+
+    @property
+    def flag(self) -> bool:
+        """Whether the figure counts runs with an event, such as saturation."""
+        return self.metric in YES_OR_NO
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """Both figures and their ratio for people; of flags the counts of runs, without a ratio."""
+        if not self.flag:
+            return self.pair.texts(self.unit)
+        a, b = (f"{number(sum(side.values))} of {len(side.values)}" for side in (self.pair.a, self.pair.b))
+        return a, b, ""
 
 
 @dataclass(frozen=True)

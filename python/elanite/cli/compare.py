@@ -117,12 +117,12 @@ def _compared(found: Comparison, every: bool) -> None:
         if not shown:
             continue
         screen.print(f"{experiment} {series}", style="bold", markup=False)
-        varying = varying_parameters(shown)
+        varying = varying_parameters(lines)
         rows = []
         for line in shown:
             row = {key: plain(line.parameters.get(key)) for key in varying}
             row["figure"] = " ".join(filter(None, (line.job, heading(line.metric, line.unit))))
-            texts = dict(zip(("A", "B", "B / A"), line.pair.texts(line.unit), strict=True))
+            texts = dict(zip(("A", "B", "B / A"), line.texts, strict=True))
             rows.append(row | texts | {"state": str(line.state)})
         blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "state"], rows)
 

@@ -1,8 +1,9 @@
 """Figures of a comparison: the change of every figure of a series, by metric.
 
-A mark is one configuration: the second folder's mean over the first one's, less 1, with its 95% interval. The sign of a
-mark is the state of the figure (``SIGNS``). Figures of which the first mean is 0 have no ratio, and stand in the table,
-as do metrics without any change.
+A mark is one configuration: the second folder's mean over the first one's, less 1, with its 95% interval; 0 if both
+means are 0. The sign of a mark is the state of the figure (``SIGNS``). Figures of which only the first mean is 0 have
+no ratio: the caption counts them, and the table has them, as it has flags, such as saturation, and metrics without any
+change. A parameter that varies in the series, but not among the marks of a metric, is part of the title.
 
 The figures stand in the order of the points, and so do their panels and curves, whatever the changes are. One name has
 one colour in all figures of a comparison, and the panels of a metric share their axes.
@@ -10,14 +11,16 @@ one colour in all figures of a comparison, and the panels of a metric share thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
 
-from elanite.figures import sides
+from elanite.differences import varying_parameters
+from elanite.figures import grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.samples import State
+from elanite.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,13 +31,13 @@ if TYPE_CHECKING:
 
 CAPTION = (
     "The mean of B relative to that of A, less 1, with its 95% interval; points without random numbers have none."
-    " Filled circles: the figures differ; hollow circles: they are equal; crosses: undecided."
+    " Filled circles: the figures differ; hollow circles: they are equal; diagonal crosses: undecided."
 )
 
-SIGNS: dict[State, tuple[Literal["circle", "cross"], bool]] = {
+SIGNS: dict[State, tuple[str, bool]] = {
     State.DIFFERS: ("circle", True),
     State.EQUAL: ("circle", False),
-    State.UNDECIDED: ("cross", False),
+    State.UNDECIDED: ("M-1,-1L1,1M1,-1L-1,1", False),
 }
 """The shape of each state, and whether it is filled."""
 
@@ -48,43 +51,64 @@ def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
     """
     metrics: dict[tuple[str, str, str], list[Line]] = {}
     for line in lines:
-        if line.pair.ratio:
+        if not line.flag:
             metrics.setdefault((line.experiment, line.series, line.metric), []).append(line)
     # Metrics without any change stand in the table alone.
+    marks = {names: [line for line in here if _change(line) is not None] for names, here in metrics.items()}
     panels = {
         names: list(_panels(here))
-        for names, here in metrics.items()
+        for names, here in marks.items()
         if any(line.state is not State.EQUAL for line in here)
     }
     colours = sides.colours(side for several in panels.values() for side in several)
     found: dict[tuple[str, str], list[Figure]] = {}
-    for (experiment, series, metric), several in panels.items():
-        found.setdefault((experiment, series), []).extend(_metric(experiment, series, metric, several, colours))
+    for names, several in panels.items():
+        experiment, series, _ = names
+        every = [line for line in lines if (line.experiment, line.series) == (experiment, series)]
+        fixed, lacking = _fixed(marks[names], every), len(metrics[names]) - len(marks[names])
+        found.setdefault((experiment, series), []).extend(_metric(names, several, colours, fixed, lacking))
     return found
 
 
+def _change(line: Line) -> float | None:
+    """The second mean relative to the first, less 1; None if only the first one is 0."""
+    if line.pair.ratio:
+        return line.pair.ratio.mean - 1
+    return None if line.pair.b.figure.mean else 0.0
+
+
+def _fixed(marks: Sequence[Line], every: Sequence[Line]) -> str:
+    """The parameters that vary among all figures of the series, but not among the marks, in words."""
+    names = [name for name in varying_parameters(every) if name not in varying_parameters(marks)]
+    values = {name: marks[0].parameters.get(name) for name in names}
+    return ", ".join(
+        f"{grouping.word(name)} {grouping.said(value)}" for name, value in values.items() if value is not None
+    )
+
+
 def _panels(lines: Sequence[Line]) -> Iterator[Side]:
-    ratios = [ratio for line in lines if (ratio := line.pair.ratio)]
-    bounded = [line.pair.difference is not None for line in lines]
+    intervals = [line.pair.ratio if line.pair.difference and not line.pair.exact else None for line in lines]
     return sides.panels(
         [line.parameters | {"job": line.job or None} for line in lines],
-        change=[ratio.mean - 1 for ratio in ratios],
-        low=[ratio.low - 1 if known else None for ratio, known in zip(ratios, bounded, strict=True)],
-        high=[ratio.high - 1 if known else None for ratio, known in zip(ratios, bounded, strict=True)],
+        change=[_change(line) for line in lines],
+        low=[ratio.low - 1 if ratio else None for ratio in intervals],
+        high=[ratio.high - 1 if ratio else None for ratio in intervals],
         state=[str(line.state) for line in lines],
     )
 
 
 def _metric(
-    experiment: str, series: str, metric: str, panels: Sequence[Side], colours: Mapping[str, str]
+    names: tuple[str, str, str], panels: Sequence[Side], colours: Mapping[str, str], fixed: str, lacking: int
 ) -> Iterator[Figure]:
+    experiment, series, metric = names
     changes = pl.concat([side.rows.select("_change", "_low", "_high") for side in panels])
     ends = [0.0, *(value for column in changes for value in column.drop_nulls())]
     scale = alt.Scale(padding=8, domain=[min(ends), max(ends)] if max(ends) > min(ends) else alt.Undefined)
     for number, side in enumerate(panels, 1):
-        title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", side.words]))
+        title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         file = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
-        yield Figure(file, title, "", CAPTION, layered(title, _layers(side, scale, colours)))
+        more = f" Without a mark, because A is 0: {counted(lacking, 'figure')}; the table has them." if lacking else ""
+        yield Figure(file, title, "", CAPTION + more, layered(title, _layers(side, scale, colours)))
 
 
 def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
@@ -99,7 +123,7 @@ def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
         zero,
         *([bars] if side.rows["_low"].count() else []),
         *(
-            points.mark_point(shape=shape, filled=filled, size=50, opacity=1).transform_filter(
+            points.mark_point(shape=shape, filled=filled, size=55, strokeWidth=2, opacity=1).transform_filter(
                 alt.FieldEqualPredicate(field="_state", equal=str(state))
             )
             for state, (shape, filled) in SIGNS.items()

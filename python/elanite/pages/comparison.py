@@ -11,7 +11,7 @@ from elanite.pages.files import tame
 from elanite.pages.frame import Page, Section, Table
 from elanite.pages.inputs import Inputs
 from elanite.samples import State
-from elanite.text import heading, plain
+from elanite.text import distinct, heading, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,18 +65,20 @@ def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Input
 
 
 def _largest(found: Comparison) -> list[str]:
-    """The largest change among the figures that differ, of those that are not zero on either side."""
+    """The largest change among the figures that differ, as a factor, of those that are not zero on either side."""
     differing = found.of(State.DIFFERS)
-    line = next((line for line in differing if math.isfinite(line.change)), None)
+    line = next((line for line in differing if math.isfinite(line.change) and not line.flag), None)
     if line is None:
         return []
     place = ", ".join(f"{name} {plain(value)}" for name, value in line.parameters.items() if _told(found, line, name))
-    a, b, ratio = line.pair.texts(line.unit)
+    a, b, ratio = line.texts
+    below = abs(line.pair.b.figure.mean) < abs(line.pair.a.figure.mean)
+    factor = f", a factor of {distinct(1 + line.change, 1.0)[0]}" if below else ""
     where = ", ".join(filter(None, [f"{line.experiment} {line.series}", line.job, place]))
     among = f"the {len(differing)} figures that differ" if len(differing) > 1 else "the figure that differs"
     paired = ", pair by pair" if line.pair.paired else ""
     return [
-        f"Largest change of {among}: {heading(line.metric, line.unit)}, B / A {ratio}{paired};"
+        f"Largest change of {among}: {heading(line.metric, line.unit)}, B / A {ratio}{factor}{paired};"
         f" A has {a}, B has {b} ({where})."
     ]
 
@@ -96,18 +98,20 @@ def _tables(lines: Sequence[Line]) -> list[Table]:
     """The figures that differ, and the others in a folded table."""
     differing = [line for line in lines if line.state is State.DIFFERS]
     others = [line for line in lines if line.state is not State.DIFFERS]
-    found = [_table(differing, "Figures that differ", folded=False)] if differing else []
-    return [*found, _table(others, "Figures that are equal or undecided", folded=True)] if others else found
-
-
-def _table(lines: Sequence[Line], caption: str, *, folded: bool) -> Table:
     varying = varying_parameters(lines)
+    found = [_table(differing, varying, "Figures that differ", folded=False)] if differing else []
+    if others:
+        found.append(_table(others, varying, "Figures that are equal or undecided", folded=True))
+    return found
+
+
+def _table(lines: Sequence[Line], varying: Sequence[str], caption: str, *, folded: bool) -> Table:
     columns = (*varying, "figure", "A", "B", "B / A", "state")
     rows = [
         (
             *(plain(line.parameters.get(name)) for name in varying),
             " ".join(filter(None, (line.job, heading(line.metric, line.unit)))),
-            *line.pair.texts(line.unit),
+            *line.texts,
             str(line.state),
         )
         for line in lines
