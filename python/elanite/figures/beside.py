@@ -20,6 +20,7 @@ from elanite.congestion import HEAT
 from elanite.figures.matrix import (
     DIGITS,
     HEAD,
+    LEAVING,
     LEFT,
     WIDTH,
     View,
@@ -88,7 +89,7 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
         networks.setdefault(wires, []).append(case)
     several = len(networks) > 1
     kinds: list[tuple[str, str, Callable[[Matrix], View]]] = [
-        ("waits", "Waits for each link", of_waits),
+        ("waits", f"Waits for {LEAVING}", of_waits),
         ("delays", "Delays of the packets on each link", of_delays),
     ]
     for kind, title, view in kinds:

@@ -34,6 +34,15 @@ if TYPE_CHECKING:
 MOST_BLOCKS, MOST_SQUARES = 64, 256
 """The numbers of switches, and of links in one direction, for which a row has room."""
 
+LEAVING = "links that leave switches"
+"""The links of the picture of the waits."""
+
+BACKLOG = (
+    "Links from nodes have no square: packets wait for them in the adapters, and this backlog is no congestion of the"
+    " network."
+)
+"""The caption of the picture of the waits."""
+
 WIDTH, LEFT = 1180, 70
 """Width of the picture, and of the names of its rows, in pixels; so are the heights below."""
 HEAD, SQUARE, CENTRE, GAP = 28, 21, 27, 30
@@ -93,7 +102,7 @@ def _flat_words(matrix: Matrix, numbers: str) -> str:
 
 def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
     """The pictures of the delays and of the waits of a matrix; ``parameters`` describe the traffic in the captions."""
-    waits = (f"{name}-waits", f"{title}, waits for each link", "")
+    waits = (f"{name}-waits", f"{title}, waits for {LEAVING}", "")
     views = zip(((name, title, paper), waits), (of_delays(matrix), of_waits(matrix)), strict=True)
     return [_figure(view, *texts, parameters) for texts, view in views]
 
@@ -151,21 +160,21 @@ def of_waits(matrix: Matrix) -> View:
         says=_flat_words(
             matrix,
             "A square is a link that leaves the switch. The number of a link is the sum of the times that packets"
-            " waited for this link; the number of a switch is the sum over its links.",
+            f" waited for this link; the number of a switch is the sum over its links. {BACKLOG}",
         )
         if flat(matrix)
         else (
             "Links upwards are above the switch, links downwards are below; those of the first level lead to the"
             " nodes. The number of a link is the sum of the times that packets waited for this link; the number of a"
-            " switch is the sum over its links. The delays of the paper are the sums of these waits along the way of"
-            " each packet."
+            f" switch is the sum over its links. {BACKLOG} The delays of the paper are the sums of the waits along the"
+            " way of each packet, for the link from its node, too."
         ),
         matrix=matrix,
     )
 
 
 def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
-    caption = f"{blocks(view)}{view.says} The most loaded link and switch have 100."
+    caption = f"{blocks(view)}{view.says} The most loaded link in the picture and the most loaded switch have 100."
     if view.matrix.slice_count:
         caption += (
             " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"
