@@ -73,7 +73,7 @@ repeats = 1
 """
 
 
-def test_the_command_of_kept_replays_and_of_points(tmp_path: Path) -> None:
+def test_the_commands_on_kept_replays_and_on_points(tmp_path: Path) -> None:
     trace, experiment = tmp_path / "sum.goal", tmp_path / "ping.toml"
     trace.write_text("".join(goal.all_reduce(4, 4096)))
     experiment.write_text(EXPERIMENT)
@@ -88,9 +88,13 @@ def test_the_command_of_kept_replays_and_of_points(tmp_path: Path) -> None:
     assert one["energy"][0]["bits"] > 0
     table = elanite("energy", folder, *asked[:2])
     assert (table.code, "switches" in table.out) == (0, True)
+    (matrix,) = json.loads(elanite("congestion", folder, "--format", "json").out)
+    waited = {f"{link['from']} → {link['to']}": link["waiting_us"] for link in matrix["links"]}
+    assert {link.split(" ")[0] for link, waits in waited.items() if waits is None} == {"node"}
+    assert elanite("congestion", folder).out.startswith(f"replay {folder[-20:]}\n4 ranks on es40-qsnet\n")
     ideal = json.loads(elanite("replay", str(trace), "--network", "ideal", "-f", "json").out)["folder"]
-    refused = elanite("energy", ideal, *asked)
-    assert (refused.code, "the ideal network has no links" in refused.err) == (2, True)
+    for refused in (elanite("energy", ideal, *asked), elanite("congestion", ideal)):
+        assert (refused.code, "the ideal network has no links" in refused.err) == (2, True)
     unfinished = elanite("energy", str(experiment), *asked)
     assert (unfinished.code, "has no finished points" in unfinished.err) == (2, True)
     assert elanite("run", str(experiment), "--quiet").code == 0

@@ -36,7 +36,8 @@ def congestion(
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="EXPERIMENT", help="A shipped experiment, an experiment file, or the folder of a kept run."
+            metavar="EXPERIMENT",
+            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
         ),
     ],
     machine: MachineFile = None,
@@ -54,21 +55,25 @@ def congestion(
       elanite congestion qsnet/uniform --point 3f2a
       elanite congestion qsnet/congestion --format csv > links.csv
       elanite congestion out/mpirun/8c960da91937d549cd1b
+      elanite congestion out/replay/d76ade614760b26f362f
 
     There are two numbers for a link. The delay is what the packets that come in by the link have waited since their
-    injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. The numbers of
+    injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. Links from
+    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. The numbers of
     a switch are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The
     most loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
     parquet give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers
-    over time. The command simulates nothing: use `elanite run`, and for MPI programs `elanite mpirun`, before.
+    over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
+    `elanite mpirun` and `elanite replay`, before.
     """
     from elanite import sources
     from elanite.api import Result
     from elanite.cli import output
     from elanite.congestion import links
     from elanite.errors import UsageError
-    from elanite.mpirun.kept import FOLDER
+    from elanite.mpirun import kept
     from elanite.plan import plan
+    from elanite.replay import FOLDER
     from elanite.store import Store
     from elanite.text import plain
 
@@ -76,7 +81,7 @@ def congestion(
     if Path(experiment).is_dir():
         _of_run(Path(experiment), format_)
         return
-    if Path(experiment).parent.name == FOLDER:
+    if Path(experiment).parent.name in (kept.FOLDER, FOLDER):
         raise UsageError(_no_run(Path(experiment)))
     chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
@@ -104,7 +109,8 @@ def _no_run(folder: Path) -> str:
 
     kept = [one for one in folder.parent.glob("*") if (one / "manifest.json").is_file()]
     if not kept:
-        return f"there is no run in {folder}, nor any other in {folder.parent}; elanite mpirun says where it keeps one"
+        command = f"elanite {folder.parent.name}"
+        return f"there is no run in {folder}, nor any other in {folder.parent}; {command} says where it keeps one"
     kept.sort(key=lambda one: (one / "manifest.json").stat().st_mtime, reverse=True)
     names = [str(one) for one in kept]
     more = f", and {counted(len(names) - MOST_RUNS, 'older run')}" if len(names) > MOST_RUNS else ""
@@ -115,17 +121,23 @@ def _no_run(folder: Path) -> str:
 
 
 def _of_run(folder: Path, format_: Format) -> None:
-    """Print the matrix of a run of an MPI program."""
+    """Print the matrix of a run of an MPI program, or of a replay."""
     from elanite.cli import output
+    from elanite.errors import UsageError
     from elanite.mpirun.kept import Kept
 
-    kept = Kept.load(folder)
-    about, matrix = kept.manifest, kept.congestion()
+    kept = Kept.load(folder, replays=True)
+    about = kept.manifest
+    if about["options"].get("network") == "ideal":
+        raise UsageError(f"{folder}: the ideal network has no links; run it on the machine's network")
+    matrix = kept.congestion()
     if format_ is Format.TABLE:
-        heading = f"{shlex.join(about['program'])}, run {about['id']}"
+        heading = (
+            f"{shlex.join(about['program'])}, run {about['id']}" if "program" in about else f"replay {about['id']}"
+        )
         _print(matrix, heading, f"{about['options']['ranks']} ranks on {about['machine']}")
     elif format_ is Format.JSON:
-        chosen = {key: about[key] for key in ("id", "program", "machine", "options")}
+        chosen = {key: about[key] for key in ("id", "program", "trace", "machine", "options") if key in about}
         data(
             json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)
         )

@@ -74,10 +74,14 @@ class Kept:
     manifest: dict[str, Any] = field(repr=False)
 
     @classmethod
-    def load(cls, folder: Path) -> Kept:
-        """The run in a folder that ``write`` has written. Raises ``UsageError`` if the folder has no undamaged run."""
+    def load(cls, folder: Path, *, replays: bool = False) -> Kept:
+        """The run in a folder that ``write`` has written; with ``replays`` also that of ``replay.keep``.
+
+        Raises ``UsageError`` if the folder has no undamaged run.
+        """
         manifest = read(folder, _LAYOUT, _UNSEALED)
-        if manifest is not None and manifest.keys() >= {"program", "point", "time_us"}:
+        of = {"program", *(("trace",) if replays else ())}
+        if manifest is not None and manifest.keys() & of and manifest.keys() >= {"point", "time_us"}:
             return cls(folder, manifest)
         if (folder / "manifest.json").is_file():
             raise UsageError(f"{folder} is no folder of a run, or is damaged; run the program again")
