@@ -159,7 +159,9 @@ def check(one: Case) -> None:
     for figure in found:
         assert len({mark.curve for mark in drawings.marks(figure)}) <= MOST, "a panel has too many curves"
         assert drawings.intervals(figure) == (len(drawings.marks(figure)) if enough else 0)
-        assert ("95%" in figure.caption) == enough, "the caption names intervals that are not drawn, or does not"
+        assert ("95% confidence" in figure.caption) == enough, (
+            "the caption names intervals that are not drawn, or does not"
+        )
         assert "[" not in " ".join(f"{mark.curve} {mark.x} {mark.panel}" for mark in drawings.marks(figure))
     if one.way != "bars" and len(one.configurations) > 1:
         assert len({str(drawings.width(figure)) for figure in found}) == 1, "panels have other horizontal axes"

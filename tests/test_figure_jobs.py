@@ -64,6 +64,7 @@ def test_undecided_points_have_a_sign_of_their_own() -> None:
     wanted = base() | {"draw": "loads", "metric": "", "x": ""}
     for rows, states in ((jobs(), {"steady"}), (jobs().with_columns(value=lost), {"undecided"})):
         for figure in figures.draw(wanted, rows):
-            assert {row[-1] for row in tabular.table(figure)[1]} == states
+            columns, data = tabular.table(figure)
+            assert {row[columns.index("state")] for row in data} == states
             signs = {key.name for legend in tabular.legends(figure.spec()) for key in legend.keys}
             assert ("undecided" in signs) == ("Diamonds are undecided" in figure.caption) == (states == {"undecided"})

@@ -28,6 +28,7 @@ from elanite.sensitivity import probed
 from elanite.sources import did_you_mean
 from elanite.study import measured
 from elanite.text import measured as figure_of
+from elanite.text import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from elanite.store import Store
     from elanite.study import Study
 
-MOST = 160
-"""Characters of a figure at most."""
+MOST, MOST_NUMBERS = 200, 8
+"""Characters of a figure at most, and numbers of a finding."""
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,13 @@ def frame(rows: Sequence[Ablation]) -> pl.DataFrame:
 
 
 def figure(verdict: Verdict) -> str:
-    """The simulated figure in words; of a finding, the parts that do not hold."""
+    """The simulated figure in words; of a finding, its figures, and the parts that do not hold."""
     if not verdict.parts or not isinstance(verdict.simulated, str):
         return figure_of(verdict)[:MOST]
+    numbers = [number(case.number.mean) for part in verdict.parts for case in part.cases]
     lacking = [part.says for part in verdict.parts if part.holds is False]
     open_ = [part.says for part in verdict.parts if part.holds is None]
-    words = [f"not: {'; '.join(lacking)}"] if lacking else []
+    words = [f"{', '.join(numbers[:MOST_NUMBERS])}{', ...' if len(numbers) > MOST_NUMBERS else ''}"]
+    words += [f"not: {'; '.join(lacking)}"] if lacking else []
     words += [f"not resolved: {'; '.join(open_)}"] if open_ else []
-    return ("; ".join(words) or "all parts hold")[:MOST]
+    return "; ".join(words)[:MOST]

@@ -125,7 +125,9 @@ def _page(found: Table) -> Iterator[str]:
         if paragraph:
             yield from (paragraph, "")
     count = sum(bool(line.turning) for line in found.ablated)
-    yield f"Ablated: {len(found.lines) - len(found.open)} of {len(found.lines)} claims; the verdict of {count} turns."
+    made = f" Measured with model revision {found.revision}, {found.date}." if found.revision else ""
+    done, every = len(found.lines) - len(found.open), len(found.lines)
+    yield f"Ablated: {done} of {every} claims; the verdict of {count} turns.{made}"
     yield from ("", "## Mechanisms", "")
     yield from (f"- *{name}*: {ablation.every()[name]['says']}." for name in found.mechanisms)
     yield from ("", "## Verdicts", "")

@@ -33,6 +33,9 @@ FOREIGN = "foreign"
 STATE = "state"
 """The column with the state of the load of a point (see ``states``)."""
 
+REASON = "because"
+"""The column with the comparison that decides the state."""
+
 
 def finished(plan: Plan, store: Store) -> list[Point]:
     """The points of the plan that the store holds."""
@@ -66,7 +69,7 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
-    other = {*MEASURED, SHIPPED, FOREIGN, STATE, "id", "seed", "mean", "low", "high", "n"}
+    other = {*MEASURED, SHIPPED, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 

@@ -14,7 +14,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources
+from elanite import _core, figure_checks, sources
 from elanite.errors import ConfigError, UsageError
 from elanite.overrides import check as check_keys
 
@@ -140,6 +140,7 @@ def plan(
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     bases = tuple(machines) or tuple(_machine(experiment, name) for name in _several(about["machine"]))
+    figure_checks.check(experiment, about)
     names = [base.name for base in bases]
     for name in names:
         if names.count(name) > 1:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core
-from elanite.frames import STATE, parameters, unloaded
-from elanite.text import FEWEST
+from elanite.frames import REASON, STATE, parameters, unloaded
+from elanite.text import FEWEST, distinct, number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -58,23 +58,27 @@ class Load:
     saturated: float | None
     """The fraction of the seeds with growing queues."""
 
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval of the accepted load."""
-        return None if self.accepted is None else self.accepted + self.half
-
 
 def states(curve: Sequence[Load]) -> list[State]:
     """The states of all points of a curve."""
+    return [state for state, _ in judged(curve)]
+
+
+def judged(curve: Sequence[Load]) -> list[tuple[State, str]]:
+    """The states of all points of a curve, each with the comparison that decides it."""
     low, high = maximum(curve)
     highest = max((load.nominal or 0.0 for load in curve), default=0.0)
     found = []
     for load in curve:
         nominal = load.nominal or 0.0
-        state = _alone(load)
+        state, reason = _alone(load)
         if low < nominal < highest and state is not State.SATURATED:
             state = State.SATURATED if nominal > high else State.UNDECIDED
-        found.append(state)
+            at, mean = distinct(nominal, (low + high) / 2)
+            most = f"highest accepted {mean}"
+            sign, half = (">", "+") if nominal > high else ("within", "±")
+            reason = f"load {at} {sign} {most} {half} {number((high - low) / 2)}"
+        found.append((state, reason))
     return found
 
 
@@ -89,18 +93,24 @@ def maximum(curve: Sequence[Load]) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def _alone(load: Load) -> State:
+def _alone(load: Load) -> tuple[State, str]:
     """The state of a point by its own window."""
     if load.saturated is not None and load.saturated >= 1.0:
-        return State.SATURATED
-    below = load.high is not None and load.offered is not None and load.high < (1.0 - LOST) * load.offered
-    return State.UNDECIDED if below or load.saturated else State.STEADY
+        return State.SATURATED, "queues grow in all seeds"
+    if load.saturated:
+        return State.UNDECIDED, f"queues grow in {load.saturated:.0%} of the seeds"
+    if load.accepted is None or load.offered is None:
+        return State.STEADY, ""
+    below = load.accepted + load.half < (1.0 - LOST) * load.offered
+    accepted, offered = distinct(load.accepted, load.offered)
+    reason = f"accepted {accepted} + {number(load.half)} {'<' if below else '≥'} {1.0 - LOST:.0%} of {offered}"
+    return State.UNDECIDED if below else State.STEADY, reason
 
 
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
-    """Tidy rows with the state of their points in the column ``STATE``; ``beside`` are columns that are no parameters.
+    """Tidy rows with the state of their points in the columns ``STATE`` and ``REASON``.
 
-    Rows without any metric of loads are steady.
+    ``beside`` are columns that are no parameters. Rows without any metric of loads are steady.
     """
     bare = unloaded(rows)
     keys = [name for name in parameters(bare) if name not in ("_load", "series", *beside)]
@@ -117,14 +127,17 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
             "_load", "offered", "accepted", "saturated"
         ).iter_rows()
     ]
-    found = [State.STEADY] * len(loads)
+    found = [(State.STEADY, "")] * len(loads)
     curves = points.with_row_index("_point").group_by(keys, maintain_order=True).agg("_point")["_point"].to_list()
     for curve in curves:
-        for place, state in zip(curve, states([loads[place] for place in curve]), strict=True):
+        for place, state in zip(curve, judged([loads[place] for place in curve]), strict=True):
             found[place] = state
-    states_of = points.select(*keys, "_load").with_columns(pl.Series(STATE, found, pl.String))
+    states_of = points.select(*keys, "_load").with_columns(
+        pl.Series(STATE, [state for state, _ in found], pl.String),
+        pl.Series(REASON, [reason for _, reason in found], pl.String),
+    )
     joined = bare.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
-    return rows.with_columns(joined[STATE])
+    return rows.with_columns(joined[STATE], joined[REASON])
 
 
 def accepted_load(values: Sequence[float]) -> tuple[float | None, float]:

@@ -11,6 +11,8 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from elanite import frames, reference
 from elanite.errors import UsageError
 from elanite.figures import (
@@ -33,8 +35,6 @@ from elanite.figures.style import Figure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    import polars as pl
 
     from elanite.figures.asked_layers import Asked
     from elanite.plan import Plan
@@ -78,9 +78,16 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
     if wanted["draw"] in DRAWINGS:
         return list(DRAWINGS[wanted["draw"]](wanted, rows))
     _, kind = OWN[wanted["draw"]]
-    found = [
-        (here, figure) for texts, here in asked.panels(wanted, rows) for figure in _titled(texts, list(kind(here)))
-    ]
+    found = []
+    for texts, here in asked.panels(wanted, rows):
+        try:
+            found += [(here, figure) for figure in _titled(texts, list(kind(here)))]
+        except pl.exceptions.PolarsError as error:  # a column that only the experiments of this kind have
+            words = str(error).splitlines()[0]
+            raise UsageError(
+                f"the figure `{wanted['name']}` cannot be drawn with draw = `{wanted['draw']}`: {words}"
+                "\n  write draw = curves, bars or loads"
+            ) from None
     return [figure if origin.owned(here) else replace(figure, paper="") for here, figure in found]
 
 

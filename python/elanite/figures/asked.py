@@ -137,6 +137,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     accepted, offered = asked["metric"] or "accepted", asked["offered"] or "offered"
     for panel, here in panels(asked, with_states(_told(rows))):
         wanted = here.filter(pl.col("metric").is_in([accepted, offered, "saturated"]))
+        wanted = asked_layers.converted(panel, wanted, [accepted, offered])
         named = _named(panel, wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True))
         grouping = _grouping(panel, named, loads_of(named))
         parts = list(grouping_of.panels(named, grouping, accepted))
@@ -148,13 +149,14 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     if not drawn:
         return
     right, top = layers_of.ends(pl.concat([data for _, _, data, _ in drawn], how="diagonal_relaxed"))
+    right = max([right, *(one["mark"] for one, *_ in drawn if one["mark"] is not None)])
     most = [axes.HEADROOM * value for _, stated, *_ in drawn for value in published.drawn(stated)]
     to = right, max([top, *most])
     for one, stated, data, grouping in drawn:
         unit = one["y_title"].rsplit(", ", 1)[-1] or "MB/s per node"
         extra = tips(grouping, data)
         found = layers_of.loads(data, CURVE, one["legend"], unit, to=to, tips=extra)
-        rules = published.layers(stated, axes.rounded((0.0, to[1])))
+        rules = [*published.layers(stated, axes.rounded((0.0, to[1]))), *asked_layers.crossing(one)]
         words = [layers_of.signs(data, to[1], CURVE), grouping.words, _others(grouping, data)]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
 
@@ -235,6 +237,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
     if here.is_empty():
         return here
+    here = asked_layers.converted(asked, here, [asked["metric"]])
     here = _sustained(asked, here) if asked["sustained"] else here
     here = _named(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
     if asked["twice"]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.errors import UsageError
+from elanite.figure_checks import factor, wrong_unit
 from elanite.figures import axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
@@ -82,11 +84,26 @@ def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
 
 def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
     """The figure with a title of its vertical axis: by default, the metric with the unit of the rows."""
-    units = (
-        [unit for unit in rows["unit"].unique(maintain_order=True).to_list() if unit] if "unit" in rows.columns else []
+    return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), _unit(rows))}
+
+
+def _unit(rows: pl.DataFrame) -> str:
+    """The unit of all rows; empty if there are several."""
+    units = rows["unit"].drop_nulls().unique().to_list() if "unit" in rows.columns else []
+    return units[0] if len(units) == 1 else ""
+
+
+def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """The rows with the values of some metrics in the unit of the title of the vertical axis."""
+    own = pl.col("metric").is_in(metrics)
+    here = rows.filter(own)
+    times = factor(asked["y_title"], _unit(here)) if asked["y_title"] else 1.0
+    if times is None:
+        message, hint = wrong_unit(asked["y_title"], metrics[0], _unit(here)) or ("", "")
+        raise UsageError(f"the figure `{asked['name']}` has a wrong y_title: {message}\n  {hint}")
+    return (
+        rows if times == 1.0 else rows.with_columns(value=pl.when(own).then(pl.col("value") * times).otherwise("value"))
     )
-    unit = units[0] if len(units) == 1 else ""
-    return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), unit)}
 
 
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
@@ -182,12 +199,18 @@ def curves(
     look: dict[str, Any] = {"reach": ends, "log": log, "lines": lines, "tips": tips}
     found = layers_of.curves(data, CURVE, asked["legend"], along, title, unit, **look)
     rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
-    if asked["mark"] is not None:
-        line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
-        rules.append(line.encode(x=alt.X("x:Q")))
+    rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
     return found + rules, " ".join(filter(None, [cut, published.caption(stated, at)]))
+
+
+def crossing(asked: Asked, kind: str = "Q") -> Layers:
+    """The dashed line across a figure at the ``mark`` of its horizontal axis, if it has one."""
+    if asked["mark"] is None:
+        return []
+    line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
+    return [line.encode(x=alt.X(f"x:{kind}"))]
 
 
 def mark(x: str, *, several: bool) -> Callable[[Mapping[str, Any]], str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -10,9 +9,9 @@ import polars as pl
 
 from elanite.figures import axes
 from elanite.figures.style import FORMAT, RULE, below, colour, opacity, shape
-from elanite.frames import SHIPPED, STATE
+from elanite.frames import REASON, SHIPPED, STATE
 from elanite.measures.numbers import number
-from elanite.states import State, with_states
+from elanite.states import LOST, State, with_states
 from elanite.text import FEWEST
 from elanite.text import number as figure
 
@@ -27,29 +26,39 @@ Layers = list["alt.Chart | alt.LayerChart"]
 WIDE = 0.25
 """The part of the vertical axis from which on an interval is a bar, not a band."""
 
-SATURATED = (
-    "The offered load is the load that the sources offered in the measured window. Triangles are saturated points: the"
-    " load exceeds the highest accepted load of its curve by more than its interval, or the sources' queues grow."
-    " Dotted: accepted = offered."
-)
+OFFERED = "The offered load is the load that the sources offered in the measured window. Dotted: accepted = offered."
 """The caption of ``loads``."""
 
-UNDECIDED = (
-    "Diamonds are undecided: seeds differ, the load is within the interval of the highest accepted load, or the"
-    " accepted load is below the offered load although the queues did not grow clearly; a longer window decides."
-)
-"""The caption of undecided points of ``loads``, if there are any."""
+SAID = {
+    State.STEADY: (
+        "Filled circles are steady points: the sources' queues do not grow, and the accepted load plus half its"
+        f" interval is at least {1 - LOST:.0%} of the offered load."
+    ),
+    State.SATURATED: (
+        "Triangles are saturated points: the load exceeds the highest accepted load of its curve by more than its"
+        " interval, or the sources' queues grow."
+    ),
+    State.UNDECIDED: (
+        "Diamonds are undecided: seeds differ, the load is within the interval of the highest accepted load, or the"
+        " accepted load is below the offered load although the queues did not grow clearly; a longer window decides."
+    ),
+}
+"""The caption of each state in ``loads``."""
+
+REASONS = "The data have the comparison that decides each state."
+"""The caption of the table of ``loads``, if a point is not steady."""
 
 INTERVALS = (
-    "are 95% confidence intervals over batches and seeds: at steady points of accepted minus offered load, drawn around"
-    " the accepted load; at all others of the accepted load. `--format csv` prints that of the accepted load."
+    "are 95% confidence intervals by Student's t, over batches and seeds: at steady points of accepted minus offered"
+    " load of each batch, drawn around the accepted load; at all others of the accepted load."
 )
 """The caption of the intervals of ``loads``, if there are any."""
 
 
 def signs(data: pl.DataFrame, top: float, curve: str) -> str:
     """The caption of the signs in ``loads`` of some data, whose axis ends at ``top``."""
-    words = f"{SATURATED} {UNDECIDED}" if State.UNDECIDED in data["state"] else SATURATED
+    words = " ".join([OFFERED, *(SAID[state] for state in SAID if state in data["state"])])
+    words += f" {REASONS}" if REASON in data.columns else ""
     if not data["low"].count():
         return words
     several = f"{{{curve}}} at " if data[curve].n_unique() > 1 else ""
@@ -64,10 +73,10 @@ def of_loads(
     """The data of ``loads``, a row for each group: offered and accepted load with its interval, and the state.
 
     Below saturation, all offered messages are accepted in the end. Over the window, offered and accepted load differ by
-    the difference of the messages under way at its two ends, and the interval is that of this difference: the noise of
-    the arrivals is on the axis of the offered load, not in the interval. (The ratio of the two loads within each batch
-    would be wrong: batches are as short as some messages are long, so that messages offered in one batch are accepted
-    in the next.) There is no interval of fewer than three batches.
+    the messages under way at its two ends. The interval is that of this difference, batch by batch: the noise of the
+    arrivals is on the axis of the offered load, not in the interval. (It is a little wide: a message that one batch
+    offers and the next one accepts counts in both differences, with opposite signs.) There is no interval of fewer than
+    three batches.
     """
     rows = rows if STATE in rows.columns else with_states(rows)
     value = pl.col("value")
@@ -78,7 +87,8 @@ def of_loads(
         accepted=value.filter(pl.col("metric") == accepted).mean(),
         offered=value.filter(pl.col("metric") == offered).mean(),
     ).sort("seed", "batch")
-    groups = rows.group_by(keys, maintain_order=True).agg(pl.col(STATE).drop_nulls().first())
+    said = [name for name in (STATE, REASON) if accepted == "accepted" or name == STATE]
+    groups = rows.group_by(keys, maintain_order=True).agg(pl.col(said).drop_nulls().first())
     if SHIPPED in rows.columns:
         marks = rows.group_by(keys, maintain_order=True).agg(pl.col(SHIPPED).fill_null(value=False).any())
         groups = groups.join(marks, on=keys, how="left", nulls_equal=True)
@@ -91,31 +101,15 @@ def of_loads(
         mean = here["offered"].mean()
         assert mean is None or isinstance(mean, float)  # noqa: S101 - a column of numbers
         found = group[STATE]
-        half = None if not enough else _under_way(here) if found == State.STEADY else got.half
+        lost = number((here["accepted"] - here["offered"]).to_list())
+        half = None if not enough else lost.half if found == State.STEADY else got.half
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
             {key: group[key] for key in (*keys, SHIPPED) if key in group}
             | {"offered": mean, "mean": got.mean, "low": low, "high": high}
-            | {"state": found}
+            | {name: group[name] for name in said}
         )
     return pl.DataFrame(points, infer_schema_length=None, schema_overrides=dict.fromkeys(("low", "high"), pl.Float64))
-
-
-def _under_way(batches: pl.DataFrame) -> float:
-    """Half the interval of accepted less offered load: the difference of the load under way at the ends of the window.
-
-    The load under way at the end of a batch is, up to a constant, the load offered and not accepted so far. The spread
-    of these sums gives the spread of the difference between two of them, the ends of the window (a little too much, as
-    these two are among them).
-    """
-    sums: list[float] = []
-    runs = batches.partition_by("seed")
-    for run in runs:
-        under_way = [0.0, *(run["offered"] - run["accepted"]).cum_sum().to_list()]
-        mean = sum(under_way) / len(under_way)
-        sums += [one - mean for one in under_way]
-    spread = number(sums).half * math.sqrt(len(sums) * (len(sums) - 1) / len(batches))
-    return spread * math.sqrt(2 * len(runs)) / len(batches)
 
 
 def ends(data: pl.DataFrame) -> tuple[float, float]:
@@ -145,7 +139,7 @@ def loads(
     )
     title = f"accepted load, {unit}"
     y = alt.Y("mean:Q", title=title, scale=axes.scale((0.0, top)))
-    signs = SIGNS if State.UNDECIDED in data["state"] else {one: SIGNS[one] for one in ("steady", "saturated")}
+    signs = {state: sign for state, sign in SIGNS.items() if state in data["state"]}
     points = base.mark_point(size=55, strokeWidth=1.5, opacity=1).encode(
         y=y,
         opacity=opacity(data),
@@ -164,6 +158,7 @@ def loads(
             alt.Tooltip("low:Q", format=FORMAT),
             alt.Tooltip("high:Q", format=FORMAT),
             alt.Tooltip("state"),
+            *([alt.Tooltip(REASON)] if REASON in data.columns else []),
         ],
     )
     corner = min(right, top)

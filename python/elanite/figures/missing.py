@@ -1,24 +1,25 @@
 """The figures of an experiment file that draw nothing although all points are finished, in sentences.
 
 A figure is empty if it selects no rows, if its rows have no values of its metric, or if none of them has a place on the
-axis. A figure of series that were left out of the run (``--series``) is not missing.
+axis; a special kind of figures, if it finds no results that it knows (see ``figure_checks``). A figure of series that
+were left out of the run (``--series``) is not missing.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite import frames
+from elanite import figure_checks, figures, frames
 from elanite.select import chosen
 from elanite.sources import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Sequence
 
     import polars as pl
 
     from elanite.figures.asked_layers import Asked
-    from elanite.plan import Plan
+    from elanite.plan import Plan, Point
     from elanite.store import Store
 
 ROWS = ("curves", "bars", "loads")
@@ -30,16 +31,30 @@ def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
     points = frames.finished(plan, store)
     if len(points) < len(plan.points) or not points:
         return []
-    asked = [one for one in plan.figures if one["draw"] in ROWS and not _is_drawn(one, drawn)]
-    rows = frames.tidy(points, store) if asked else None
     there = {point.series for point in points}
     whole = there >= {name for name, _ in plan.titles}
-    return [
-        f"the figure `{one['name']}` is empty: {reason}"
-        for one in asked
-        if rows is not None and (there & {*one["series"]} if one["series"] else whole)
-        for reason in _reasons(one, rows)
-    ]
+    asked = [one for one in plan.figures if (there & {*one["series"]} if one["series"] else whole)]
+    rows = frames.tidy(points, store) if asked else None
+    found = []
+    for one in asked:
+        if one["draw"] in ROWS:
+            reasons = [] if rows is None or _is_drawn(one, drawn) else list(_reasons(one, rows))
+        else:
+            reasons = list(_special(one, points, store))
+        found += [f"the figure `{one['name']}` is empty: {reason}" for reason in reasons]
+    return found
+
+
+def _special(asked: Asked, points: Sequence[Point], store: Store) -> Iterator[str]:
+    """The reason why a special kind of figures draws nothing; figures of such a kind have names of their own."""
+    kind = asked["draw"]
+    if kind == "congestion":
+        here = [point for point in points if not asked["series"] or point.series in asked["series"]]
+        if not any(point.run["slices"] for point in here):
+            yield "no point has slices of time; set run.slices"
+    elif not figures.draw(asked, frames.tidy(points, store, figures.OWN[kind][0])):
+        shipped = figure_checks.NEEDS[kind][-1] if kind in figure_checks.NEEDS else ""
+        yield f"no results that draw = `{kind}` shows" + (f", which are those of {shipped}" if shipped else "")
 
 
 def _is_drawn(asked: Asked, drawn: Collection[str]) -> bool:

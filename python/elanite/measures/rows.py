@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.frames import STATE, padded, sustained
+from elanite.frames import REASON, STATE, padded, sustained
 from elanite.policies import told
 from elanite.states import State, with_states
 
@@ -41,7 +41,7 @@ def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # no
 
 def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
     """Steady points (see ``states``)."""
-    return with_states(rows).filter(pl.col(STATE) == State.STEADY).drop(STATE)
+    return with_states(rows).filter(pl.col(STATE) == State.STEADY).drop(STATE, REASON)
 
 
 def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
@@ -53,7 +53,7 @@ def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  #
     no = rows.filter(pl.col(STATE) != State.SATURATED).with_columns(value=pl.lit(0.0))
     yes = rows.filter(pl.col(STATE) != State.STEADY).with_columns(value=pl.lit(1.0))
     both = pl.concat([no.with_columns(batch=pl.lit(0)), yes.with_columns(batch=pl.lit(1))])
-    return both.drop(STATE)
+    return both.drop(STATE, REASON)
 
 
 def longest(rows: pl.DataFrame, each: Sequence[str]) -> pl.DataFrame:

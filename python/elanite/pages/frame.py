@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import build, html, vega, whole
 from elanite.figures import tabular
-from elanite.figures.curves import SATURATED
+from elanite.figures.curves import OFFERED, SAID
 from elanite.figures.table import tint
 from elanite.text import number, percent, plain
 
@@ -158,16 +158,19 @@ def template(name: str) -> str:
 
 
 def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
-    """The figures of a section; the symbols that they share are explained in the caption of the first one only."""
-    first = ""
+    """The figures of a section; a sentence on symbols that they share is in the caption of the first one only."""
+    told: dict[str, str] = {}
     for figure in drawn:
-        if SATURATED not in figure.caption:
-            yield figure
-        elif first:
-            yield replace(figure, caption=figure.caption.replace(SATURATED, f"Symbols as in {first}."))
-        else:
-            first = figure.paper or f"“{figure.title}”"
-            yield figure
+        caption = figure.caption
+        said = [words for words in (OFFERED, *SAID.values()) if words in caption]
+        known = [words for words in said if words in told]
+        for words in known[1:]:
+            caption = caption.replace(f" {words}", "")
+        if known:
+            places = " and ".join(dict.fromkeys(told[words] for words in known))
+            caption = caption.replace(known[0], f"Symbols as in {places}.")
+        told |= dict.fromkeys(said, figure.paper or f"“{figure.title}”") | told
+        yield replace(figure, caption=caption) if known else figure
 
 
 def _embedded(figure: Figure) -> str:
