@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from elanite import sources
 from elanite.claims import Verdict, claims, claims_of, fitted
-from elanite.errors import UsageError
+from elanite.errors import ConfigError, UsageError
+from elanite.plan import plan
 
 ROOT = Path(__file__).parents[1]
 PAPERS = {"petrini2003", "petrini2001", "garcia2005", "coll2003"}
@@ -81,6 +83,28 @@ def test_the_aggregate_of_a_broadcast_is_shared_by_all_nodes() -> None:
     assert name == "nodes"
     assert claim.value is not None
     assert claim.value * nodes == pytest.approx(100_000, rel=1e-3)
+
+
+def test_the_global_sum_is_that_of_2048_processes_four_a_node() -> None:
+    planned = plan(sources.read("experiment", "sources/qsnet2"))
+    (claim,) = (claim for claim in claims() if claim.id == "sources.qsnet2.sum")
+    points = [point for point in planned.points if claim.asks_for(point)]
+    assert {point.parameters["nodes"] * point.parameters["processes"] for point in points} == {2048}
+
+
+@pytest.mark.parametrize(
+    ("processes", "said"),
+    [
+        ("5", "5 processes on a node; a node has 4 processors"),
+        ("300", "300 is out of range"),
+        ("0", "0 is out of range"),
+    ],
+)
+def test_more_processes_than_processors_are_refused(processes: str, said: str) -> None:
+    source = sources.read("experiment", "sources/qsnet2")
+    text = source.text.replace("processes = 4", f"processes = {processes}")
+    with pytest.raises(ConfigError, match=said):
+        plan(replace(source, text=text))
 
 
 def number(text: str) -> float:

@@ -1,6 +1,6 @@
 //! # Collective operations (petrini2001)
 //!
-//! A job with one process on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as
+//! A job with one or more processes on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as
 //! the benchmarks of the paper do: each call follows the one before at once. The first call, in which the library starts
 //! its threads, is not counted.
 //!
@@ -68,8 +68,10 @@ pub struct Collective {
     pub operation: Operation,
     /// The bytes of a broadcast; none for other operations.
     pub message: Option<Message>,
-    /// The nodes of the processes, one process each, in the order of their ranks.
+    /// The nodes of the processes, in the order of their ranks.
     pub nodes: Vec<NodeId>,
+    /// Processes on each node, with ranks next to each other, at least 1; they meet in shared memory.
+    pub processes: u32,
     /// Calls that are counted, at least as many as batches.
     pub repeats: u32,
     /// Groups of these nodes that make the calls at the same time, at least 1 and at most as many as nodes. The root of the
@@ -250,7 +252,7 @@ impl Collective {
         calls: &Rc<RefCell<Calls>>,
     ) -> Result<(), Failure> {
         let nodes = self.nodes.iter().copied();
-        let job = libelan::Job::new(format!("collective {group}"), nodes, 1)?
+        let job = libelan::Job::new(format!("collective {group}"), nodes, self.processes)?
             .in_traffic_class(self.traffic_class);
         let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;

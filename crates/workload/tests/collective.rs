@@ -23,6 +23,7 @@ fn collective(operation: Operation, nodes: u32) -> Collective {
         message: None,
         nodes: NodeId::all(nodes).collect(),
         repeats: 20,
+        processes: 1,
         groups: 1,
         may_deadlock: false,
         compute: None,
@@ -239,6 +240,21 @@ fn background_traffic_slows_software_down() {
     let (software, hardware) = (slowdown(Operation::Gsync), slowdown(Operation::Hgsync));
     assert!(hardware > 1.2, "{hardware}");
     assert!(software > 3.0 * hardware, "{software}, {hardware}");
+}
+
+/// The processes of a node meet in shared memory, and one of them takes part for all.
+#[test]
+fn processes_of_a_node_meet_before_and_after() {
+    for operation in [Operation::Hgsync, Operation::Gsync, Operation::Reduce] {
+        let one = collective(operation, 16);
+        let four = Collective {
+            processes: 4,
+            ..one.clone()
+        };
+        let (one, four) = (idle(&one), idle(&four));
+        assert!(four > one, "{operation:?}: {four} after {one} us");
+        assert!(four < one + 4.0, "{operation:?}: {four} after {one} us");
+    }
 }
 
 /// Groups of 16 nodes, three at a time, with traffic by which the trees are delayed here and there.

@@ -17,6 +17,9 @@ use units::{Bytes, Time};
 use workload::collective::{Message, Operation};
 use workload::{Failure, Records};
 
+/// Most processes on a node, as in a trace.
+const MOST_PROCESSES: u32 = 256;
+
 /// Most groups at a time: each group keeps a heap of the library in the memory of every adapter.
 const MOST_GROUPS: u32 = 16;
 
@@ -25,7 +28,8 @@ grid! {
     CollectiveGrid, Collective {
         /// What is called, by its name in Elanlib.
         operation: Operation,
-        /// Its nodes, with a process on each; the first of them is the root of broadcasts. They may run jobs, too.
+        /// Its nodes, with a process on each unless `processes` says otherwise; the first process is the root of broadcasts.
+        /// The nodes may run jobs, too.
         nodes: Nodes,
         /// Calls that are measured, at least as many as batches.
         repeats: u32,
@@ -35,6 +39,8 @@ grid! {
         memory: Placement,
         /// Length of what is broadcast.
         message: Bytes,
+        /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
+        processes: u32,
         /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
         groups: u32,
         /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
@@ -118,6 +124,19 @@ impl Kind for CollectiveSeries {
             &format!("{series}.collective.operation"),
             &self.collective.operation,
         );
+        let cpus = fit.machine.cpus();
+        if let Some(processes) = &self.collective.processes {
+            for (place, &each) in processes.places(&format!("{series}.collective.processes")) {
+                if each > cpus {
+                    let message =
+                        format!("{each} processes on a node; a node has {cpus} processors");
+                    let hint = format!("--set host.cpus={each} gives nodes more");
+                    fit.problem(&place, message)
+                        .allowed(format!("1 to {cpus}"))
+                        .hint(hint);
+                }
+            }
+        }
         if let Some(classes) = &self.collective.class {
             fit.classes(&format!("{series}.collective.class"), classes);
         }
@@ -143,6 +162,11 @@ impl CollectiveGrid {
         self.batches(path, run, check);
         self.broadcast(path, check);
         self.roots(path, check);
+        if let Some(processes) = &self.processes {
+            for (place, &each) in processes.places(&format!("{path}.processes")) {
+                check.range(&place, each, 1..=MOST_PROCESSES);
+            }
+        }
         if let Some(compute) = &self.compute {
             check.compute(path, compute);
         }
@@ -232,6 +256,7 @@ impl Runs for Collectives {
             operation: called.operation,
             message: broadcast.map(|(memory, size)| Message { memory, size }),
             nodes: called.nodes.numbers(),
+            processes: called.processes.unwrap_or(1),
             repeats: called.repeats,
             groups: called.groups.unwrap_or(1),
             may_deadlock: called.may_deadlock.unwrap_or(false),

@@ -116,6 +116,7 @@ fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 
         operation,
         message,
         nodes: NodeId::all(ranks).collect(),
+        processes: 1,
         repeats: 20,
         groups: 1,
         may_deadlock: false,
