@@ -53,6 +53,16 @@ class Parameter:
     """The document and section that give the value, or how it was found."""
     fitted_to: tuple[str, ...] = ()
     """The claims to which it was fitted; the scoreboard marks them."""
+    admissible: Mapping[str, Any] | None = None
+    """The range that its source leaves open: ``low``, ``high`` and ``source``, the words that do so."""
+
+    @property
+    def provenance(self) -> str:
+        """The source, with the range that it leaves open."""
+        if self.admissible is None:
+            return self.source
+        low, high, words = (self.admissible[key] for key in ("low", "high", "source"))
+        return f"{self.source}; {low} to {high} are admissible: {words}"
 
 
 @dataclass(frozen=True)
@@ -78,7 +88,7 @@ class Machine:
         """Make a machine of a text that was read already."""
         data = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
         parameters = tuple(
-            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()))
+            Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()), p.get("admissible"))
             for p in data["parameters"]
             if not p["key"].startswith("machine.")  # its name and title
         )

@@ -216,6 +216,9 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
             ("experiment", claim.experiment),
             ("tested as", claim.test),
             ("bounds of ours", claim.ours),
+            ("figure of one run", claim.one_run),
+            ("also judged over", f"the admissible range of {claim.admissible}" if claim.admissible else ""),
+            ("one miss with", claim.one_miss),
             ("known miss", claim.known_miss),
             ("inference", claim.inference),
             ("fitted by", ", ".join(_fitted_by(claim.id))),
@@ -341,10 +344,10 @@ def _allowed(parameter: _Parameter, machine: Source | None = None) -> tuple[str,
 def _values(key: str, machines: Sequence[Source]) -> Iterator[tuple[str, str]]:
     """The value of a parameter in each machine that has it, with its source, and the claims that fitted it."""
     for machine in machines:
-        for one in _loaded(machine)["parameters"]:
-            if one["key"] == key:
-                fitted = f"; fitted to {', '.join(one['fitted_to'])}" if one.get("fitted_to") else ""
-                yield machine.name, f"{plain(one['value'])}: {one['source']}{fitted}"
+        for one in Machine.of(machine).parameters:
+            if one.key == key:
+                fitted = f"; fitted to {', '.join(one.fitted_to)}" if one.fitted_to else ""
+                yield machine.name, f"{plain(one.value)}: {one.provenance}{fitted}"
 
 
 def _moves(key: str) -> Iterator[Moves]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from elanite.admissible import End, Range
     from elanite.measures import Measurement, Number, Order
     from elanite.measures.numbers import Part
     from elanite.plan import Plan, Point
@@ -105,6 +106,8 @@ class Claim:
     """How far a value may be off and still hold, as a fraction."""
     one_run: str = ""
     """Why the published figure is that of one run, from the source's words, and the length of a simulated run."""
+    admissible: str = ""
+    """A parameter whose admissible range the claim is judged over as well (see ``elanite.admissible``)."""
     test: str = ""
     known_miss: str = ""
     causes: tuple[str, ...] = ()
@@ -194,6 +197,10 @@ class Verdict:
     """None if there is nothing to judge, or if the intervals are too wide to judge."""
     one_run: tuple[float, float] | None = None
     """The prediction interval of one run, by which a figure of one run is judged."""
+    range: Range | None = None
+    """The admissible range that the claim is judged over as well."""
+    ends: tuple[End, ...] = ()
+    """The verdicts at the ends of this range that are not the value of the machine; empty if they were not run."""
     note: str = ""
     """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
@@ -212,6 +219,11 @@ class Verdict:
     def judged(self) -> bool:
         """Whether there are results to judge."""
         return self.simulated is not None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is judged, at the ends of its range as well."""
+        return self.judged and (self.range is None or len(self.ends) == len(self.range.ends))
 
     @property
     def state(self) -> str:
@@ -233,6 +245,8 @@ class Verdict:
 
     def as_json(self) -> dict[str, Any]:
         """The verdict as it stands in ``scoreboard.json``."""
+        from elanite import admissible
+
         claim = self.claim
         return {
             "id": claim.id,
@@ -258,6 +272,7 @@ class Verdict:
             "test": claim.test,
             "note": self.note,
             "widest": self.widest,
+            "range": admissible.as_json(self),
             "one_run": list(self.one_run) if self.one_run else None,
             "known_miss": claim.known_miss or None,
             "proof": claim.proof and claim.proof.text,
@@ -418,6 +433,12 @@ def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = F
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
         return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
+    found = _judged(claim, points, store, quick=quick)
+    return found if quick or not claim.admissible else _over_range(found, planned, store)
+
+
+def _judged(claim: Claim, points: Sequence[Point], store: Store, *, quick: bool = False) -> Verdict:
+    """Judge one claim from finished points."""
     from elanite.measures.quantities import MissingError
 
     try:
@@ -426,6 +447,20 @@ def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = F
         if claim.rows != "steady":
             raise
         return Verdict(claim, simulated=f"not judged, as other points are saturated: {error}")
+
+
+def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
+    """The verdict, with those at the ends of the admissible range as far as these were run."""
+    from elanite import admissible
+
+    claim = found.claim
+    range_ = admissible.of_claim(claim, planned)
+    ends = []
+    for value in range_.ends:
+        points = [p for p in admissible.at(planned, claim.admissible, value).points if claim.asks_for(p)]
+        if all(store.get(point.id) is not None for point in points):
+            ends.append(admissible.End(value, _judged(claim, points, store)))
+    return replace(found, range=range_, ends=tuple(ends))
 
 
 def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from elanite import (
     ablation_table,
+    admissible,
     build,
     cover,
     figures,
@@ -172,7 +173,7 @@ class Writer:
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         # Points of another build may be replaced by those of this one before the next report.
         if not build.note(self.store.builds()):
-            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.judged}
+            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete}
         else:
             self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
@@ -240,6 +241,7 @@ def render(
         simulated=simulated,
         spread=spread,
         one_run=one_run,
+        ranged=admissible.said,
         says=cover.says,
         sentences=findings.sentences,
         behind=findings.behind,

@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from elanite import admissible
 from elanite.claims import claims
 from elanite.cost import CostModel
 from elanite.quick import planned
@@ -53,16 +54,22 @@ class Part:
 
 
 def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False) -> list[Part]:
-    """The experiments in the order in which they run; a quick run leaves out those that decide no claim."""
+    """The experiments in the order in which they run; a quick run leaves out those that decide no claim.
+
+    Experiments of claims that are judged over an admissible range have a part for each end of the range as well.
+    """
     model = CostModel.learn(store)
     found = []
     for name in names:
-        decided = sum(claim.experiment == name for claim in claims())
+        of_experiment = [claim for claim in claims() if claim.experiment == name]
+        decided = len(of_experiment)
         if quick and not decided:
             continue
-        plan = planned(name, seed, quick=quick)
-        missing = {point.id: point for point in plan.points if store.current(point.id) is None}
-        found.append(Part(plan, len(missing), model.total(missing.values()), decided))
+        usual = planned(name, seed, quick=quick)
+        for plan in [usual, *([] if quick else admissible.plans(usual, claims()))]:
+            missing = {point.id: point for point in plan.points if store.current(point.id) is None}
+            of_plan = decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)
+            found.append(Part(plan, len(missing), model.total(missing.values()), of_plan))
     return sorted(found, key=lambda part: (not part.claims, part.seconds))
 
 

@@ -83,8 +83,9 @@ def _sections(preset: Source, changed: dict[str, str]) -> Iterator[str]:
 
 
 def _from(preset: str, line: str) -> str:
-    """A line of the preset whose source names the preset, and which is fitted to nothing."""
+    """A line of the preset: its source names the preset, without fitted claims and without the source's range."""
     line = re.sub(r", fitted_to = \[[^\]]*\]", "", line)
+    line = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", line)
     return re.sub(r'source = "', f'source = "{preset}: ', line)
 
 

@@ -190,10 +190,12 @@ def one_run(verdict: Verdict) -> str:
 
 def measured(verdict: Verdict) -> str:
     """The simulated figure with its interval, or the simulated order with the figures behind it."""
+    from elanite import admissible
+
     words = [simulated(verdict), spread(verdict)]
     if isinstance(verdict.simulated, list) and verdict.note:
         words.append(f"({verdict.note})")
-    words.append(f"({said})" if (said := one_run(verdict)) else "")
+    words += [f"({said})" for said in (one_run(verdict), admissible.said(verdict)) if said]
     return " ".join(filter(None, words))
 
 
@@ -277,6 +279,7 @@ def widest(verdicts: Sequence[Verdict]) -> str:
 
 def markdown(verdicts: Sequence[Verdict]) -> str:
     """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims."""
+    from elanite import admissible
     from elanite.claims import fitted_parameters
 
     today = [v for v in verdicts if v.judged and v.claim.today]
@@ -358,6 +361,18 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
             f"- `{v.claim.id}`: {'. '.join(filter(None, [v.claim.one_run, one_run(v)]))}."
             for v in verdicts
             if v.claim.one_run
+        ),
+        "",
+        "## Admissible ranges",
+        "",
+        "Where a source states a range and no value, the claims that the parameter may decide are judged at both ends,"
+        " too. A claim holds within the range if it holds at an end, or if the published figure lies between those of"
+        " two ends. The counts above are those of the values that the machine files have.",
+        "",
+        *(
+            f"- `{v.claim.id}`: {v.state}; {admissible.said(v) or 'not run at the ends of its range'}."
+            for v in verdicts
+            if v.claim.admissible
         ),
         "",
         "## Bounds of ours",
@@ -463,6 +478,7 @@ def _width(verdict: Verdict) -> str:
 def _misses(verdicts: Sequence[Verdict]) -> list[str]:
     return [
         f"- `{v.claim.id}`: published {published(v.claim)}, simulated {simulated(v)} {percent(v.error)}".rstrip()
+        + (f", one miss with `{v.claim.one_miss}`" if v.claim.one_miss else "")
         + (f". {v.claim.known_miss}" if v.claim.known_miss else "")
         for v in verdicts
     ]

@@ -118,6 +118,7 @@ fn replace(item: &mut Item, value: toml_edit::Value, source: &str, bare: bool) -
             table.insert("value", value.into());
             table.insert("source", toml_edit::value(source));
             table.remove("fitted_to");
+            table.remove("admissible");
             true
         }
         Some(_) => false,

@@ -11,6 +11,7 @@ use units::Time;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
+    bound(deserialize = "T: Deserialize<'de>"),
     expecting = "a value with its source: { value = ..., source = \"where it comes from\" }"
 )]
 #[schemars(inline)]
@@ -23,6 +24,26 @@ pub struct Param<T> {
     /// The published claims that it was fitted to, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fitted_to: Vec<String>,
+    /// The range that the source leaves open, if it states the value as a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub admissible: Option<Box<Admissible<T>>>,
+}
+
+/// The range of values that a source admits: "a few hundreds of cycles", "as few as 2 us".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a range with its source: { low = ..., high = ..., source = \"the words that leave it open\" }"
+)]
+#[schemars(inline)]
+pub struct Admissible<T> {
+    /// The lowest value.
+    pub low: T,
+    /// The highest value.
+    pub high: T,
+    /// The words that leave the value open.
+    #[serde(deserialize_with = "not_blank")]
+    pub source: String,
 }
 
 fn not_blank<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
@@ -44,6 +65,8 @@ pub struct Parameter {
     pub source: String,
     /// See [`Param::fitted_to`].
     pub fitted_to: Vec<String>,
+    /// See [`Param::admissible`].
+    pub admissible: Option<Value>,
 }
 
 /// One value for all levels of links, or a list of one for each level, from the nodes upwards.
@@ -126,6 +149,7 @@ pub(crate) fn list(path: &str, value: &Value, parameters: &mut Vec<Parameter>) {
             fitted_to: value["fitted_to"]
                 .as_array()
                 .map_or(Vec::new(), |claims| claims.iter().map(text).collect()),
+            admissible: value.get("admissible").cloned(),
         }),
         Value::Object(table) => {
             for (key, child) in table {
@@ -142,6 +166,7 @@ pub(crate) fn list(path: &str, value: &Value, parameters: &mut Vec<Parameter>) {
             value: value.clone(),
             source: String::new(),
             fitted_to: Vec::new(),
+            admissible: None,
         }),
     }
 }

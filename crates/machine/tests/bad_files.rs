@@ -50,6 +50,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("number_for_a_list", "down = { value = [4, 4, 4],", "down = { value = 4,"),
     ("text_in_a_list", "down = { value = [4, 4, 4],", "down = { value = [4, \"4\", 4],"),
     ("claims_are_no_list", r#"fitted_to = ["some.claim"]"#, r#"fitted_to = "some.claim""#),
+    ("range_without_source", r#"channels = { value = 2, source = "test""#, r#"channels = { value = 2, admissible = { low = 1, high = 2 }, source = "test""#),
     ("source_is_a_number", r#""320 B", source = "test""#, r#""320 B", source = 2.2"#),
     ("source_is_blank", r#""320 B", source = "test""#, r#""320 B", source = " ""#),
     // Topologies.

@@ -72,6 +72,28 @@ fn parameters_have_their_values_and_provenance() {
 }
 
 #[test]
+fn a_parameter_may_have_the_range_that_its_source_admits() {
+    let range = r#"{ low = 1, high = 4, source = "one to four" }"#;
+    let text = GOOD.replace(
+        r#"channels = { value = 2, source = "test""#,
+        &format!(r#"channels = {{ value = 2, source = "test", admissible = {range}"#),
+    );
+    let channels = parameter(&parse(&text, &[]), "link.channels");
+    let expected = json!({ "low": 1, "high": 4, "source": "one to four" });
+    assert_eq!(channels.admissible, Some(expected));
+    assert_eq!(
+        parse(&text, &[]).values(),
+        machine(&[]).values(),
+        "no physics"
+    );
+    let changed = parameter(&parse(&text, &["link.channels=3"]), "link.channels");
+    assert_eq!(
+        changed.admissible, None,
+        "a value of one's own has no range of another source"
+    );
+}
+
+#[test]
 fn an_override_changes_the_provenance() {
     let changed = machine(&[
         "adapter.turnaround=300 ns",

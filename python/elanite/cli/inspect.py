@@ -181,7 +181,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
         entries = [
             (
                 f"{one.key} = {plain(one.value)}",
-                [one.source, f"fitted to {', '.join(one.fitted_to)}" * bool(one.fitted_to)],
+                [one.provenance, f"fitted to {', '.join(one.fitted_to)}" * bool(one.fitted_to)],
             )
             for one in machine.parameters
         ]
@@ -190,7 +190,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
     found = table(("parameter", "value", "provenance", "fitted to"))
     found.columns[0].no_wrap = True
     for one in machine.parameters:
-        found.add_row(one.key, Text(plain(one.value)), Text(one.source), Text(", ".join(one.fitted_to)))
+        found.add_row(one.key, Text(plain(one.value)), Text(one.provenance), Text(", ".join(one.fitted_to)))
     screen.print(found)
 
 
