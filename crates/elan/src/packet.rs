@@ -39,14 +39,19 @@ impl PacketFormat {
         self.in_flits(self.wire(payload))
     }
 
-    /// Length in flits of a packet that carries a message into a queue: one more transaction claims the slot.
+    /// Length in flits of a packet that carries a message into a queue.
     pub fn queue_flits(&self, payload: Bytes) -> u32 {
+        self.in_flits(self.queue_wire(payload))
+    }
+
+    /// Bytes on the wire of a packet that carries a message into a queue: one more transaction claims the slot.
+    pub fn queue_wire(&self, payload: Bytes) -> Bytes {
         let claim = if payload.is_zero() {
             Bytes::ZERO
         } else {
             self.transaction_overhead
         };
-        self.in_flits(self.wire(payload) + claim)
+        self.wire(payload) + claim
     }
 
     /// Length in flits of a packet of transactions, each of which carries so many bytes.

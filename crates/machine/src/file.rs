@@ -20,9 +20,9 @@ use units::{Bytes, Flits, Rate, Time};
 /// Slowest link or bus; this bound keeps sums far from overflow.
 const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of a packet's payload, of the bytes around the payload.
+/// Largest sizes, for the same reason: of a flit, of a small message of Tports, of the bytes around a payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
-const LARGEST_PACKET: Bytes = Bytes::from_kb(64);
+const LARGEST_SMALL: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
 
 /// Least memory of an adapter: pages of events for a few processes.
@@ -146,10 +146,10 @@ section! {
 section! {
     /// How messages become packets.
     Packet = "packet" => PacketFormat: with flit: Bytes {
-        /// Most payload of a packet; at least an envelope of Tports.
-        payload: Param<Bytes>, in ENVELOPE..=LARGEST_PACKET => payload;
+        /// Most payload of a packet; at least an envelope of Tports. With the largest value each message is one packet.
+        payload: Param<Bytes>, in ENVELOPE..=LARGEST => payload;
         /// Most payload of a transaction.
-        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST_PACKET => transaction;
+        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST => transaction;
         /// Bytes of a packet outside its transactions.
         header: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER => header;
         /// Bytes of a transaction besides its payload.
@@ -276,7 +276,7 @@ section! {
         /// Cycles in which the thread compares an envelope with a posted receive.
         scan: Param<u32>, in 0..=1 << 20 => scan;
         /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
-        small: Param<Bytes>, in Bytes::ZERO..=LARGEST_PACKET => small;
+        small: Param<Bytes>, in Bytes::ZERO..=LARGEST_SMALL => small;
         /// Longer messages than this are never buffered: they wait at the sender for their receive.
         big: Param<Bytes>, in Bytes::ZERO..=LARGEST => big;
         /// Slots of the queue of envelopes.

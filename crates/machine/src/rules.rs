@@ -13,7 +13,10 @@ use config::{Document, Problem};
 use elan::rails::allocation;
 use fabric::Circuit;
 use fabric::config::MAX_HOP_DELAY;
-use units::{Flits, Time};
+use units::{Bytes, Flits, Time};
+
+/// The most bytes of a packet, those around its payload included; this bound keeps sums far from overflow.
+const LONGEST_PACKET: Bytes = Bytes::from_mb(2048);
 
 /// Reports all values that are out of bounds.
 pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
@@ -122,7 +125,7 @@ fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
     ));
 }
 
-/// Reports packets that would have no bytes if they had no payload.
+/// Reports packets that would have no bytes if they had no payload, and packets with too many bytes around their payload.
 fn check_packet(machine: &Machine, check: &mut Check<'_>) {
     let packet = &machine.packet;
     if packet.header.value.is_zero() && packet.transaction_overhead.value.is_zero() {
@@ -131,6 +134,18 @@ fn check_packet(machine: &Machine, check: &mut Check<'_>) {
             "a packet without payload would have no bytes at all",
         );
         found.allowed("at least 1 B, here or in transaction_overhead");
+    }
+    if check.told("packet") {
+        return;
+    }
+    let longest = packet
+        .config(Bytes::new(1))
+        .queue_wire(packet.payload.value);
+    if longest > LONGEST_PACKET {
+        let message = format!("a packet has up to {longest} with the bytes of its transactions");
+        let found = check.at("packet.transaction", message);
+        let found = found.allowed(format!("at most {LONGEST_PACKET}"));
+        found.hint("lengthen packet.transaction, or shorten packet.payload");
     }
 }
 

@@ -18,6 +18,9 @@ use serde_json::Value;
 /// The least share of a link's rate that a stream keeps, without a warning, where each packet waits behind one other.
 const LEAST_BEHIND_ONE: f64 = 0.9;
 
+/// The least share of a link's rate that prints as all of it.
+const ALL: f64 = 0.9995;
+
 /// The most that ways may be longer, and that uniform traffic may be slower, than on shortest ways, without a warning.
 const MOST_LOSS: f64 = 0.05;
 
@@ -57,7 +60,7 @@ impl Machine {
         let (level, credits) = levels.max_by_key(|(_, credits)| credits.hold)?;
         let (alone, behind) = (credits.share(), credits.share_behind(1));
         let held = !config.circuit.ends_with_the_tail();
-        if alone >= 1.0 && (held || behind >= LEAST_BEHIND_ONE) {
+        if alone >= ALL && (held || behind >= LEAST_BEHIND_ONE) {
             return None;
         }
         let link = match (held, level) {
