@@ -1,67 +1,106 @@
-//! # What an adapter is busy with, and what its node knows of that
+//! # The messages of an adapter, and its status as its node knows it
 //!
-//! An adapter's state is known at its node only when the adapter has written it down, some time after it has changed (coll2003
-//! s3: "The state is updated by the NICs"). [`Busy`] counts what the adapter works on, and remembers the changes that its
-//! node does not know yet.
+//! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed (coll2003
+//! s3: "The state is updated by the NICs"). [`Busy`] counts the messages that the adapter sends and receives, and remembers the
+//! changes of the status that its node does not know yet. The status is either exact, or one bit that every beginning sets and
+//! every end clears ([`Status`]).
 
+use crate::rails::Status;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Whether an adapter is busy, now and as its node knows.
-#[derive(Clone, Debug, Default)]
+/// The messages of an adapter, and its status as its node knows it.
+#[derive(Clone, Debug)]
 pub(crate) struct Busy {
-    /// What the adapter works on.
-    count: u32,
+    /// Messages that the adapter sends.
+    sending: u32,
+    /// Messages of which something has arrived and something is missing.
+    receiving: u32,
+    status: Status,
     /// From a change until the node knows of it.
     lag: Time,
-    /// When the adapter has become busy or free, in turn, oldest first: at least the changes of the last `lag`.
-    changes: VecDeque<Time>,
+    /// The status that the node knew before the changes.
+    known: bool,
+    /// Changes of the status, oldest first: at least those of the last `lag`.
+    changes: VecDeque<(Time, bool)>,
 }
 
 impl Busy {
     /// An adapter that is free, whose node knows of each change after `lag`.
-    pub fn new(lag: Time) -> Self {
+    pub fn new(status: Status, lag: Time) -> Self {
         Busy {
+            sending: 0,
+            receiving: 0,
+            status,
             lag,
-            ..Busy::default()
+            known: false,
+            changes: VecDeque::new(),
         }
     }
 
-    /// The adapter has something more to work on.
-    pub fn begin(&mut self, now: Time) {
-        self.count += 1;
-        if self.count == 1 {
-            self.changed(now);
-        }
+    /// The adapter sends another message.
+    pub fn begin_sending(&mut self, now: Time) {
+        self.sending += 1;
+        self.begins(now);
     }
 
-    /// The adapter has finished something.
-    pub fn end(&mut self, now: Time) {
-        self.count -= 1;
-        if self.count == 0 {
-            self.changed(now);
-        }
+    /// The adapter has sent a message.
+    pub fn end_sending(&mut self, now: Time) {
+        self.sending -= 1;
+        self.ends(now);
     }
 
-    /// Whether the adapter is busy now.
-    pub fn is_busy(&self) -> bool {
-        self.count > 0
+    /// The adapter receives another message.
+    pub fn begin_receiving(&mut self, now: Time) {
+        self.receiving += 1;
+        self.begins(now);
     }
 
-    /// Whether the adapter was busy `lag` ago, which is what its node knows now.
+    /// The adapter has received a message.
+    pub fn end_receiving(&mut self, now: Time) {
+        self.receiving -= 1;
+        self.ends(now);
+    }
+
+    /// Whether the adapter receives now.
+    pub fn is_receiving(&self) -> bool {
+        self.receiving > 0
+    }
+
+    /// The status of `lag` ago, which the node knows now: whether the adapter was busy.
     pub fn was_busy(&self, now: Time) -> bool {
-        let unknown = self.changes.iter().filter(|&&at| at + self.lag > now);
-        self.is_busy() ^ (unknown.count() % 2 == 1)
+        let known = self
+            .changes
+            .iter()
+            .rev()
+            .find(|(at, _)| *at + self.lag <= now);
+        known.map_or(self.known, |&(_, busy)| busy)
     }
 
-    fn changed(&mut self, now: Time) {
-        if self.lag == Time::ZERO {
-            return;
+    fn begins(&mut self, now: Time) {
+        if self.status == Status::Bit || self.sending + self.receiving == 1 {
+            self.changed(now, true);
         }
-        while self.changes.front().is_some_and(|&at| at + self.lag <= now) {
+    }
+
+    fn ends(&mut self, now: Time) {
+        if self.status == Status::Bit || self.sending + self.receiving == 0 {
+            self.changed(now, false);
+        }
+    }
+
+    fn changed(&mut self, now: Time, busy: bool) {
+        while let Some(&(at, known)) = self.changes.front()
+            && at + self.lag <= now
+        {
+            self.known = known;
             self.changes.pop_front();
         }
-        self.changes.push_back(now);
+        if self.lag == Time::ZERO {
+            self.known = busy;
+        } else {
+            self.changes.push_back((now, busy));
+        }
     }
 }
 

@@ -354,22 +354,22 @@ pub(crate) struct InFlight {
     thread_packets: Slab<ThreadPacket>,
     /// Completions of DMAs that are over. One that no process holds any more serves again, so that a DMA needs no new memory.
     completions: VecDeque<Rc<Completion>>,
-    /// By node: DMAs of which something has arrived and something is missing.
-    landing: TiVec<Place, Busy>,
+    /// By node: the messages of its adapter, received ones as DMAs of which something has arrived and something is missing.
+    busy: TiVec<Place, Busy>,
     meters: Vec<Bytes>,
     /// By node: what the adapter has done about faults.
     recoveries: TiVec<Place, Recoveries>,
 }
 
 impl InFlight {
-    /// Nothing in flight. The processes of a node learn `lag` late whether its adapter receives.
-    pub fn new(adapters: u32, lag: Time) -> Self {
+    /// Empty tables of adapters that are free.
+    pub fn new(adapters: u32, free: Busy) -> Self {
         InFlight {
             dmas: Slab::new(),
             packets: Slab::new(),
             thread_packets: Slab::new(),
             completions: VecDeque::new(),
-            landing: ti_vec![Busy::new(lag); adapters as usize],
+            busy: ti_vec![free; adapters as usize],
             meters: Vec::new(),
             recoveries: ti_vec![Recoveries::default(); adapters as usize],
         }
@@ -462,7 +462,7 @@ impl InFlight {
     pub fn landing(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if !std::mem::replace(&mut progress.landing, true) {
-            self.landing[progress.dma.to.node].begin(now);
+            self.busy[progress.dma.to.node].begin_receiving(now);
         }
     }
 
@@ -470,13 +470,18 @@ impl InFlight {
     pub fn landed_all(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if std::mem::replace(&mut progress.landing, false) {
-            self.landing[progress.dma.to.node].end(now);
+            self.busy[progress.dma.to.node].end_receiving(now);
         }
     }
 
-    /// DMAs to a node of which something has arrived and something is missing.
-    pub fn landing_at(&self, node: Place) -> &Busy {
-        &self.landing[node]
+    /// The messages of an adapter.
+    pub fn busy_at(&self, node: Place) -> &Busy {
+        &self.busy[node]
+    }
+
+    /// As [`busy_at`](Self::busy_at).
+    pub fn busy_at_mut(&mut self, node: Place) -> &mut Busy {
+        &mut self.busy[node]
     }
 
     /// The network of some adapters fails: what they have sent is lost, unless it has arrived. Packets that have not been sent yet

@@ -2,7 +2,7 @@
 
 use crate::param::Param;
 use crate::section::{LARGEST, section};
-use elan::rails::{self, Kind};
+use elan::rails::{self, Choice, Kind, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Time};
@@ -24,6 +24,14 @@ section! {
         handle: Param<u32>, in 0..=1 << 20 => handle;
         /// A process that finds no free rail looks again after this time.
         poll: Param<Time> => poll;
+        /// The status of a rail that the policy local-dynamic reads in traffic: a "bit", which the beginning of any message sets and
+        /// the end of any message clears, or "exact", reserved until all messages have ended; "exact" if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        status: Option<Param<Status>> => status or Status::Exact;
+        /// When the policy local-dynamic picks the rails of a message: when it is "generated", or when it is "sent", after the
+        /// messages before it; "sent" if not given. Programs send their messages when they make them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choice: Option<Param<Choice>> => choice or Choice::Sent;
         /// For the policies that reserve: whether the livelock avoidance procedure runs; true if not given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         avoidance: Option<Param<bool>> => avoidance or true;

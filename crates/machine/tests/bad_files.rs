@@ -137,6 +137,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("age_bits_0", "age_bits = { value = 4,", "age_bits = { value = 0,"),
     // Packets, adapters, buses.
     ("payload_0", "320 B", "0 B"),
+    ("payload_too_long", "320 B", "1025 MB"),
+    (
+        "payload_of_too_many_transactions",
+        "payload = { value = \"320 B\", source = \"test\" }\ntransaction = { value = \"64 B\",",
+        "payload = { value = \"1024 MB\", source = \"test\" }\ntransaction = { value = \"4 B\",",
+    ),
     ("packet_without_bytes", "header = { value = \"8 B\", source = \"test\" }\ntransaction_overhead = { value = \"10 B\",", "header = { value = \"0 B\", source = \"test\" }\ntransaction_overhead = { value = \"0 B\","),
     ("share_burst_too_long", "32 flits", "100 flits"),
     ("queue_0", "queue = { value = 1024,", "queue = { value = 0,"),
@@ -249,6 +255,16 @@ const MISTAKES_WITH_RAILS: &[(&str, &str, &str)] = &[
     ("rails_poll_0", "poll = { value = \"1 us\",", "poll = { value = \"0 us\","),
     ("rails_poll_below_a_cycle", "poll = { value = \"1 us\",", "poll = { value = \"4999 ps\","),
     ("rails_poll_bare", "poll = { value = \"1 us\",", "poll = { value = 200,"),
+    (
+        "rails_unknown_status",
+        "poll = {",
+        "status = { value = \"word\", source = \"test\" }\npoll = {",
+    ),
+    (
+        "rails_unknown_choice",
+        "poll = {",
+        "choice = { value = \"received\", source = \"test\" }\npoll = {",
+    ),
     ("rails_unknown_key", "striping =", "stripping ="),
     ("rails_missing_key", "threshold = { value = \"8 KB\", source = \"test\" }\n", ""),
     ("rails_without_source", "{ value = 4, source = \"test\" }", "4"),

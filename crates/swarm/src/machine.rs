@@ -281,6 +281,8 @@ impl Machine {
         config.group.branching = self.branching;
         config.rails = self.rails.map(|rails| rails::Config {
             policy: rails.policy,
+            status: rails::Status::Exact,
+            choice: rails::Choice::Sent,
             striping: rails.striping,
             threshold: Bytes::from_kb(8),
             handle: 200,

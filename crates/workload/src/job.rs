@@ -14,8 +14,9 @@
 use crate::Distribution;
 use crate::Failure;
 use crate::faults;
+use crate::generated::Generated;
 use crate::pattern::{Destinations, Pattern};
-use crate::source::{LARGEST_MESSAGE, Source};
+use crate::source::{LARGEST_MESSAGE, Message, Source};
 use elan::rails::{Attachment, Process, Rails};
 use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
 use itertools::Itertools;
@@ -67,7 +68,7 @@ pub(crate) struct Running<'a> {
 /// What the programs of a job report.
 pub(crate) struct Progress {
     /// The sources that the programs take their messages from, node by node.
-    sources: Vec<Source>,
+    pub sources: Vec<Source>,
     /// From arrivals to ends of messages.
     pub latency: Histogram,
     /// Messages that faults have ended with an error while latencies counted.
@@ -290,11 +291,11 @@ fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
 }
 
 /// The program of one process.
-struct Program {
-    node: Node,
+pub(crate) struct Program {
+    pub node: Node,
     own: NodeId,
     /// The number of the process at its node.
-    index: usize,
+    pub index: usize,
     meter: Meter,
     destinations: Destinations,
     draws: Stream,
@@ -303,18 +304,21 @@ struct Program {
     places: Rc<Places>,
     /// The process that picks the rails, where there are several.
     process: Option<Process>,
-    progress: Rc<RefCell<Progress>>,
+    pub progress: Rc<RefCell<Progress>>,
 }
 
 impl Program {
     async fn run(mut self) {
+        let generator = self.process.as_ref().and_then(Process::generator);
+        let generated = generator.map(|generator| Generated::start(&self, generator));
         loop {
-            let arrival = self.progress.borrow().sources[self.index].next_arrival();
-            self.node.sleep_until(arrival).await;
-            let message = self.progress.borrow_mut().sources[self.index].take();
+            let (message, rails) = match &generated {
+                Some(generated) => generated.next(&self).await,
+                None => (self.next().await, Vec::new()),
+            };
             let there = self.destinations.draw(&mut self.draws);
             let write = self.writes >= 1.0 || self.directions.uniform_f64() < self.writes;
-            let moved = self.transfer(there, message.size, write).await;
+            let moved = self.transfer(there, message.size, (write, rails)).await;
             let mut progress = self.progress.borrow_mut();
             match moved {
                 Ok(()) if progress.measuring => {
@@ -333,8 +337,20 @@ impl Program {
         }
     }
 
-    /// Moves a message, and waits until the move is complete.
-    async fn transfer(&mut self, there: NodeId, size: Bytes, write: bool) -> Result<(), DmaError> {
+    /// The next message, when it arrives.
+    async fn next(&self) -> Message {
+        let arrival = self.progress.borrow().sources[self.index].next_arrival();
+        self.node.sleep_until(arrival).await;
+        self.progress.borrow_mut().sources[self.index].take()
+    }
+
+    /// Moves a message, over the rails that were picked when it was generated, and waits until the move is complete.
+    async fn transfer(
+        &mut self,
+        there: NodeId,
+        size: Bytes,
+        (write, rails): (bool, Vec<Rail>),
+    ) -> Result<(), DmaError> {
         match &*self.places {
             Places::One(places) => {
                 let place = |node: NodeId| places.of(node).1.start();
@@ -346,7 +362,8 @@ impl Program {
             Places::Several(places) => {
                 let process = self.process.as_mut().expect("there are several rails");
                 let (from, to) = (places.of(self.own), places.of(there));
-                process.put(from, to, size, Some(self.meter)).await
+                let ends = (from, to);
+                process.put_over(rails, ends, size, Some(self.meter)).await
             }
         }
     }

@@ -32,6 +32,7 @@ pub mod circuits;
 pub mod collective;
 pub mod deadlock;
 pub mod faults;
+mod generated;
 pub mod goodput;
 pub mod job;
 pub mod noise;

@@ -1,7 +1,7 @@
 //! A source of messages: arrival times and sizes drawn from its own streams.
 //!
 //! The program behind a source sends one message at a time. While the program lags, messages wait: the source draws a message
-//! when the program takes it, or when somebody asks how much has arrived.
+//! when the program takes it, when somebody asks how much has arrived, or when a generator asks for it at its arrival.
 
 use crate::Distribution;
 use kernel::random::Stream;
@@ -74,6 +74,15 @@ impl Source {
         self.waiting
             .front()
             .map_or(self.next, |message| message.arrival)
+    }
+
+    /// The message that arrives behind some waiting ones; no other may be missing between them.
+    pub fn behind(&mut self, waiting: usize) -> Message {
+        if self.waiting.len() == waiting {
+            let message = self.draw();
+            self.waiting.push_back(message);
+        }
+        self.waiting[waiting]
     }
 
     /// Takes the next message.

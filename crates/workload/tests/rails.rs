@@ -5,7 +5,7 @@ use crate::common;
 
 use common::cluster;
 use common::multirail::{POLICIES, multirail};
-use elan::rails::Kind;
+use elan::rails::{Choice, Kind};
 use elan::{Config, NodeId, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
@@ -17,6 +17,13 @@ const NODES: u32 = 6;
 /// Six nodes on four rails: as many as static allocation connects.
 fn machine(policy: Kind) -> Config {
     multirail(NODES, 4, policy)
+}
+
+/// The machine of local-dynamic allocation that picks rails when messages are generated.
+fn generated() -> Config {
+    let mut config = machine(Kind::LocalDynamic);
+    config.rails.as_mut().expect("it has rails").choice = Choice::Generated;
+    config
 }
 
 fn uniform(load: u64, processes: u32) -> Job {
@@ -131,6 +138,8 @@ fn all_policies_are_offered_the_same() {
         for policy in POLICIES {
             assert_eq!(offered(policy, processes), first, "{policy:?}");
         }
+        let records = run(&generated(), &uniform(200, processes), WINDOW, 3);
+        assert_eq!(records.values("offered"), first, "generated");
     }
 }
 
@@ -181,10 +190,15 @@ fn the_measures_of_the_paper() {
 }
 
 /// Equal seeds make equal runs, others do not, and the flit engine does what the worm engine does: by every policy, from
-/// either memory, also where a rail fails.
+/// either memory, also where a rail fails, where rails are picked when messages are generated, and with messages that are not cut.
 #[test]
 fn equal_runs_are_equal() {
-    for policy in POLICIES {
+    let mut whole = machine(Kind::Dynamic);
+    whole.packet.payload = Bytes::from_mb(512);
+    whole.packet.transaction = whole.packet.payload;
+    let machines = POLICIES.map(|policy| (policy, machine(policy)));
+    let others = [(Kind::LocalDynamic, generated()), (Kind::Dynamic, whole)];
+    for (policy, config) in machines.into_iter().chain(others) {
         for memory in [Placement::Adapter, Placement::Main] {
             let job = Job {
                 memory,
@@ -198,7 +212,6 @@ fn equal_runs_are_equal() {
                 ..WINDOW
             };
             let run = |config, seed| run_with(config, &job, failure, window, seed);
-            let config = machine(policy);
             let records = run(&config, 1);
             assert_eq!(records, run(&config, 1), "{policy:?}");
             assert_ne!(records.digest, run(&config, 2).digest);
@@ -207,6 +220,30 @@ fn equal_runs_are_equal() {
             assert_eq!(records, run(&flits, 1), "{policy:?}");
         }
     }
+}
+
+/// At light loads nothing waits in a process, and a message takes the same rails whenever they are picked. At heavy loads the status is
+/// as old as the wait, and less is accepted.
+#[test]
+fn what_is_generated_waits_with_its_rails() {
+    let sent = machine(Kind::LocalDynamic);
+    let one = Job {
+        load: Rate::from_mb_per_second(1),
+        ..uniform(1, 1)
+    };
+    let window = Window {
+        length: Time::from_ms(4),
+        ..WINDOW
+    };
+    let light = [&sent, &generated()].map(|config| run(config, &one, window, 1));
+    assert!(light[0].values("messages")[0] > 0.0);
+    assert_eq!(light[0].tables.rows, light[1].tables.rows);
+    let heavy = [sent, generated()].map(|mut config| {
+        config.rails.as_mut().expect("it has rails").striping = 0.0;
+        run(&config, &uniform(1000, 4), window, 1).mean("accepted")
+    });
+    let [sent, generated] = heavy;
+    assert!(generated < 0.95 * sent, "{generated} of {sent}");
 }
 
 /// A load that three rails carry goes on when the fourth fails in the middle of the window. Bytes of a stripe that a failed

@@ -1,19 +1,32 @@
 //! What a node knows of its adapter.
 
 use super::Busy;
+use crate::rails::Status;
 use units::Time;
 
+/// A beginning or an end of a message.
+#[derive(Clone, Copy)]
+enum Work {
+    Sends,
+    Sent,
+    Receives,
+    Received,
+}
+
+use Work::{Received, Receives, Sends, Sent};
+
 /// The states that a node knows at some moments, in nanoseconds, of an adapter that begins and ends work at other moments.
-fn known(lag: u64, work: &[(u64, bool)], moments: &[u64]) -> Vec<bool> {
-    let mut busy = Busy::new(Time::from_ns(lag));
+fn known(status: Status, lag: u64, work: &[(u64, Work)], moments: &[u64]) -> Vec<bool> {
+    let mut busy = Busy::new(status, Time::from_ns(lag));
     let mut work = work.iter().peekable();
     let mut look = |&moment: &u64| {
-        while let Some(&(at, begins)) = work.next_if(|(at, _)| *at <= moment) {
+        while let Some(&(at, work)) = work.next_if(|(at, _)| *at <= moment) {
             let at = Time::from_ns(at);
-            if begins {
-                busy.begin(at);
-            } else {
-                busy.end(at);
+            match work {
+                Sends => busy.begin_sending(at),
+                Sent => busy.end_sending(at),
+                Receives => busy.begin_receiving(at),
+                Received => busy.end_receiving(at),
             }
         }
         busy.was_busy(Time::from_ns(moment))
@@ -23,27 +36,71 @@ fn known(lag: u64, work: &[(u64, bool)], moments: &[u64]) -> Vec<bool> {
 
 #[test]
 fn a_change_is_known_after_the_lag() {
-    let work = [(100, true), (200, false)];
-    let moments = [99, 100, 149, 150, 200, 249, 250];
-    let expected = [false, false, false, true, true, true, false];
-    assert_eq!(known(50, &work, &moments), expected);
-    let expected = [false, true, true, true, false, false, false];
-    assert_eq!(known(0, &work, &moments), expected);
+    for status in [Status::Exact, Status::Bit] {
+        for (begins, ends) in [(Sends, Sent), (Receives, Received)] {
+            let work = [(100, begins), (200, ends)];
+            let moments = [99, 100, 149, 150, 200, 249, 250];
+            let expected = [false, false, false, true, true, true, false];
+            assert_eq!(known(status, 50, &work, &moments), expected);
+            let expected = [false, true, true, true, false, false, false];
+            assert_eq!(known(status, 0, &work, &moments), expected);
+        }
+    }
 }
 
 /// Work that is shorter than the lag is known as long as it lasted, later.
 #[test]
 fn short_work_is_known_too() {
-    let work = [(100, true), (110, false), (115, true), (120, false)];
-    let moments = [120, 149, 150, 159, 160, 164, 165, 169, 170];
-    let expected = [false, false, true, true, false, false, true, true, false];
-    assert_eq!(known(50, &work, &moments), expected);
+    for status in [Status::Exact, Status::Bit] {
+        let work = [(100, Sends), (110, Sent), (115, Receives), (120, Received)];
+        let moments = [120, 149, 150, 159, 160, 164, 165, 169, 170];
+        let expected = [false, false, true, true, false, false, true, true, false];
+        assert_eq!(known(status, 50, &work, &moments), expected);
+    }
 }
 
+/// Two messages that are sent, then a third, and one that is received while another is sent: an exact status says that the adapter is
+/// busy until all have ended, a bit says so until the first of them has.
 #[test]
-fn an_adapter_is_busy_until_all_is_done() {
-    let work = [(0, true), (10, true), (20, false), (30, false), (300, true)];
-    let moments = [30, 49, 50, 79, 80, 300, 349, 350];
-    let expected = [false, false, true, true, false, false, false, true];
-    assert_eq!(known(50, &work, &moments), expected);
+fn an_end_frees_an_adapter_of_one_bit() {
+    let sends = [
+        (0, Sends),
+        (10, Sends),
+        (20, Sent),
+        (30, Sent),
+        (300, Sends),
+    ];
+    let both = [
+        (0, Sends),
+        (10, Receives),
+        (20, Received),
+        (30, Sent),
+        (300, Receives),
+    ];
+    for work in [sends, both] {
+        let moments = [30, 49, 50, 69, 70, 79, 80, 300, 349, 350];
+        let expected = [
+            false, false, true, true, true, true, false, false, false, true,
+        ];
+        assert_eq!(known(Status::Exact, 50, &work, &moments), expected);
+        let expected = [
+            false, false, true, true, false, false, false, false, false, true,
+        ];
+        assert_eq!(known(Status::Bit, 50, &work, &moments), expected);
+    }
+}
+
+/// A beginning sets the bit again.
+#[test]
+fn a_beginning_reserves_an_adapter_of_one_bit() {
+    let work = [
+        (0, Sends),
+        (10, Receives),
+        (20, Received),
+        (30, Receives),
+        (40, Sent),
+    ];
+    let moments = [50, 69, 70, 79, 80, 89, 90, 1000];
+    let expected = [true, true, false, false, true, true, false, false];
+    assert_eq!(known(Status::Bit, 50, &work, &moments), expected);
 }

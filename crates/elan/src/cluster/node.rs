@@ -163,10 +163,21 @@ impl Node {
         self.world.borrow().is_receiving(self.place)
     }
 
-    /// Whether the adapter received a message when it last wrote down its status: some of the message had arrived, and some
-    /// was missing. The status is as old as [`rails::Config::status_lag`](crate::rails::Config::status_lag) says.
-    pub fn was_receiving(&self) -> bool {
-        self.world.borrow().was_receiving(self.place)
+    /// The status that the adapter has written down: whether it sent or received a message, the former as far as the policy keeps
+    /// account. The status is as old as [`rails::Config::status_lag`](crate::rails::Config::status_lag) says, and counts as
+    /// [`rails::Status`](crate::rails::Status) says.
+    pub fn was_busy(&self) -> bool {
+        self.world.borrow().was_busy(self.place)
+    }
+
+    /// A process sends a message by the adapter from now on.
+    pub(crate) fn begin_sending(&self) {
+        self.world.borrow_mut().sends(self.place, true);
+    }
+
+    /// The process has finished sending.
+    pub(crate) fn end_sending(&self) {
+        self.world.borrow_mut().sends(self.place, false);
     }
 
     /// Whether the adapter sends a message: its engines work on a DMA, or one waits for them.

@@ -9,10 +9,12 @@ use crate::adapter::inputter::Inputter;
 use crate::adapter::mmu::shared::Memory;
 use crate::adapter::queue::{Queue, QueueId};
 use crate::adapter::{Due, Wires};
+use crate::busy::Busy;
 use crate::config::Config;
 use crate::faults::Schedule;
 use crate::in_flight::InFlight;
 use crate::memory::EventId;
+use crate::rails::Status;
 use crate::{NodeId, Place};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
 use kernel::{Digest, EventQueue, Signal, Spares, Spawner};
@@ -57,15 +59,17 @@ impl World {
         let fabric = Fabric::new(config.fabric.clone());
         let topology = fabric.topology();
         let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
-        let lag = config.rails.map_or(Time::ZERO, |rails| {
-            rails.status_lag(config.adapter.thread_cycle)
-        });
+        let free = config
+            .rails
+            .map_or(Busy::new(Status::Exact, Time::ZERO), |rails| {
+                Busy::new(rails.status, rails.status_lag(config.adapter.thread_cycle))
+            });
         let hosts = config.faults.as_ref().map_or(0, |_| topology.nodes());
         let mut world = World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
             memory: Memory::new(places, config.adapter.memory),
-            flight: InFlight::new(places, lag),
+            flight: InFlight::new(places, free),
             fabric,
             config: Rc::new(config),
             spawner,
@@ -159,12 +163,22 @@ impl World {
 
     /// Whether an adapter receives something.
     pub fn is_receiving(&self, node: Place) -> bool {
-        self.flight.landing_at(node).is_busy() || self.fabric.arriving(node) > 0
+        self.flight.busy_at(node).is_receiving() || self.fabric.arriving(node) > 0
     }
 
-    /// Whether an adapter received a message when it last wrote down its status.
-    pub fn was_receiving(&self, node: Place) -> bool {
-        self.flight.landing_at(node).was_busy(self.now)
+    /// The status that an adapter has written down: whether it sent or received a message.
+    pub fn was_busy(&self, node: Place) -> bool {
+        self.flight.busy_at(node).was_busy(self.now)
+    }
+
+    /// A process sends a message by an adapter from now on, or has finished.
+    pub fn sends(&mut self, node: Place, begins: bool) {
+        let busy = self.flight.busy_at_mut(node);
+        if begins {
+            busy.begin_sending(self.now);
+        } else {
+            busy.end_sending(self.now);
+        }
     }
 
     /// The parts of an adapter, and the wires that they reach.

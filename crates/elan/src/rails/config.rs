@@ -17,6 +17,10 @@ pub struct Config {
     pub handle: u32,
     /// The time between two looks at the rails, if no rail is free; more than zero.
     pub poll: Time,
+    /// The meaning of the status that local-dynamic reads.
+    pub status: Status,
+    /// When local-dynamic picks the rails of a message of a traffic generator.
+    pub choice: Choice,
     /// For the policies that reserve: whether requests that meet are compared, so that one of them goes on (s4.2, algorithm 6).
     pub avoidance: bool,
 }
@@ -57,6 +61,30 @@ impl Config {
             Kind::Dynamic | Kind::Hybrid => Candidates::FreeAtBothEnds,
         }
     }
+}
+
+/// The meaning of an adapter's status under local-dynamic.
+///
+/// "The state is updated by the NICs and can be RESERVED or FREE" (coll2003 s3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// One bit: the beginning of any message, sent or received, sets it, and the end of any message clears it, also if the adapter
+    /// has other messages.
+    Bit,
+    /// The adapter is reserved until all messages that it sends or receives have ended.
+    Exact,
+}
+
+/// When local-dynamic picks the rails of a message that a traffic generator makes, and that waits for the messages before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Choice {
+    /// When the message is generated ("each process generates packets independently", coll2003 s5.2). If no rail was free then, the
+    /// rails are picked when the message is sent.
+    Generated,
+    /// When the message is sent, after the messages before it (coll2003 s3: "used by each process to send a message").
+    Sent,
 }
 
 /// How the rails of a message are picked; see the essay of the module.

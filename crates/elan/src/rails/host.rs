@@ -2,20 +2,16 @@
 
 use super::config::Config;
 use super::nic::{MOST_PROCESSES, Port};
-use crate::busy::Busy;
 use crate::cluster::Node;
 use crate::{NodeId, Rail};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
-use units::Time;
 
 /// One rail at one node.
 pub(super) struct RailAdapter {
     /// The node at the rail's adapter, in the context of the system.
     pub adapter: Node,
-    /// The stripes that processes of the node send on the rail, if the policy keeps account of them.
-    sending: RefCell<Busy>,
     /// The adapter's process, if the policy reserves.
     pub port: Option<Rc<Port>>,
 }
@@ -23,16 +19,7 @@ pub(super) struct RailAdapter {
 impl RailAdapter {
     /// A rail on which nothing has been sent.
     pub fn new(adapter: Node, port: Option<Rc<Port>>) -> Self {
-        let config = adapter.config();
-        let lag = config.rails.map_or(Time::ZERO, |rails| {
-            rails.status_lag(config.adapter.thread_cycle)
-        });
-        let sending = RefCell::new(Busy::new(lag));
-        RailAdapter {
-            adapter,
-            sending,
-            port,
-        }
+        RailAdapter { adapter, port }
     }
 
     /// Whether the network works.
@@ -45,23 +32,8 @@ impl RailAdapter {
         self.is_up()
             && match &self.port {
                 Some(port) => port.is_free(),
-                None => !self.was_sending() && !self.adapter.was_receiving(),
+                None => !self.adapter.was_busy(),
             }
-    }
-
-    /// Whether processes of the node sent on the rail when the adapter last wrote down its status.
-    fn was_sending(&self) -> bool {
-        self.sending.borrow().was_busy(self.adapter.now())
-    }
-
-    /// A process of the node sends on the rail from now on.
-    pub fn begin_sending(&self) {
-        self.sending.borrow_mut().begin(self.adapter.now());
-    }
-
-    /// The process has finished sending.
-    pub fn end_sending(&self) {
-        self.sending.borrow_mut().end(self.adapter.now());
     }
 }
 

@@ -22,7 +22,10 @@
 //! * A process blocks while it sends: it takes up its next message when all stripes of the message before are acknowledged.
 //! * Each process has its own turn through the rails, and the processes of a node begin at different rails.
 //! * The status of a rail is what its adapter has written down: under local-dynamic it lags behind
-//!   ([`Config::status_lag`]), under the policies that reserve it is that of the [state machine](protocol).
+//!   ([`Config::status_lag`]) and may be one bit ([`Status`]), under the policies that reserve it is that of the
+//!   [state machine](protocol).
+//! * Local-dynamic picks the rails of a message when the message is sent, or earlier, when a generator makes it
+//!   ([`Choice`], [`Generator`]).
 //! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
 //! * A rail may fail and work again ([`crate::Cluster::fail_rail`], [`crate::Cluster::repair_rail`]). While it is down, no
@@ -35,6 +38,7 @@
 
 pub mod allocation;
 mod config;
+mod generator;
 mod host;
 mod kinds;
 mod nic;
@@ -43,7 +47,8 @@ mod process;
 pub mod protocol;
 
 pub use allocation::{Allocation, AllocationError};
-pub use config::{Candidates, Config, Kind};
+pub use config::{Candidates, Choice, Config, Kind, Status};
+pub use generator::Generator;
 pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
@@ -54,6 +59,7 @@ use crate::memory::Region;
 use crate::{NodeId, Rail};
 use host::{Host, RailAdapter};
 use nic::Port;
+use std::cell::RefCell;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
 
@@ -136,8 +142,10 @@ impl Rails {
         host.add_process();
         let hosts = Rc::clone(&self.hosts);
         let port = move |node: NodeId, rail| Rc::clone(hosts[node].port(rail));
-        let policy = kinds::new(&host, self.allocation.as_ref(), index, Rc::new(port));
-        Process::new(host, policy)
+        let turn = Turn::starting_at(Rail::new(index % host.rails.len() as u32));
+        let turn = Rc::new(RefCell::new(turn));
+        let policy = kinds::new(&host, self.allocation.as_ref(), &turn, Rc::new(port));
+        Process::new(host, policy, turn)
     }
 
     /// Asserts that the adapters agree on who sends to whom: of those that are reserved for a message, both ends are, and no

@@ -58,6 +58,11 @@ pub(super) trait Policy {
     ///
     /// It fails if no rail to the destination works.
     fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a>;
+
+    /// Picks those rails that a message got when it was generated, as far as they work: none, unless the policy picks rails then.
+    fn accept(&mut self, _host: &Host, _generated: Vec<Rail>) -> Vec<Pick> {
+        Vec::new()
+    }
 }
 
 /// The adapter's process of a node on a rail.

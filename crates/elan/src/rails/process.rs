@@ -1,6 +1,8 @@
 //! A process that sends messages over the rails of its node, one at a time.
 
+use super::generator::Generator;
 use super::host::Host;
+use super::policy::turn::SharedTurn;
 use super::policy::{Hold, Pick, Policy, RailMessage};
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
@@ -58,11 +60,17 @@ struct Sent {
 pub struct Process {
     host: Rc<Host>,
     policy: Box<dyn Policy>,
+    turn: SharedTurn,
 }
 
 impl Process {
-    pub(super) fn new(host: Rc<Host>, policy: Box<dyn Policy>) -> Self {
-        Process { host, policy }
+    pub(super) fn new(host: Rc<Host>, policy: Box<dyn Policy>, turn: SharedTurn) -> Self {
+        Process { host, policy, turn }
+    }
+
+    /// Picks rails for messages when they are generated; none if the policy picks them when they are sent.
+    pub fn generator(&self) -> Option<Generator> {
+        Generator::new(&self.host, &self.turn)
     }
 
     /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of the
@@ -80,6 +88,25 @@ impl Process {
         size: Bytes,
         meter: Option<Meter>,
     ) -> Result<(), DmaError> {
+        self.put_over(Vec::new(), (from, to), size, meter).await
+    }
+
+    /// As [`put`](Self::put) between two places, over rails that the [`Generator`] of the process has picked for the message, as far as
+    /// they work.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    ///
+    /// # Panics
+    /// As [`put`](Self::put).
+    pub async fn put_over(
+        &mut self,
+        generated: Vec<Rail>,
+        (from, to): (&Attachment, &Attachment),
+        size: Bytes,
+        meter: Option<Meter>,
+    ) -> Result<(), DmaError> {
+        let mut picks = self.policy.accept(&self.host, generated);
         let whole = Stripe {
             offset: Bytes::ZERO,
             length: size,
@@ -91,8 +118,11 @@ impl Process {
                 to: to.node,
                 size: part.length,
             };
-            let picks = self.policy.pick(&self.host, message).await?;
-            let mut sent = self.send(picks, part, (from, to), meter);
+            if picks.is_empty() {
+                picks = self.policy.pick(&self.host, message).await?;
+            }
+            let now = std::mem::take(&mut picks);
+            let mut sent = self.send(now, part, (from, to), meter);
             while let Some((stripe, result)) = self.next(&mut sent).await {
                 match result {
                     Ok(()) => delivered.push(stripe),
@@ -158,7 +188,7 @@ impl Process {
                 if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
                     one.transfer = None;
                     match &one.hold {
-                        Hold::Told => self.host.rails[one.rail].end_sending(),
+                        Hold::Told => self.host.rails[one.rail].adapter.end_sending(),
                         Hold::Granted { grant, .. } if result.is_err() => {
                             self.host.port(one.rail).abort(*grant);
                         }

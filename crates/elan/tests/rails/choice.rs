@@ -2,7 +2,7 @@
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_to;
-use elan::rails::{Allocation, Kind};
+use elan::rails::{Allocation, Choice, Kind, Status};
 use elan::{Config, NodeId, Rail};
 use units::{Bytes, Time};
 
@@ -209,5 +209,58 @@ fn local_dynamic_looks_again_every_poll() {
         bench.finish();
         assert_eq!(first.take(), (free, Ok(())));
         assert_eq!(second.take(), (expected, Ok(())));
+    }
+}
+
+/// With a status of one bit, the end of a message that is received frees the rail on which the node still sends; with an exact status
+/// the next message of the node waits for the end of that message, too, and for the lag.
+#[test]
+fn an_end_frees_a_rail_of_one_bit() {
+    for (status, expected) in [(Status::Exact, false), (Status::Bit, true)] {
+        let mut config = striping(multirail(4, 1, Kind::LocalDynamic), 0.0);
+        config.rails.as_mut().expect("it has rails").status = status;
+        let mut bench = Bench::new(&config);
+        let sent = bench.send((0, 0), 1, 65_536, Time::ZERO);
+        let received = bench.send((2, 0), 0, 4_096, Time::ZERO);
+        let next = bench.send((0, 1), 3, 100, Time::from_us(50));
+        bench.finish();
+        let end = |ends: &crate::common::multirail::Ends| ends.borrow()[0].0;
+        assert!(end(&received) < Time::from_us(40), "before the next one");
+        // The engine takes the next message after the first, in either case; without the bit, only the status lets it begin.
+        let waited = end(&next) >= end(&sent) + lag(&config);
+        assert_eq!(waited, !expected, "{status:?}");
+    }
+}
+
+/// Rails that are picked when a message is generated are those that are free then, in the turn of the process; if none is free, the
+/// message has no rails.
+#[test]
+fn a_generator_picks_what_is_free_when_a_message_is_generated() {
+    let mut config = striping(multirail(4, 2, Kind::LocalDynamic), 0.0);
+    config.rails.as_mut().expect("it has rails").choice = Choice::Generated;
+    let mut bench = Bench::new(&config);
+    let process = bench.rails.process(NodeId::new(0), 0);
+    let generator = process.generator().expect("it picks in advance");
+    let size = Bytes::new(100);
+    let pick = || {
+        generator
+            .pick(size)
+            .into_iter()
+            .map(Rail::get)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!([pick(), pick(), pick()], [[0], [1], [0]]);
+    let first = bench.send((0, 0), 1, 65_536, Time::ZERO);
+    let second = bench.send((0, 1), 2, 65_536, Time::from_us(50));
+    run_to(&mut bench.cluster, Time::from_us(10));
+    assert_eq!([pick(), pick()], [[1], [1]], "rail 0 sends");
+    run_to(&mut bench.cluster, Time::from_us(60));
+    assert!(pick().is_empty(), "both send");
+    bench.finish();
+    assert!(first.borrow()[0].1.is_ok() && second.borrow()[0].1.is_ok());
+    for other in [Kind::Basic, Kind::Dynamic, Kind::Hybrid] {
+        config.rails.as_mut().expect("it has rails").policy = other;
+        let process = Bench::new(&config).rails.process(NodeId::new(0), 0);
+        assert!(process.generator().is_none(), "{other:?}");
     }
 }

@@ -24,6 +24,8 @@ pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> C
     let topology = config.fabric.topology.with_rails(rails);
     config.fabric.topology = topology.expect("a few rails");
     config.rails = Some(rails::Config {
+        status: rails::Status::Exact,
+        choice: rails::Choice::Sent,
         policy,
         striping,
         threshold: Bytes::from_kb(8),

@@ -2,21 +2,32 @@
 //!
 //! The algorithm reserves nothing: it reads the status of the rails and sends. The adapters update the status, so that a
 //! process learns of a message some time after it has begun ([`Config::status_lag`](crate::rails::Config::status_lag)).
-//! Processes that look within this time may send on the same rail.
+//! Processes that look within this time may send on the same rail. The rails of a message may have been picked when the message
+//! was generated ([`crate::rails::Generator`]).
 
-use super::turn::Turn;
+use super::turn::SharedTurn;
 use super::{Hold, Pick, Picking, Policy, RailMessage, free_rails, stripes};
 use crate::Rail;
 use crate::rails::host::Host;
 
 pub(crate) struct LocalDynamic {
-    turn: Turn,
+    turn: SharedTurn,
 }
 
 impl LocalDynamic {
-    pub fn new(turn: Turn) -> Self {
+    pub fn new(turn: SharedTurn) -> Self {
         LocalDynamic { turn }
     }
+}
+
+/// Picks of some rails: their adapters send from now on.
+fn begin(host: &Host, rails: Vec<Rail>) -> Vec<Pick> {
+    let pick = |rail: Rail| {
+        host.rails[rail].adapter.begin_sending();
+        let hold = Hold::Told;
+        Pick { rail, hold }
+    };
+    rails.into_iter().map(pick).collect()
 }
 
 impl Policy for LocalDynamic {
@@ -24,13 +35,14 @@ impl Policy for LocalDynamic {
         Box::pin(async move {
             let free = free_rails(host, message).await?;
             let count = stripes(&host.config, free.len(), message.size);
-            let taken = self.turn.take(&free, count).into_iter();
-            let pick = |rail: Rail| {
-                host.rails[rail].begin_sending();
-                let hold = Hold::Told;
-                Pick { rail, hold }
-            };
-            Ok(taken.map(pick).collect())
+            let taken = self.turn.borrow_mut().take(&free, count);
+            Ok(begin(host, taken))
         })
+    }
+
+    fn accept(&mut self, host: &Host, generated: Vec<Rail>) -> Vec<Pick> {
+        let up = generated.into_iter();
+        let up = up.filter(|&rail| host.rails[rail].is_up());
+        begin(host, up.collect())
     }
 }

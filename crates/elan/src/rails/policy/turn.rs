@@ -1,6 +1,11 @@
 //! The turn of a process through the rails.
 
 use crate::Rail;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// The turn of a process, for its generator and its policy.
+pub type SharedTurn = Rc<RefCell<Turn>>;
 
 /// Whose turn it is: "the first free NIC just past the last one allocated in the previous transaction" (coll2003 s3).
 #[derive(Clone, Copy, Debug)]
