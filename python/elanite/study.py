@@ -151,7 +151,8 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
             asking = [claim for claim in wanted if any(claim.asks_for(other) for other in series)]
             part = max(parts[claim.id] for claim in asking)
             # A figure without batches has no interval unless there are several seeds.
-            seeds = 1 if all(claim.table == "rows" for claim in asking) else min(point.run["seeds"], MOST_SEEDS)
+            batched = all(claim.table == "rows" and not claim.one_run for claim in asking)
+            seeds = 1 if batched else min(point.run["seeds"], MOST_SEEDS)
             changes = [f"{here}.run.seeds={seeds}", f"{here}.run.precision=0"]
             warm_up, window = (_ns(point.run[key]) for key in ("warm_up", "window"))
             if part < 1 and point.kind == "jobs":
