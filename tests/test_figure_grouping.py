@@ -156,6 +156,8 @@ def check(one: Case) -> None:
         assert named(one, found, name), "neither curves nor panels, nor caption and data name a parameter"
 
     enough = len(one.values[0]) >= FEWEST
+    heads = [set(tabular.table(figure)[0]) for figure in found]
+    assert all({"low", "high"} <= head for head in heads) or not enough, "the data have no intervals"
     for figure in found:
         assert len({mark.curve for mark in drawings.marks(figure)}) <= MOST, "a panel has too many curves"
         assert drawings.intervals(figure) == (len(drawings.marks(figure)) if enough else 0)

@@ -134,8 +134,9 @@ def _layers(
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
     look: dict[str, Any] = {} if len(order) > 1 else {"color": PALETTE[0]}
+    ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
     points = base.mark_point(filled=True, size=45, opacity=1, **look).encode(
-        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric)]
+        y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric), *ends_of]
     )
     layers: Layers = [points]
     if data["low"].count():
