@@ -71,7 +71,8 @@ def test_each_mark_is_the_mean_of_one_configuration(seed: int, tmp_path: Path) -
     found, rows = result.figures(), result.frame()
     for metric in ("accepted", "latency_mean", "latency", "bandwidth"):
         assert drawn(found, metric) == means(rows, metric), metric
-    assert len(result.chart().to_dict()["vconcat"]) == len(found)
+    pictures = result.chart().to_dict()["vconcat"]
+    assert [" ".join(one["title"]["text"]) for one in pictures] == [figure.caption for figure in found]
 
 
 def test_each_mark_of_a_sweep_is_the_mean_of_one_combination(tmp_path: Path) -> None:

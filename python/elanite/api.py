@@ -276,10 +276,10 @@ class Result:
         return figures.drawn(self.plan, self.store)
 
     def chart(self) -> alt.VConcatChart:
-        """All figures as one Altair chart, one below the other."""
+        """All figures with their captions as one Altair chart, one below the other."""
         import altair as alt
 
-        charts = alt.vconcat(*(figure.chart for figure in self.figures()))
+        charts = alt.vconcat(*(figure.captioned() for figure in self.figures()))
         apart: alt.VConcatChart = charts.resolve_scale(color="independent", shape="independent", fill="independent")
         return apart
 

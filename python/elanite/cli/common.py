@@ -155,7 +155,9 @@ Where = Annotated[
     ),
 ]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs.")]
-Svg = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures as one picture.")]
+Svg = Annotated[
+    Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures with their captions as one picture.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
     bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")

@@ -45,7 +45,7 @@ SAID = {
 }
 """The caption of each state in ``loads``."""
 
-REASONS = "The data have the comparison that decides each state."
+REASONS = "Tooltips and data have the comparison that decides each state."
 """The caption of the table of ``loads``, if a point is not steady."""
 
 INTERVALS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -29,6 +30,12 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 WIDTH, HEIGHT = 560, 320
 RULE = "#888888"
+
+QUIET = "#555555"
+"""The colour of captions in pictures."""
+
+LETTER, LEAST_LETTERS = 5.4, 60
+"""The mean width of a letter of these captions in pixels, and the fewest letters of a line."""
 
 PADDING = 8
 """Pixels between the frame and the first and the last place of a horizontal axis."""
@@ -69,6 +76,16 @@ class Figure:
         """The same figure as one of several, with the parameters that distinguish it in ``words``."""
         title = f"{self.title}, {words}"
         return replace(self, name=f"{self.name}-{number}", title=title, chart=self.chart.properties(title=title))
+
+    def captioned(self) -> alt.VConcatChart:
+        """The chart with the caption below, for pictures without a page around them."""
+        width = self.chart.width if isinstance(self.chart.width, int | float) else WIDTH
+        lines = wrap(self.caption, max(int(width / LETTER), LEAST_LETTERS))
+        below = alt.Title(
+            lines, orient="bottom", anchor="start", fontSize=11, fontWeight="normal", color=QUIET, offset=10
+        )
+        chart: alt.VConcatChart = alt.vconcat(self.chart)
+        return chart.properties(title=below) if lines else chart
 
     @property
     def shipped(self) -> bool:
