@@ -41,6 +41,11 @@ def _meant(rows: pl.DataFrame, name: str, wanted: Any) -> pl.Expr:
         return column.eq_missing(pl.col(wanted.strip("{}")))
     values = list(wanted) if isinstance(wanted, list | tuple) else [wanted]
     if rows.schema[name] == pl.String:
+        numbers = [value for value in values if isinstance(value, float)]
         values = [str(value) for value in values]
-    meant = pl.any_horizontal(pl.lit(False), *(column.eq_missing(value) for value in values if value != ""))
+        same = [column.cast(pl.Float64, strict=False).eq_missing(value) for value in numbers]  # a text such as 1e-7
+    else:
+        same = []
+    equal = [column.eq_missing(value) for value in values if value != ""]
+    meant = pl.any_horizontal(pl.lit(False), *equal, *same)
     return meant | empty(rows, name) if "" in values else meant

@@ -90,7 +90,23 @@ def plain(value: object) -> str:
         if len(lines) > 1:  # the cables of a graph
             return f"{lines[0]} ... {lines[-1]} ({len(lines):,} lines)"
         return re.sub(r"(?<=\d )us\b", "µs", value)
+    if isinstance(value, float):  # 1e-7, not 1e-07
+        return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", str(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def alike(value: object, text: str) -> bool:
+    """Whether a text of the command line means a value: numbers and quantities are compared as numbers."""
+    size = _size(plain(value))
+    return plain(value) == text or str(value) == text or (size is not None and size == _size(text))
+
+
+def _size(text: str) -> tuple[float, str] | None:
+    """A number or a quantity with its unit; None for other texts."""
+    try:
+        return float(text), ""
+    except ValueError:
+        return _core.quantity(text.replace("µs", "us"))
 
 
 SYMBOL = {"us": "µs", "fraction": "%", "ratio": "x"}

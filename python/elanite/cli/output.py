@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elanite.cli.common import BoardFormat, Format, console, data, table
 from elanite.errors import UsageError
 from elanite.sources import did_you_mean
+from elanite.text import alike, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,10 +73,11 @@ class Chosen:
             there = list(dict.fromkeys(key for point in points for key in point.parameters))
             if name not in there:
                 raise _unknown("--where", "parameter", name, there)
-            values = list(dict.fromkeys(_told(point.parameters.get(name)) for point in points))
-            if value not in values:
+            kept = [point for point in points if alike(point.parameters.get(name), value)]
+            if not kept:
+                values = list(dict.fromkeys(plain(point.parameters.get(name)) for point in points))
                 raise _unknown("--where", name, value, values)
-            points = [point for point in points if _told(point.parameters.get(name)) == value]
+            points = kept
         return replace(plan, points=tuple(points))
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -95,14 +97,7 @@ def _only(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.DataFra
     """The rows in which a column has one of the values, as people write them."""
     import polars as pl
 
-    return frame.filter(pl.Series([_told(value) in values for value in frame[column].to_list()], dtype=pl.Boolean))
-
-
-def _told(value: object) -> str:
-    """A value of a column as people write it on the command line."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return frame.filter(pl.Series([plain(value) in values for value in frame[column].to_list()], dtype=pl.Boolean))
 
 
 def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> UsageError:
@@ -128,7 +123,16 @@ def results(result: Result, format_: Format, chosen: Chosen | None = None) -> No
 def rows(frame: pl.DataFrame, format_: Format) -> None:
     """Print a data frame as csv or parquet."""
     if format_ is Format.CSV:
-        sys.stdout.write(frame.write_csv())
+        import polars as pl
+
+        from elanite.frames import parameters
+
+        # Parameters have one spelling everywhere; polars writes 0.00001, but 1e-6.
+        names = [name for name in parameters(frame) if frame.schema[name].is_float()]
+        texts = [
+            pl.Series(name, [None if one is None else plain(one) for one in frame[name]], pl.String) for name in names
+        ]
+        sys.stdout.write(frame.with_columns(texts).write_csv())
     else:
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
@@ -329,7 +333,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
 
 
 def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
-    from elanite.text import YES_OR_NO, estimate, heading, plain
+    from elanite.text import YES_OR_NO, estimate, heading
 
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
@@ -343,7 +347,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
 
 
 def _side_by_side(line: Line) -> dict[str, str]:
-    from elanite.text import estimate, heading, plain
+    from elanite.text import estimate, heading
 
     row = {name: plain(value) for name, value in line.parameters.items()}
     row["quantity"] = heading(line.metric, line.unit)

@@ -269,7 +269,7 @@ def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame
     data = resolved(summarise(rows, list(keys)))
     more = [name for name in grouping.configuration if name in data.columns and name not in (CURVE, x)]
     data = data.select(CURVE, x, "mean", "low", "high", "n", *marks, *more)
-    renamed = _renamed(asked, x) if asked["names"].get(x) else _listed(data, x)
+    renamed = _renamed(asked, x, data) if asked["names"].get(x) else _listed(data, x)
     if renamed is None:
         return data
     found = data.with_columns(renamed)
@@ -324,11 +324,14 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
 def _said(asked: Asked, name: str, value: object) -> str:
     """The name of a value in a figure."""
     names: dict[str, str] = dict(asked["names"].get(name, []))
-    return names.get(plain(value), f"{value:,}" if isinstance(value, int) else str(value))
+    return names.get(plain(value), f"{value:,}" if isinstance(value, int) else plain(value))
 
 
-def _renamed(asked: Asked, name: str) -> pl.Expr:
+def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:
     text = pl.col(name).cast(pl.String)
+    if name in rows.columns and rows.schema[name].is_float():
+        said = {value: plain(value) for value in rows[name].unique().drop_nulls()}
+        text = pl.col(name).replace_strict(said, default=None, return_dtype=pl.String)
     names = dict(asked["names"].get(name, []))
     return text.replace(names) if names else text
 
@@ -344,10 +347,10 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     parts = []
     for template in templates:
         inside = _COLUMN.findall(template)
-        text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name) for name in inside))
+        text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name, rows) for name in inside))
         # A template without columns lacks nothing.
         lacking = pl.any_horizontal(
-            pl.lit(False), *(empty(rows, name) | (_renamed(asked, name) == "") for name in inside)
+            pl.lit(False), *(empty(rows, name) | (_renamed(asked, name, rows) == "") for name in inside)
         )
         parts.append(pl.when(~lacking).then(text))
     curve = pl.concat_str(parts, separator=", ", ignore_nulls=True) if parts else pl.lit(asked["metric"])

@@ -9,12 +9,12 @@ import altair as alt
 import polars as pl
 
 from elanite.errors import UsageError
-from elanite.figure_checks import factor, wrong_unit
+from elanite.figure_checks import UNITS, factor, wrong_unit
 from elanite.figures import axes, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, colour, opacity, size_axis
+from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, SMALL, colour, opacity, size_axis
 from elanite.frames import summarise
 from elanite.text import heading
 
@@ -58,7 +58,7 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
         sizes = x.endswith("_bytes")
         shown = [mark for mark in marks if mark == 0 or mark in MARKS] if sizes else marks
         shown = shown if {0, *shown} - {0} else marks
-        label = BYTES if sizes else alt.Undefined
+        label = BYTES if sizes else SMALL if data.schema[x].is_float() else alt.Undefined
         steps = alt.Axis(values=shown, labelExpr=label, labelAngle=0)
         return alt.X(f"{x}:O", scale=alt.Scale(domain=marks), title=title, axis=steps), "O"
     if scale == "log":
@@ -67,7 +67,8 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
     if scale == "decades":
         along = alt.Scale(type="log", domain=[first, last], nice=False, padding=PADDING)
         tens = [10.0**power for power in range(math.floor(math.log10(first)), math.ceil(math.log10(last)) + 1)]
-        return alt.X(f"{x}:Q", title=title, scale=along, axis=alt.Axis(values=tens, format="~e", grid=False)), "Q"
+        tens_axis = alt.Axis(values=tens, format="~r", labelExpr=SMALL, grid=False)
+        return alt.X(f"{x}:Q", title=title, scale=along, axis=tens_axis), "Q"
     whole = alt.Axis(values=marks, grid=False) if data.schema[x].is_integer() else axes.plain()
     along = alt.Scale(domain=[first, last], nice=False, padding=PADDING)
     return alt.X(f"{x}:Q", title=title, scale=along, axis=whole), "Q"
@@ -97,13 +98,14 @@ def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.Da
     """The rows with the values of some metrics in the unit of the title of the vertical axis."""
     own = pl.col("metric").is_in(metrics)
     here = rows.filter(own)
-    times = factor(asked["y_title"], _unit(here)) if asked["y_title"] else 1.0
+    unit = UNITS[metrics[0]] if metrics[0] in UNITS else _unit(here)
+    times = factor(asked["y_title"], unit) if asked["y_title"] else 1.0
     if times is None:
-        message, hint = wrong_unit(asked["y_title"], metrics[0], _unit(here)) or ("", "")
+        message, hint = wrong_unit(asked["y_title"], metrics[0], unit) or ("", "")
         raise UsageError(f"the figure `{asked['name']}` has a wrong y_title: {message}\n  {hint}")
-    return (
-        rows if times == 1.0 else rows.with_columns(value=pl.when(own).then(pl.col("value") * times).otherwise("value"))
-    )
+    if times == 1.0:
+        return rows
+    return rows.with_columns(value=pl.when(own).then(pl.col("value") * times).otherwise("value"))
 
 
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:

@@ -14,7 +14,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures.grouping import said, word
-from elanite.figures.style import BYTES, HEIGHT, PADDING, size_axis
+from elanite.figures.style import BYTES, HEIGHT, PADDING, SMALL, size_axis
 from elanite.frames import SUFFIX
 from elanite.text import counted, heading, number
 
@@ -162,7 +162,7 @@ def rounded(found: Ends) -> Ends:
 
 def plain() -> alt.Axis:
     """A horizontal axis of numbers, whose labels make room for each other."""
-    return alt.Axis(labelOverlap="parity", labelSeparation=6, labelFlush=False)
+    return alt.Axis(labelOverlap="parity", labelSeparation=6, labelFlush=False, labelExpr=SMALL)
 
 
 def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
@@ -170,7 +170,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     size = column == name + SUFFIX["B"]
     spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
     if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
-        axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else alt.Undefined)
+        axis = alt.Axis(labelAngle=0, labelExpr=BYTES if size else SMALL)
         return alt.X(f"{field(column)}:O", title=titled(name, "" if size else column), axis=axis)
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,12 @@ BYTES = (
 )
 """Vega expression that writes a number of bytes as the papers do."""
 
+
+SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"
+"""Vega expression that writes a number as ``text.plain`` does: ``1e-5``, not ``0.00001``."""
+
+FEW = 5
+"""Most sizes of an axis that are all labelled, if each is twice the one before at least."""
 
 MARKS = [4**power for power in range(16)]
 """Sizes in bytes that axes are labelled at."""
@@ -149,9 +156,11 @@ def below(**look: Any) -> alt.Legend:
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
-    """A logarithmic axis of sizes in bytes, marked at its start and at powers of four."""
-    low, high = min(values), max(values)
-    marks = [low, *(mark for mark in MARKS if low < mark <= high)]
+    """A logarithmic axis of sizes in bytes, marked at a few values, else at its start and at powers of four."""
+    places = sorted(set(values))
+    low, high = places[0], places[-1]
+    few = len(places) <= FEW and all(after >= 2 * before for before, after in pairwise(places))
+    marks = places if few else [low, *(mark for mark in MARKS if low < mark <= high)]
     return alt.X(
         f"{column}:Q",
         title=title,
