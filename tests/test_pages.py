@@ -83,7 +83,7 @@ def small() -> str:
         command=("elanite", "run", "../my file.toml"),
         inputs=Inputs.gather(("elanite", "run", "my file.toml"), {"my file.toml": b"x = '</script>'"}),
         findings=("Highest accepted load: 7.",),
-        notes=("Incomplete: 1 of 2 points are missing.",),
+        notes=("Incomplete: 1 of 2 points is missing.",),
         sections=(Section("Load", ("A text.",), tables=(table,), drawings=(drawing, drawing)),),
     )
     return pages.render(page)

@@ -238,7 +238,7 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
         "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
         " 20 MB/s (z).",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 40 MB/s"
-        " (y); 1 of 3 configurations are steady at all loads.",
+        " (y); 1 of 3 configurations is steady at all loads.",
     ]
     twin = replace(never, label="t")
     assert outcomes.sentences([never, twin], UNITS)[0] == (
@@ -402,3 +402,11 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
     assert mixed > 0, "links between switches carry both jobs"
     sentence = next(one for one in Parts((tmp_path / "page.html").read_text()).findings if one.startswith("Hottest"))
     assert re.search(r"its flits come from job a \(\d+%\), job b \(\d+%\)", sentence)
+
+
+def test_findings_agree_with_their_counts() -> None:
+    """One configuration is steady, several are."""
+    early, late = curve("early", (10, 10, 0), (20, 15, 1)), curve("late", (10, 10, 0), (20, 20, 0))
+    assert any("; 1 of 2 configurations is steady at all" in one for one in outcomes.sentences([early, late], UNITS))
+    found = outcomes.sentences([early, late, curve("later", (10, 10, 0), (20, 20, 0))], UNITS)
+    assert any("; 2 of 3 configurations are steady at all" in one for one in found)

@@ -432,7 +432,9 @@ def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = F
     if not points:
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
     if missing:
-        return Verdict(claim, note=f"not run: {missing} of {len(points)} points are missing")
+        from elanite.text import are
+
+        return Verdict(claim, note=f"not run: {missing} of {len(points)} points {are(missing)} missing")
     found = _judged(claim, points, store, quick=quick)
     return found if quick or not claim.admissible else _over_range(found, planned, store)
 

@@ -66,6 +66,11 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def are(count: int) -> str:
+    """The verb after a count: ``1 of 2 points is``, ``2 of 3 points are``."""
+    return "is" if count == 1 else "are"
+
+
 def ranks(numbers: Sequence[int]) -> str:
     """Some ranks in short: ``0, 2 to 63``."""
     runs: list[list[int]] = []

@@ -164,7 +164,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     import polars as pl
 
     from elanite.congestion import in_words
-    from elanite.text import number
+    from elanite.text import counted, number
 
     screen = console()
     screen.print(heading, style="bold", markup=False)
@@ -180,7 +180,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         screen.print(f"failed: {in_words(fault)}", markup=False)
     if matrix.failed:
         more = max(len(matrix.faults) - MOST_FAULTS, 0)
-        others = f"and {more} other failures; " if more else ""
+        others = f"and {counted(more, 'other failure')}; " if more else ""
         screen.print(f"{others}links that were down have an x behind their number", markup=False)
     screen.print(_path(matrix))
     for level in matrix.switches["level"].unique().sort(descending=True).to_list():
@@ -189,7 +189,9 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
         hidden = matrix.switches.filter(pl.col("level") == level).height - MOST_SWITCHES
         if hidden > 0:
             screen.print(
-                f"and {hidden} switches with smaller delays; --format csv gives all links", style="dim", markup=False
+                f"and {counted(hidden, 'switch', 'switches')} with smaller delays; --format csv gives all links",
+                style="dim",
+                markup=False,
             )
 
 

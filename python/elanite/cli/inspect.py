@@ -57,7 +57,9 @@ def check(
     wrong = sum(result["error"] is not None for result in results)
     if wrong:
         if len(files) > 1:
-            complain(f"{wrong} of {len(files)} arguments {'is' if wrong == 1 else 'are'} wrong")
+            from elanite.text import are
+
+            complain(f"{wrong} of {len(files)} arguments {are(wrong)} wrong")
         raise typer.Exit(2)
 
 

@@ -32,7 +32,7 @@ from elanite.figures.matrix import (
     parts_of,
 )
 from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
-from elanite.text import number
+from elanite.text import counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -100,7 +100,7 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
         for place, (here, picture) in enumerate(zip(networks.values(), pictures, strict=True), 1):
             name = f"{kind}-{place}" if several else kind
             ends = _ends(here, cases[start])
-            of = f", {here[0].matrix.switches.height} switches" if several else ""
+            of = f", {counted(here[0].matrix.switches.height, 'switch', 'switches')}" if several else ""
             caption = _caption(view(here[0].matrix), most, picture)
             found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
             if len(here) > 1:

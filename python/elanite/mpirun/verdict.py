@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from elanite.errors import Exit
 from elanite.mpirun import missing
-from elanite.text import number, ranks
+from elanite.text import counted, number, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -157,7 +157,7 @@ def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
     lines += [f"  {who:{widths[0]}}  {call:{widths[1]}}  {what}".rstrip() for who, call, what in shown]
     if len(shown) < len(rows):
         hidden = sum(len(who) for who in list(groups.values())[len(shown) :])
-        lines.append(f"  and {hidden} ranks that wait for other things")
+        lines.append(f"  and {counted(hidden, 'rank that waits', 'ranks that wait')} for other things")
     head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
     return "\n".join([head, *lines] if rows else [head])
 

@@ -19,7 +19,7 @@ from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.pages import hottest, outcomes
 from elanite.pages.frame import Page, Section
-from elanite.text import counted, number
+from elanite.text import are, counted, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +147,7 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
 def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
     """Missing points, and points of other builds."""
     missing = len(plan.points) - len(points)
-    said = [f"Incomplete: {missing} of {len(plan.points)} points are missing."] if missing else []
+    said = [f"Incomplete: {missing} of {len(plan.points)} points {are(missing)} missing."] if missing else []
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
     others = build.note(build.grouped(build.Build.of(manifest["versions"]) for manifest in manifests))
     return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]

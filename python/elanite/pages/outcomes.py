@@ -23,7 +23,7 @@ from elanite.frames import SUFFIX, summarise, varying
 from elanite.pages.frame import Table
 from elanite.plan import ON
 from elanite.states import Load, State, states
-from elanite.text import FEWEST, SCALE, YES_OR_NO, distinct, heading, number, plain, quantity, symbol
+from elanite.text import FEWEST, SCALE, YES_OR_NO, are, counted, distinct, heading, number, plain, quantity, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -283,7 +283,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
         said += f", the last of {len(knees)}"
     steady = sum(all(state is State.STEADY for _, state in curve.states) for curve in found)
     if steady:
-        said += f"; {steady} of {len(found)} configurations are steady at all loads"
+        said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads"
     yield f"{said}."
 
 
@@ -294,7 +294,9 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
         return
     curve, worst = min(there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf))
     count = sum(len(one.places) for one in found)
-    said = f"Undecided{job} at {len(there)} of {count} points, whose window is too short or whose seeds differ"
+    said = (
+        f"Undecided{job} at {len(there)} of {counted(count, 'point')}, whose window is too short or whose seeds differ"
+    )
     if "offered" in worst.means:
         got, offered = distinct(worst.means["accepted"], worst.means["offered"])
         said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
@@ -345,7 +347,7 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
         if metric in YES_OR_NO:
             places = [place for curve in here for place in curve.places if metric in place.means]
             count = sum(place.means[metric] > 0 for place in places)
-            yield f"{name} in {count} of {len(places)} configurations."
+            yield f"{name} in {count} of {counted(len(places), 'configuration')}."
         elif len(here) > 1:
             yield from _at_common(here, metric, name, units, ends=2)
         else:
