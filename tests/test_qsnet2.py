@@ -39,7 +39,11 @@ def overlap(*sizes: str, cost: float = 4.0, lost: float = 0.0, serial: bool = Fa
             "round": both, "availability": compute / both, "bandwidth": 2 * size / both,
             "over": float(not serial and compute > 1.1 * alone),
         }  # fmt: skip
-        rows += [common | {"metric": metric, "unit": "x", "value": value} for metric, value in values.items()]
+        units = {"round": "us", "bandwidth": "MB/s"}
+        rows += [
+            common | {"metric": metric, "unit": units.get(metric, ""), "value": value}
+            for metric, value in values.items()
+        ]
         if compute == 0.0:
             rows.append(ping("round-trip", "one", message, "latency", 0.55 * alone) | {"compute_us": None})
     return rows
