@@ -21,6 +21,8 @@ from elanite.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from elanite.claims import Claim
+
 Outcome = Literal["holds", "missed", "not resolved"]
 
 WHOLE = "none"
@@ -85,11 +87,13 @@ def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
     return tuple(one.mechanism for one in rows if opposite.get(one.verdict) in whole)
 
 
-def falsifiable(claim: str) -> bool | None:
-    """Whether a removed mechanism turns the verdict on a claim.
+def falsifiable(claim: Claim) -> bool | None:
+    """Whether a removed mechanism turns the verdict on a claim; None if the claim is not yet ablated."""
+    rows = shipped().get(claim.id, ())
+    return bool(turning(rows)) if agrees(claim, rows) else None
 
-    None if the claim is not yet ablated, or if its runs are too short to resolve it on the unchanged model.
-    """
-    rows = shipped().get(claim, ())
-    resolved = any(one.mechanism == WHOLE and one.verdict != "not resolved" for one in rows)
-    return bool(turning(rows)) if resolved else None
+
+def agrees(claim: Claim, rows: Iterable[Ablation]) -> bool:
+    """Whether the unchanged model gives the verdict of the scoreboard in runs as short as those of the ablations."""
+    expected = "missed" if claim.known_miss else "holds"
+    return any(one.mechanism == WHOLE and one.verdict == expected for one in rows)

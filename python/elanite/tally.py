@@ -48,7 +48,7 @@ def line_of(verdict: Verdict) -> str:
         return claim.rank
     if claim.today:
         return "headline"  # the mechanisms that are removed are those of the Quadrics networks
-    falsifiable = ablated.falsifiable(claim.id)
+    falsifiable = ablated.falsifiable(claim)
     return "open" if falsifiable is None else "headline" if falsifiable else "steady"
 
 
