@@ -181,7 +181,7 @@ def test_other_classes_are_shown_apart_from_predictions(page: str) -> None:
     assert "inconsistent in the source: 1" in page
     assert "<b>1</b> missed" in page
     assert 'class="claim inconsistent"' in page
-    (claim,) = (claim for claim in claims() if claim.proof)
+    claim = next(claim for claim in claims() if claim.role == "inconsistent")
     assert claim.proof
     assert html.escape(claim.proof.shows, quote=False) in page
     assert "could be halved" in page
