@@ -304,6 +304,7 @@ def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, mo
     monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([one], []))
     name = "barrier.hardware.loaded.p93"
     monkeypatch.setattr("elanite.study.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})
+    monkeypatch.setattr("elanite.study.MOST_SEEDS", 1)
     chosen, store = study(ES40), Store(tmp_path / "store")
     _, changed = sensitivity.run(chosen, store, jobs=1)
     table = sensitivity.effects(chosen, changed, store)

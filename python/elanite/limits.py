@@ -247,14 +247,14 @@ def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
     for each in study.effects:  # the strongest first
         if each.parameter in keys and each.claim in claims:
             strongest.setdefault(each.parameter, each)
-    strongest = {
-        key: each for key, each in strongest.items() if each.size and not study.stale(key, str(machine[each.parameter]))
-    }
+    same = {key for key in strongest if study.values[key]["value"] == str(machine[key])}
+    strongest = {key: each for key, each in strongest.items() if each.size and key in same}
     named = [f"{key} ({each.claim} by {each.size:.1%})" for key, each in strongest.items()]
     if not named:
         return ""
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    moved = f"small steps of {len(named)} of these move claims"
+    older = f" (in a study of model revision {study.revision})" if study.revision != _core.MODEL_REVISION else ""
+    moved = f"small steps of {len(named)} of these move claims{older}"
     return f"{moved}: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
 
 
