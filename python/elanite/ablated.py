@@ -1,6 +1,6 @@
-"""What becomes of the verdicts without a mechanism: the ablations of all claims, as data that comes with Elanite.
+"""Verdicts without a mechanism: the ablations of all claims, as data that comes with Elanite.
 
-A claim whose verdict stays the same whatever is taken from the model says little about the model. The table
+A claim with the same verdict under every ablation says little about the model. The table
 (``data/ablations.toml``, generated) has a row for each claim and each mechanism that was removed, such as circuits or
 the second virtual channel, and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a
 removed mechanism turns its verdict from held to missed or from missed to held; a verdict that is not resolved turns

@@ -86,8 +86,8 @@ def run(
 ) -> tuple[Outcome, list[Ablation]]:
     """Simulate what the store lacks; the rows of all claims, empty after an interrupt.
 
-    A claim without results on the unchanged machine has no rows, and a mechanism that an experiment cannot do without,
-    or whose points fail, has none either.
+    A claim without results on the unchanged machine has no rows. A mechanism has none if an experiment needs it, or if
+    its points fail.
     """
     outcome, plans = probed(study, store, [each.changes for each in mechanisms], jobs, observer, out)
     if outcome.interrupted:

@@ -73,7 +73,7 @@ def experiments(store: Store) -> list[Row]:
 
 
 def claimed() -> list[Row]:
-    """The claims: role with rank, published figure, experiment, what the claim says."""
+    """The claims: role with rank, published figure, experiment, statement."""
     return [
         {
             "claim": claim.id,
