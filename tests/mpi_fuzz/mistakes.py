@@ -41,19 +41,19 @@ class Mistake:
 MISTAKES = [
     Mistake(
         "a piece without offset",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "operation.buffer.store(part.at(), bytes);",
         "operation.buffer.store(0, bytes);",
     ),
     Mistake(
         "a lost piece",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "} else if let Some(operation) = self.under_way.get(&report.id) {\n",
         "} else if let Some(operation) = self.under_way.get(&report.id).filter(|_| part.at() == 0) {\n",
     ),
     Mistake(
         "a piece twice",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "operation.buffer.store(part.at(), bytes);",
         "operation.buffer.store(part.at(), bytes); operation.buffer.store(part.at() / 2, bytes);",
     ),
@@ -71,19 +71,19 @@ MISTAKES = [
     ),
     Mistake(
         "a wrong length in the status",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "            entry.len = report.size as usize;\n",
         "            entry.len = room;\n",
     ),
     Mistake(
         "a truncated message is no error",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "            Status::Truncated => FI_ETRUNC,\n",
         "            Status::Truncated => return self.completions.done(binding, entry, source),\n",
     ),
     Mistake(
         "a cancelled receive is none",
-        "crates/fi/src/progress/mod.rs",
+        "crates/fi/src/progress.rs",
         "            Status::Cancelled => FI_ECANCELED,\n",
         "            Status::Cancelled => return self.completions.done(binding, entry, source),\n",
     ),
