@@ -1,0 +1,145 @@
+"""The crates' rooms, their modules: no circle among neighbours, no import against the layers, no long file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import networkx
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
+CRATES = [Path(member).name for member in MANIFEST["members"] if member.startswith("crates/")]
+# Rooms that are not free of circles, by crate. The list may only shrink.
+TIED = {
+    "elan": {"adapter", "busy", "cluster", "config", "dma", "in_flight", "rails", "series", "thread"}
+    | {"cluster::failing", "cluster::node"},
+    "experiment": {"fault", "figure", "file", "kinds", "kinds::jobs", "kinds::kind"},
+    "fabric": {"config", "motion", "topology", "control::arbitration", "control::packet"}
+    | {f"topology::{room}" for room in ("fat_tree", "routing", "wiring")},
+    "libelan": {"elan", "job", "mpi", "shmem"}
+    | {f"elan::{room}" for room in ("detour", "putget", "queue", "rails", "spread", "tport")}
+    | {f"elan::{room}" for room in ("bcast", "group", "lanes", "posted", "recovery", "relay", "team")}
+    | {f"elan::tport::{room}" for room in ("long", "port", "thread", "unexpected")},
+    "link": {"area", "foul", "part"},
+    "machine": {"check", "fault", "file", "rails", "section"},
+    "mpirun": {"agent", "run", "sent", "server", "server::rules", "server::turns"},
+    "swarm": {"collective", "draw", "machine", "program"},
+    "workload": {"allocation", "faults", "generated", "job", "records"},
+}
+# The same of the library of ranks, as a number.
+TIED_IN_FI = 49
+LONGEST = 600
+LONG = {"libelan/src/elan/putget.rs", "libelan/src/elan/tport/thread.rs", "swarm/src/oracle.rs", "swarm/src/play.rs"}
+
+Module = tuple[str, ...]
+ASIDE = r"""//[^\n]*|/\*.*?\*/|r#".*?"#|'"'|"(?:\\.|[^"\\])*"|#\[cfg\(test\)\]\nmod \w+ \{.*?\n\}"""
+ITEM = r"^(?:pub(?:\(.*?\))? )?(?:const |unsafe |async )*(?:struct|enum|trait|fn|type|const|static|macro_rules!) (\w+)"
+USE = r"^ *(?:pub(?:\(.*?\))? )?use ([^;]+);"
+INLINE = r"(?<![\w:])(?:crate|self|super)(?:::\w+)+"
+
+
+def paths(tree: str) -> Iterator[Module]:
+    """The paths in a tree of `use`; a new name follows the word `as`."""
+    around: list[Module] = [()]
+    path: Module = ()
+    for word in re.findall(r"[\w*]+|[{},]", tree + ","):
+        if word == "{":
+            around.append(path)
+        elif word in "},":
+            if path != around[-1]:
+                yield path[:-1] if path[-1] == "self" else path
+            if word == "}":
+                around.pop()
+            path = around[-1]
+        else:
+            path = (*path, word)
+
+
+class Crate:
+    """Which modules of a crate name which; a re-export leads to the module that defines the name."""
+
+    def __init__(self, source: Path) -> None:
+        files = {path.relative_to(source).with_suffix("").parts: path for path in source.rglob("*.rs")}
+        texts = {
+            () if module == ("lib",) else module: re.sub(ASIDE, "", path.read_text(), flags=re.DOTALL)
+            for module, path in files.items()
+            if "tests" not in module
+        }
+        self.items = {module: set(re.findall(ITEM, text, flags=re.M)) for module, text in texts.items()}
+        self.uses: dict[Module, list[tuple[str, Module]]] = {}
+        self.graph = networkx.DiGraph()
+        for module, text in texts.items():
+            used = [path for tree in re.findall(USE, text, flags=re.M) for path in paths(tree)]
+            self.uses[module] = [(path[-1], path[:-2] if path[-2:-1] == ("as",) else path) for path in used]
+        for module, text in texts.items():
+            inline = [tuple(path.split("::")) for path in re.findall(INLINE, re.sub(USE, "", text, flags=re.M))]
+            for path in [*(path for _, path in self.uses[module]), *inline]:
+                target = self.definer(module, path)
+                if target is not None:
+                    self.graph.add_edge(module, target)
+
+    def definer(
+        self, at: Module, path: Module, local: bool = False, seen: frozenset[object] = frozenset()
+    ) -> Module | None:
+        """The module that defines the first item of a path, if it is one of this crate."""
+        if not path or (at, path) in seen:
+            return at if local else None
+        seen |= {(at, path)}
+        head, rest = path[0], path[1:]
+        inner = {"crate": (), "self": at, "super": at[:-1]}.get(head, (*at, head))
+        if inner in self.items:
+            return self.definer(inner, rest, True, seen)
+        named = dict(self.uses[at]).get(head)
+        if named is None or head in self.items[at]:
+            return at if local else None
+        used = self.definer(at, named, False, seen)
+        return self.definer(used, rest, True, seen) if used and used[-1] == named[-1] else used
+
+    def circles(self) -> Iterator[set[str]]:
+        """Neighbours (modules of one folder) that name each other in a circle."""
+        for folder in {module[:depth] for module in self.items for depth in range(len(module))}:
+            depth = len(folder) + 1
+            inside = [edge for edge in self.graph.edges if all(module[: len(folder)] == folder for module in edge)]
+            rooms = networkx.DiGraph((a[:depth], b[:depth]) for a, b in inside if len(a) >= depth and len(b) >= depth)
+            for circle in networkx.strongly_connected_components(rooms):
+                if len(circle) > 1:
+                    yield {"::".join(room) for room in circle}
+
+
+def tied(crate: str) -> set[str]:
+    return set().union(*Crate(ROOT / "crates" / crate / "src").circles())
+
+
+@pytest.mark.parametrize("crate", [crate for crate in CRATES if crate != "fi"])
+def test_no_rooms_name_each_other_in_a_circle(crate: str) -> None:
+    assert tied(crate) == TIED.get(crate, set())
+
+
+def test_a_circle_through_a_re_export_is_found(tmp_path: Path) -> None:
+    (tmp_path / "lib.rs").write_text("mod a;\nmod b;\npub use a::A;\n")
+    (tmp_path / "a.rs").write_text("use crate::b::{self, B as Other};\npub struct A;\n")
+    (tmp_path / "b.rs").write_text("pub struct B; // crate::a\n")
+    assert not list(Crate(tmp_path).circles())
+    (tmp_path / "b.rs").write_text("pub struct B;\nfn b(_: crate::A) {}\n")
+    assert list(Crate(tmp_path).circles()) == [{"a", "b"}]
+
+
+def test_circles_of_the_library_of_ranks_become_fewer() -> None:
+    assert len(tied("fi")) == TIED_IN_FI
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_a_crate_uses_only_the_layers_below_it(crate: str) -> None:
+    manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
+    used = manifest.get("dependencies", {}).keys() | manifest.get("build-dependencies", {}).keys()
+    assert used & set(CRATES) <= set(CRATES[: CRATES.index(crate)])
+
+
+def test_no_source_is_long() -> None:
+    sources = (ROOT / "crates").glob("*/src/**/*.rs")
+    long = {str(path.relative_to(ROOT / "crates")) for path in sources if path.read_text().count("\n") > LONGEST}
+    assert long == LONG
