@@ -30,8 +30,10 @@ def main() -> None:
     text = filled(text, "measured", measured(bench))
     text = filled(text, "compared", compared(bench["rows"]))
     text = filled(text, "in turns", in_turns())
+    history = json.loads(HISTORY.read_text(encoding="utf-8"))
+    text = filled(text, "counts", counts(history[-1]))
     page.write_text(text, encoding="utf-8")
-    draw_history(json.loads(HISTORY.read_text(encoding="utf-8")), page.with_name("speed-history.svg"))
+    draw_history(history, page.with_name("speed-history.svg"))
 
 
 def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:
@@ -56,6 +58,18 @@ def filled(text: str, name: str, lines: Iterable[str]) -> str:
     if found != 1:
         sys.exit(f"error: the marks of `{name}` are not on the page, or more than once")
     return text
+
+
+def counts(entry: dict[str, Any]) -> Iterator[str]:
+    """The counts of an entry, a line for each case."""
+    fields = ["instructions", "d1_misses", "ll_misses", "mispredictions"]
+    yield f"Per packet, at a load of 0.3 (commit {entry['commit']}, {entry['rustc'].split(' (')[0]}):"
+    yield ""
+    yield "| case | instructions | D1 misses | LL misses | mispredictions |"
+    yield "|---|---|---|---|---|"
+    for case in entry["instructions_per_packet"]:
+        cells = [entry[f"{field}_per_packet"][case] for field in fields]
+        yield f"| {case} | {cells[0]:,.0f} | " + " | ".join(f"{cell:.1f}" for cell in cells[1:]) + " |"
 
 
 def measured(bench: dict[str, Any]) -> Iterator[str]:

@@ -14,14 +14,23 @@ BENCHES = Path(__file__).parents[1] / "benches"
 pytestmark = pytest.mark.skipif(not BENCHES.is_dir(), reason="not a checkout")
 
 
-def test_a_case_that_needs_3_percent_more_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_above_its_tolerance_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(BENCHES), *sys.path])
     from instructions import slower
 
-    entries = [{"instructions_per_packet": {"small": count, "large": 100.0}} for count in (1000.0, 1029.0, 1031.0)]
-    assert slower(entries[0], entries[1]) == []
-    assert slower(entries[0], entries[2]) == ["small"]
-    assert slower(entries[2], entries[0]) == []
+    def entry(instructions: float, **others: float) -> dict[str, dict[str, float]]:
+        counts = {f"{name}_per_packet": {"small": count} for name, count in others.items()}
+        return {"instructions_per_packet": {"small": instructions, "large": 100.0}, **counts}
+
+    assert slower(entry(1000), entry(1029)) == []
+    assert slower(entry(1000), entry(1031)) == ["instructions per packet of small"]
+    assert slower(entry(1031), entry(1000)) == []
+    assert slower(entry(1000, d1_misses=300), entry(1000, d1_misses=314)) == []
+    assert slower(entry(1000, d1_misses=300), entry(1000, d1_misses=316)) == ["d1 misses per packet of small"]
+    # A count near zero has room for two more, and an entry of former times has no misses to compare with.
+    assert slower(entry(1000, ll_misses=0.1), entry(1000, ll_misses=2.0)) == []
+    assert slower(entry(1000, ll_misses=0.1), entry(1000, ll_misses=2.2)) == ["ll misses per packet of small"]
+    assert slower(entry(1000), entry(1000, mispredictions=200)) == []
 
 
 def test_the_changelog_explains_every_growth(monkeypatch: pytest.MonkeyPatch) -> None:
