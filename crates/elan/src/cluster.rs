@@ -393,7 +393,7 @@ impl Cluster {
         self.world.borrow_mut().record(from);
     }
 
-    /// Ends the recording that [`record`](Self::record) began; see [`fabric::Fabric::recorded`]. Times are cycles of
+    /// Ends the recording that [`record`](Self::record) began; see [`fabric::Network::recorded`]. Times are cycles of
     /// [`Config::cycle`].
     pub fn recorded(&mut self) -> Vec<fabric::control::Hold> {
         self.world.borrow_mut().recorded()

@@ -346,7 +346,8 @@ impl Traffic {
             next.pop();
             self.run_until(at - 1, &mut count);
             let to = self.pattern.destination(node, nodes, &mut self.random);
-            self.fabric.offer(at, self.packet(node, to));
+            let packet = self.packet(node, to);
+            self.fabric.offer(at, packet);
             let gap = self.gap();
             next.push(Reverse((at + gap, node)));
         }

@@ -3,7 +3,6 @@
 //! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates them. The values that arrive
 //! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
 
-use crate::motion::HORIZON;
 use crate::topology::Topology;
 use crate::{Cycle, LinkId};
 
@@ -11,8 +10,8 @@ pub use crate::mechanism::{
     Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing,
 };
 
-/// Longest header delay of one link, in cycles: what a mover foresees when a link starts or stops is so far ahead.
-pub const MAX_HOP_DELAY: u32 = HORIZON as u32;
+/// Longest header delay of one link, in cycles: a mover foresees no event further ahead.
+pub const MAX_HOP_DELAY: u32 = 1023;
 
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 32;
@@ -72,7 +71,7 @@ pub struct Config {
 }
 
 /// What a machine must know of faults; see the essay of `control::faults`. Which cables are dead is told later
-/// ([`Fabric::cut`](crate::Fabric::cut)).
+/// ([`Network::cut`](crate::Network::cut)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
     /// The sender's output timeout, in cycles from the injection on, at least 1. Public Elan3 headers: about 8 ms.

@@ -6,7 +6,7 @@
 //!
 //! ## The life of a packet
 //!
-//! 1. [`Fabric::offer`](crate::Fabric::offer): the packet waits at its adapter, high priority before low, until fewer than
+//! 1. [`Network::offer`](crate::Network::offer): the packet waits at its adapter, high priority before low, until fewer than
 //!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
 //! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the group
 //!    that its tag names, and is granted a channel of an output, in the same cycle if the header wins and a channel is free.
@@ -51,7 +51,7 @@ use crate::id::{GroupId, QueueId};
 use crate::motion::{self, Lanes, Motion, Moved, Witness};
 use crate::prefetch::{FAR, prefetch};
 use crate::table;
-use crate::topology::{Routing, Wiring};
+use crate::topology::{Compiled, Wiring};
 use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
 use ahead::AHEAD;
 use arbitration::{Ages, Crossbar, Hop};
@@ -64,6 +64,7 @@ use packet::{Fate, Flights};
 use queue::{Offer, Offers, Queue};
 use recording::Recording;
 use std::ops::Range;
+use std::sync::Arc;
 use typed_index_collections::TiVec;
 
 /// The sending side of an adapter, as the fabric sees it.
@@ -88,9 +89,9 @@ struct Link {
 }
 
 /// See the essay of the module.
-pub(crate) struct Control<R: Routing> {
+pub(crate) struct Control<R: Compiled + ?Sized> {
     config: Config,
-    routing: R,
+    routing: Arc<R>,
     crossbar: Crossbar,
     lanes: Lanes,
     classes: Classes,
@@ -138,12 +139,12 @@ pub(crate) struct Control<R: Routing> {
     reversed: bool,
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// An empty fabric at cycle 0.
-    pub fn new(config: Config, routing: R) -> Self {
+    pub fn new(config: Config, routing: Arc<R>) -> Self {
         let wiring = routing.wiring();
         let links = wiring.links() as usize;
-        let (crossbar, hops) = Crossbar::new(&config, &routing);
+        let (crossbar, hops) = Crossbar::new(&config, &*routing);
         let lanes = Lanes::new(config.channels);
         let traffic_classes = config.traffic_classes;
         assert!(
@@ -204,7 +205,7 @@ impl<R: Routing> Control<R> {
         &self.config
     }
 
-    fn wiring(&self) -> &dyn Wiring {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         self.routing.wiring()
     }
 
@@ -239,7 +240,7 @@ impl<R: Routing> Control<R> {
             "not a packet of this fabric: {spec:?}"
         );
         assert!(
-            !spec.destination.is_broadcast() || wiring.as_tree().is_some(),
+            !spec.destination.is_broadcast() || self.routing.trees().is_some(),
             "hardware broadcasts need a tree: {spec:?}"
         );
         self.offered += 1;
@@ -477,7 +478,7 @@ impl<R: Routing> Control<R> {
     }
 }
 
-impl<R: Routing> Witness for Control<R> {
+impl<R: Compiled + ?Sized> Witness for Control<R> {
     #[expect(
         clippy::inline_always,
         reason = "the moment is known where it is noted"

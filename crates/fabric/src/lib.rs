@@ -54,20 +54,22 @@
 //! ahead, or follows another by at least one cycle. This is the whole idea of [`motion::worm`]; its essay has the proof by
 //! induction over cycles. `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
-//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Fabric::cut`]): the essay of `control::faults` says
+//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Network::cut`]): the essay of `control::faults` says
 //! what then becomes of packets, answers and channels.
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
-//! are told by [`Notice`]s what became of them, and answer deliveries with [`Fabric::acknowledge`].
+//! are told by [`Notice`]s what became of them, and answer deliveries with [`Network::acknowledge`].
 
 pub mod config;
 pub mod control;
 mod credits;
+mod dependency;
 mod fabric;
 mod hash;
 pub mod id;
 mod mechanism;
 pub mod motion;
+mod network;
 mod prefetch;
 mod table;
 pub mod topology;
@@ -79,8 +81,10 @@ pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use credits::Credits;
+pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use network::Network;
 pub use topology::{
     Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError, Torus, Wiring,
 };

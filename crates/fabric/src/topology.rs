@@ -5,8 +5,8 @@
 //! and which channels of these outputs. Each kind is a file: [`FatTree`],
 //! [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a list of its cables.
 //!
-//! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs. All other code asks
-//! the [`Topology`] of a machine, which is of any kind, for its wiring.
+//! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs, and once for all
+//! routings from outside ([`Custom`]). All other code asks the [`Topology`] of a machine, which is of any kind, for its wiring.
 //!
 //! ## Rails
 //!
@@ -20,13 +20,16 @@
 //!
 //! ## To add a kind
 //!
+//! A program of your own needs one file: implement [`Routing`] there, and make a [`Custom`] of it (`examples/slim-fly`). A kind
+//! of this crate is faster, since the engine is compiled for it.
+//!
 //! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in [`Topology`] and `with_routing`
-//! here, and give machine files its keys (`machine::topology`). [`find_cycle`] tells whether its routing can deadlock;
+//! here, and give machine files its keys (`machine::topology`). [`find_cycle`](crate::find_cycle) searches its routing for deadlocks;
 //! the random machines of `tests/common/random.rs` compare the movers on it.
 
-mod cabling;
+pub mod cabling;
 mod coordinates;
-mod dependency;
+mod custom;
 mod destination;
 pub mod dragonfly;
 mod error;
@@ -41,7 +44,7 @@ mod wiring;
 
 pub use crate::id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
 pub use cabling::Cabling;
-pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
+pub use custom::Custom;
 pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
@@ -49,7 +52,8 @@ pub use fat_tree::{Climb, FatTree, Route, Tag};
 pub use graph::{Detours, Graph, Uniform, UpDown};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
-pub use routing::{DeadLinks, Header, Path, Routing, Step};
+pub(crate) use routing::{Compiled, Path};
+pub use routing::{DeadLinks, Header, MAX_PATH, Routing, Step, Trees};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
 
@@ -70,40 +74,48 @@ pub enum Topology {
     HyperX(HyperX),
     /// Any graph.
     Graph(Graph),
+    /// A network with a routing from outside.
+    Custom(Custom),
 }
 
-/// Evaluates an expression with the routing of a configuration, made for its kind of topology.
+/// Evaluates an expression with the shared routing of a configuration, made for its kind of topology.
 macro_rules! with_routing {
     ($config:expr, $routing:ident => $value:expr) => {
         match &$config.topology {
-            $crate::Topology::FatTree(tree) if $config.traffic_classes > 1 => {
-                let (ascent, broadcast) = ($config.ascent, $config.broadcast);
-                let $routing = $crate::topology::Climb::new(tree, ascent, broadcast).parted();
-                $value
-            }
             $crate::Topology::FatTree(tree) => {
-                let $routing =
-                    $crate::topology::Climb::new(tree, $config.ascent, $config.broadcast);
-                $value
+                let (ascent, broadcast) = ($config.ascent, $config.broadcast);
+                let climb = $crate::topology::Climb::new(tree, ascent, broadcast);
+                if $config.traffic_classes > 1 {
+                    let $routing = std::sync::Arc::new(climb.parted());
+                    $value
+                } else {
+                    let $routing = std::sync::Arc::new(climb);
+                    $value
+                }
             }
             $crate::Topology::Torus(torus) => {
-                let $routing = torus.clone();
+                let $routing = std::sync::Arc::new(torus.clone());
                 $value
             }
             $crate::Topology::Dragonfly(dragonfly) => {
-                let $routing = dragonfly.clone();
+                let $routing = std::sync::Arc::new(dragonfly.clone());
                 $value
             }
             $crate::Topology::HyperX(hyperx) => {
-                let $routing = hyperx.clone();
+                let $routing = std::sync::Arc::new(hyperx.clone());
                 $value
             }
             $crate::Topology::Mesh(mesh) => {
-                let $routing = mesh.clone();
+                let $routing = std::sync::Arc::new(mesh.clone());
                 $value
             }
             $crate::Topology::Graph(graph) => {
-                let $routing = $crate::topology::UpDown::new(graph, $config.ascent);
+                let up_down = $crate::topology::UpDown::new(graph, $config.ascent);
+                let $routing = std::sync::Arc::new(up_down);
+                $value
+            }
+            $crate::Topology::Custom(custom) => {
+                let $routing = custom.routing();
                 $value
             }
         }
@@ -124,6 +136,7 @@ impl Topology {
             Topology::HyperX(hyperx) => hyperx.with_rails(rails).map(Topology::HyperX),
             Topology::Mesh(mesh) => mesh.with_rails(rails).map(Topology::Mesh),
             Topology::Graph(graph) => graph.with_rails(rails).map(Topology::Graph),
+            Topology::Custom(custom) => custom.with_rails(rails).map(Topology::Custom),
         }
     }
 }
@@ -139,7 +152,14 @@ impl Deref for Topology {
             Topology::HyperX(hyperx) => hyperx.cabling(),
             Topology::Dragonfly(dragonfly) => dragonfly.cabling(),
             Topology::Graph(graph) => graph.cabling(),
+            Topology::Custom(custom) => custom.wiring(),
         }
+    }
+}
+
+impl From<Custom> for Topology {
+    fn from(custom: Custom) -> Self {
+        Topology::Custom(custom)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::guard::guarded;
 use common::{broadcast, machine, one_switch, packet};
-use fabric::{Ack, Config, Cycle, Fabric, FatTree, Multiplexing, Notice, PacketId};
+use fabric::{Ack, Config, Cycle, Fabric, FatTree, Multiplexing, Notice, PacketId, Place};
 
 /// A packet of one flit from 0 to 1, delivered: the cycle and its handle.
 fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
@@ -52,7 +52,7 @@ fn an_answer_to_news_counts_from_the_next_cycle() {
     let (cycle, _) = delivered(&mut fabric);
     fabric.offer(cycle, packet(1, 0, 1));
     assert_eq!(fabric.next_cycle(), Some(cycle + 1));
-    assert_eq!(fabric.queued(1_u32), 1);
+    assert_eq!(fabric.queued(Place::new(1)), 1);
     let mut notices = Vec::new();
     assert_eq!(fabric.advance(cycle, &mut notices), None);
     assert_eq!(fabric.advance(Cycle::MAX, &mut notices), Some(cycle + 1));

@@ -6,7 +6,7 @@ use crate::common;
 
 use common::random::{Act, Input};
 use common::{ASCENTS, Bench, CIRCUITS, Heard, broadcast, machine, named, packet};
-use fabric::topology::find_cycle;
+use fabric::find_cycle;
 use fabric::{
     Ack, Ascent, Circuit, Config, Cycle, Engine, FatTree, Faults, LinkCounters, LinkId,
     PacketRecord, PacketSpec, Place, Torus,
@@ -349,7 +349,7 @@ fn bit_errors_are_as_frequent_as_the_rate_says() {
         .map(|number| (40 * number, packet(0, 1, 10)))
         .collect();
     let bench = run(&config, &[], &traffic);
-    let errors = bench.fabric.counters(5_u32).errors;
+    let errors = bench.fabric.counters(LinkId::new(5)).errors;
     let expected = 4000.0 * (1.0 - 0.999_f64.powi(100));
     // Five standard deviations.
     assert!((errors as f64 - expected).abs() < 5.0 * 18.6, "{errors}");
@@ -527,14 +527,17 @@ fn what_has_no_way_is_refused_by_the_adapter() {
             assert_eq!(acknowledged, injected + 1);
         }
     }
-    let none = bench.fabric.way(0_u32, 15_u32).expect_err("all is cut");
+    let none = bench
+        .fabric
+        .way(Place::new(0), Place::new(15))
+        .expect_err("all is cut");
     assert_eq!(none.cut.len(), 4);
     assert_eq!(
         none.to_string(),
         "no way leads from node 0 to node 15: dead are the cables switch 1.3 - switch 2.0, \
          switch 1.3 - switch 2.1, switch 1.3 - switch 2.2, switch 1.3 - switch 2.3"
     );
-    assert!(bench.fabric.way(0_u32, 11_u32).is_ok());
+    assert!(bench.fabric.way(Place::new(0), Place::new(11)).is_ok());
 }
 
 /// Cuts of one cable are counted, in both directions alike.
@@ -555,7 +558,10 @@ fn a_cable_lives_after_as_many_repairs_as_cuts() {
     bench.fabric.skip_to(100);
     let down = |link| bench.fabric.counters(link).down;
     assert_eq!([down(to), down(from), down(LinkId::new(0))], [30, 30, 0]);
-    assert_eq!(bench.fabric.counters(4_u32), LinkCounters::default());
+    assert_eq!(
+        bench.fabric.counters(LinkId::new(4)),
+        LinkCounters::default()
+    );
 }
 
 /// In a ring of five switches the packet goes the other way round, with all its channels in order.
@@ -577,11 +583,11 @@ fn a_torus_goes_the_other_way_round() {
     assert_eq!(
         bench
             .fabric
-            .way(0_u32, 1_u32)
+            .way(Place::new(0), Place::new(1))
             .map_err(|none| none.cut.len()),
         Err(2)
     );
-    assert!(bench.fabric.way(0_u32, 4_u32).is_ok());
+    assert!(bench.fabric.way(Place::new(0), Place::new(4)).is_ok());
     assert_eq!(bench.fabric.arriving(Place::new(1)), 0);
 }
 

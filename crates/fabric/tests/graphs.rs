@@ -6,8 +6,9 @@ use common::ASCENTS;
 use common::graphs::{complete, graph, plan, ring};
 use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};
 use common::machine;
+use fabric::find_cycle;
 use fabric::topology::graph::Plan;
-use fabric::topology::{End, Routing, UpDown, find_cycle};
+use fabric::topology::{End, Routing, UpDown};
 use fabric::{Ascent, FatTree, Graph, LinkId, Place, SwitchId, Wiring};
 
 fn hypercube(dimensions: u32) -> Plan {

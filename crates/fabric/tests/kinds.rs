@@ -4,7 +4,8 @@ use crate::common;
 
 use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};
 use common::{Bench, machine, named, packet};
-use fabric::topology::{Arities, Cabling, End, Routing, find_cycle};
+use fabric::find_cycle;
+use fabric::topology::{Arities, Cabling, End, Routing};
 use fabric::{
     Circuit, Config, Dragonfly, HyperX, LinkId, Mesh, Misrouting, Place, SwitchId, Topology, Wiring,
 };

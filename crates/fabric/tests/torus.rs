@@ -3,7 +3,8 @@
 use crate::common;
 
 use common::{Bench, assert_all_done, machine, named, packet};
-use fabric::topology::{End, Header, Routing, find_cycle};
+use fabric::find_cycle;
+use fabric::topology::{End, Header, Routing};
 use fabric::{Config, Cycle, Engine, FatTree, LinkId, PacketSpec, Place, SwitchId, Torus, Wiring};
 use std::collections::BTreeSet;
 

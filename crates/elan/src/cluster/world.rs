@@ -220,7 +220,8 @@ impl World {
 
     /// Brings the fabric to the present: the fabric is not called while its worms flow and nothing else happens.
     fn catch_up(&mut self) {
-        self.fabric.skip_to(self.cycle_from(self.now));
+        let cycle = self.cycle_from(self.now);
+        self.fabric.skip_to(cycle);
     }
 
     /// The cycle in which the network can act on something that happens at a time.

@@ -9,7 +9,7 @@ use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, at_stage, prefetch};
-use crate::topology::{Destination, Routing};
+use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit};
 
 /// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
@@ -24,7 +24,7 @@ const THIRD: usize = 3;
 /// How far ahead of the group or adapter that has its turn the first stage of fetching is.
 pub(super) const AHEAD: usize = 4 * STAGE;
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// Whether the events of a cycle are sorted by kind, since they are many: the processor foresees what a loop does next while
     /// the kind stays the same. For the opposite order, events are always sorted.
     #[inline]
@@ -174,7 +174,7 @@ impl<R: Routing> Control<R> {
         let mut groups = std::mem::take(&mut self.choices);
         let (header, hop) = self.unsettled_header(channel);
         // As if nothing were loaded, so that only what the routing asks first is fetched.
-        self.routing.settle(&header, |group| {
+        self.routing.settle(&header, &mut |group| {
             let number = hop.next_group(group);
             self.crossbar.fetch(number);
             groups.push(number);

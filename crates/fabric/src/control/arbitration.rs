@@ -132,7 +132,7 @@ pub(super) struct Crossbar {
 
 impl Crossbar {
     /// The groups of all switches, and the [`Hop`] of each link.
-    pub fn new(config: &Config, routing: &impl Routing) -> (Self, TiVec<LinkId, Hop>) {
+    pub fn new(config: &Config, routing: &(impl Routing + ?Sized)) -> (Self, TiVec<LinkId, Hop>) {
         let wiring = routing.wiring();
         let hop = |link| Hop {
             delay: config.hop_delay[wiring.link_level(link)] as u16,
@@ -167,7 +167,7 @@ impl Crossbar {
     fn add_outputs(
         &mut self,
         config: &Config,
-        routing: &impl Routing,
+        routing: &(impl Routing + ?Sized),
         switch: SwitchId,
         hops: &mut TiVec<LinkId, Hop>,
     ) {

@@ -6,7 +6,7 @@
 //!
 //! ## Setting up
 //!
-//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link ([`Routing::broadcast_ascent`]),
+//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link ([`Trees::ascent`]),
 //! among the other headers of the output group.
 //!
 //! *Descent.* A header at the switch where the packet turns, or below, needs a channel of each of its down-links at once. A
@@ -67,7 +67,7 @@ mod failure;
 use super::packet::State;
 use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
 use crate::motion::{Motion, Worm};
-use crate::topology::{End, Routing};
+use crate::topology::{Compiled, End, Trees};
 use crate::{ChannelId, Circuit, Cycle, LinkId, Place, SwitchId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -230,7 +230,13 @@ impl Broadcasts {
     }
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
+    /// The trees of broadcasts.
+    pub(super) fn trees(&self) -> &dyn Trees {
+        let trees = self.routing.trees();
+        trees.expect("broadcasts are refused where there is no tree")
+    }
+
     /// A header of a broadcast reaches a switch.
     #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
@@ -240,7 +246,7 @@ impl<R: Routing> Control<R> {
         };
         let flight = self.flights.get(part);
         if flight.path().len() < flight.plan as usize {
-            let up = self.routing.broadcast_ascent(switch, flight.spec.source);
+            let up = self.trees().ascent(switch, flight.spec.source);
             self.flights.get_mut(part).only = up;
             self.join(self.links[up].hop.group(), part);
             return;
@@ -278,9 +284,7 @@ impl<R: Routing> Control<R> {
         };
         let state = State::clone(self.flights.get(part));
         let (root, before) = (self.broadcasts.root(part), self.travel(part));
-        let links = self
-            .routing
-            .broadcast_descent(switch, state.spec.destination);
+        let links = self.trees().descent(switch, state.spec.destination);
         let mut branches = Vec::with_capacity(links.len());
         for link in links {
             let branch = self.flights.insert(state.branch(link));

@@ -3,7 +3,7 @@
 use super::Control;
 use super::packet::Flight;
 use crate::motion::Motion;
-use crate::topology::Routing;
+use crate::topology::Compiled;
 use crate::{LinkId, Place};
 
 /// What a link has done since the start of the run.
@@ -41,7 +41,7 @@ pub struct PacketCensus {
     pub acknowledged: u64,
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     pub fn queued(&self, node: Place) -> usize {
         let classes = self.traffic_classes();
         classes

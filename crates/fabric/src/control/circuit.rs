@@ -4,10 +4,10 @@ use super::arbitration::Sender;
 use super::packet::Fate;
 use super::{Control, Event, Notice, PacketId, PacketRecord};
 use crate::motion::Motion;
-use crate::topology::{Destination, Routing};
+use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// The last flit of a packet is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
         let now = self.now;

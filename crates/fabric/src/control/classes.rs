@@ -19,7 +19,7 @@
 //!
 //! *No deadlock.* Packets wait for channels of their own traffic class only, and these are parted for the routing as if there
 //! were no others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic
-//! classes, without an edge between two of them: the check of one ([`find_cycle`](crate::topology::find_cycle)) is the check of
+//! classes, without an edge between two of them: the check of one ([`find_cycle`](crate::find_cycle)) is the check of
 //! all. The proof for broadcasts follows links and not channels, and holds unchanged.
 
 use std::ops::Range;

@@ -9,7 +9,7 @@
 
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, PacketId};
-use crate::topology::{Destination, Routing};
+use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, LinkId, Place, SwitchId, Topology};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
@@ -132,7 +132,7 @@ struct Edge {
     holders: Vec<(Option<Held>, Key)>,
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// The packets that can never go on, if there are any.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let mut waits = self.waits();

@@ -56,7 +56,7 @@
 //!
 //! ## Known tables
 //!
-//! The sources' routing tables know the cables that were dead at the last [`Fabric::learn`](crate::Fabric::learn). A packet
+//! The sources' routing tables know the cables that were dead at the last [`Network::learn`](crate::Network::learn). A packet
 //! whose ways, by these tables, are all alive is routed as always. For others see `tables`.
 
 mod cables;

@@ -6,10 +6,10 @@ use super::queue::Offer;
 use super::{Control, Notice, PacketId};
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
-use crate::topology::{Destination, Header, Routing};
+use crate::topology::{Compiled, Destination, Header};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// A header reaches a switch and joins the group of its next step.
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.events += 1;
@@ -69,7 +69,7 @@ impl<R: Routing> Control<R> {
             let (mut header, hop) = self.unsettled_header(channel);
             let settled = self
                 .routing
-                .settle(&header, |group| self.load(hop.next_group(group)));
+                .settle(&header, &mut |group| self.load(hop.next_group(group)));
             if self.may_settle(&header, settled) {
                 header.plan = settled;
             }

@@ -3,7 +3,7 @@
 use super::arbitration::Hop;
 use crate::Cycle;
 use crate::prefetch::prefetch_front;
-use crate::topology::{Climb, Destination, Header, Path, Routing};
+use crate::topology::{Climb, Compiled, Destination, Header, Path};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::mem::offset_of;
 use std::num::NonZeroU32;
@@ -80,10 +80,10 @@ impl PacketId {
 pub enum Notice {
     /// The packet has taken an injection channel: its place in the adapter's queue is free.
     Injected(PacketSpec),
-    /// The last flit has reached this destination, which must answer with [`crate::Fabric::acknowledge`].
+    /// The last flit has reached this destination, which must answer with [`crate::Network::acknowledge`].
     Delivered(PacketId, Place, PacketSpec),
     /// The last flit has reached this destination, and the CRC of a transaction is wrong. The destination must store nothing, and
-    /// must answer [`Ack::Corrupted`] with [`crate::Fabric::acknowledge`].
+    /// must answer [`Ack::Corrupted`] with [`crate::Network::acknowledge`].
     Damaged(PacketId, Place, PacketSpec),
     /// The acknowledgement (combined, of a broadcast) has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
@@ -389,7 +389,7 @@ impl<P: Path> Flights<P> {
     /// for longer ones, which are rare.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
-        let path = size_of::<<Climb as Routing>::Path>();
+        let path = size_of::<<Climb as Compiled>::Path>();
         let front = offset_of!(Flight<P>, path) + path;
         prefetch_front(self.flights.get(packet.place()), front);
     }

@@ -11,7 +11,7 @@
 use super::packet::Flight;
 use super::{Control, PacketId};
 use crate::motion::Moved;
-use crate::topology::{Destination, Path, Routing};
+use crate::topology::{Compiled, Destination, Path};
 use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::BTreeMap;
 
@@ -132,13 +132,13 @@ fn delivered<P: Path>(flight: &Flight<P>) -> Option<Cycle> {
     (flight.delivered > 0).then_some(flight.delivered)
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// From here on keeps the holds that last beyond cycle `from`.
     pub fn record(&mut self, from: Cycle) {
         self.recording = Some(Box::new(Recording::new(from)));
     }
 
-    /// Ends the recording. See [`crate::Fabric::recorded`].
+    /// Ends the recording. See [`crate::Network::recorded`].
     pub fn recorded(&mut self) -> Vec<Hold> {
         let Some(recording) = self.recording.take() else {
             return Vec::new();

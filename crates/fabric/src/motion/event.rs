@@ -1,9 +1,10 @@
 //! The events that a mover foresees.
 
+use crate::config::MAX_HOP_DELAY;
 use crate::{ChannelId, Cycle, LinkId, Place};
 
 /// Nothing is foreseen further ahead than this many cycles. A prediction that was too early is made again.
-pub const HORIZON: Cycle = 1023;
+pub const HORIZON: Cycle = MAX_HOP_DELAY as Cycle;
 
 /// An event that was foreseen for a cycle. The table in the essay of [`worm`](super::worm) says what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,7 @@ struct Cable {
 
 /// Where a cable leads from a port of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Peer {
+pub struct Peer {
     /// The switch at the other end.
     pub switch: u32,
     /// The level of both links, from 1.
@@ -31,7 +31,7 @@ pub(super) struct Peer {
 
 /// How switches are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Names {
+pub enum Names {
     /// By their coordinates, the first of which grows fastest: "switch 3,0,2".
     Coordinates(Vec<u32>),
     /// By group, of so many switches each, and number within it: "switch 7.2".
@@ -60,7 +60,7 @@ pub struct Cabling {
 }
 
 /// What a [`Cabling`] is made of.
-pub(super) struct Parts<'a> {
+pub struct Parts<'a> {
     /// The noun of the kind, for messages.
     pub noun: &'a str,
     /// By position: the number of its switch.
@@ -74,6 +74,7 @@ pub(super) struct Parts<'a> {
     pub ways: Vec<[String; 2]>,
     /// Classes of channels that the routing needs.
     pub classes: u32,
+    /// The names of the switches.
     pub names: Names,
 }
 
@@ -81,8 +82,11 @@ impl Cabling {
     /// One rail of a network.
     ///
     /// # Errors
-    /// If there are too many nodes for the positions, or too many links.
-    pub(super) fn new(parts: Parts<'_>) -> Result<Self, TopologyError> {
+    /// If there are too many nodes for the positions.
+    ///
+    /// # Panics
+    /// If a cable has one end, or a switch more than 2048 ports.
+    pub fn new(parts: Parts<'_>) -> Result<Self, TopologyError> {
         let Parts { noun, nodes, .. } = parts;
         let positions = parts.seats.len() as u64;
         if !(1..=positions).contains(&nodes.into()) {
@@ -157,7 +161,7 @@ impl Cabling {
     ///
     /// # Errors
     /// If there are no rails, or too many, or too many links in all.
-    pub(super) fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
+    pub fn with_rails(&self, rails: u32) -> Result<Self, TopologyError> {
         let rails = self.rails * rails;
         if !(1..=MAX_RAILS).contains(&rails) {
             return Err(TopologyError::of_rails(rails));
@@ -174,7 +178,7 @@ impl Cabling {
     }
 
     /// Checks the number of nodes, and of links, that a kind would have: before anything is listed.
-    pub(super) fn check_size(
+    pub fn check_size(
         noun: &str,
         key: &str,
         positions: u64,

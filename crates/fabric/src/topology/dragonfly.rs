@@ -29,7 +29,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
 use super::misroute;
-use super::routing::{DeadLinks, Header, Routing, Step};
+use super::routing::{Compiled, DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
@@ -239,18 +239,20 @@ impl Dragonfly {
     }
 }
 
-impl Routing for Dragonfly {
+impl Compiled for Dragonfly {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl Routing for Dragonfly {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         &*self.cabling
     }
 
     /// Two switches of a group have all the dependencies of more, two links between groups those of one or more, and five groups
     /// those of more.
-    fn model(&self) -> Self {
+    fn model(&self) -> Option<Box<dyn Routing>> {
         let (group, groups) = (self.arities.group.min(2), self.arities.groups.min(5));
         let arities = Arities {
             terminals: 1,
@@ -258,7 +260,8 @@ impl Routing for Dragonfly {
             global: 2 * (groups - 1) / group,
             groups,
         };
-        Dragonfly::new(arities, group * groups, self.rule).expect("a small dragonfly")
+        let small = Dragonfly::new(arities, group * groups, self.rule).expect("a small dragonfly");
+        Some(Box::new(small))
     }
 
     fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {
@@ -312,7 +315,7 @@ impl Routing for Dragonfly {
         self.rule == Misrouting::UgalLocal
     }
 
-    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
         if header.plan < self.links {
             return header.plan;
         }

@@ -20,7 +20,7 @@ use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
 use super::misroute;
-use super::routing::{DeadLinks, Header, Routing, Step};
+use super::routing::{Compiled, DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
@@ -198,20 +198,24 @@ impl HyperX {
     }
 }
 
-impl Routing for HyperX {
+impl Compiled for HyperX {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl Routing for HyperX {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         &*self.cabling
     }
 
     /// Rows of three switches have all the dependencies of longer ones, and three dimensions those of more.
-    fn model(&self) -> Self {
+    fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();
-        HyperX::new(&sizes, 1, sizes.iter().product(), self.rule).expect("a small network")
+        let nodes = sizes.iter().product();
+        let small = HyperX::new(&sizes, 1, nodes, self.rule).expect("a small network");
+        Some(Box::new(small))
     }
 
     fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {
@@ -243,7 +247,7 @@ impl Routing for HyperX {
         self.rule == Misrouting::UgalLocal
     }
 
-    fn settle(&self, header: &Header, load: impl FnMut(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
         if header.plan == 0 {
             return header.plan;
         }

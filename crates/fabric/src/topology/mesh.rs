@@ -12,7 +12,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::TopologyError;
-use super::routing::{Header, Routing, Step};
+use super::routing::{Compiled, Header, Routing, Step};
 use super::torus::{MAX_DIMENSIONS, MAX_PATH};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
@@ -123,18 +123,21 @@ impl Mesh {
     }
 }
 
-impl Routing for Mesh {
+impl Compiled for Mesh {
     type Path = [ChannelId; MAX_PATH];
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl Routing for Mesh {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         &*self.cabling
     }
 
     /// Rows of three switches have all the dependencies that longer rows have, and three dimensions those of more.
-    fn model(&self) -> Self {
+    fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();
-        Mesh::new(&sizes, sizes.iter().product()).expect("a small mesh")
+        let small = Mesh::new(&sizes, sizes.iter().product()).expect("a small mesh");
+        Some(Box::new(small))
     }
 
     fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {

@@ -1,10 +1,12 @@
 //! The ways of packets on any kind of topology.
 
 use super::destination::Destination;
+use super::error::TopologyError;
 use super::wiring::{End, Wiring};
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// A packet to one node whose header is at a switch: all that the routing may look at.
 #[derive(Clone, Copy, Debug)]
@@ -48,29 +50,27 @@ impl DeadLinks {
     }
 }
 
-/// The ways of packets. The engine is compiled for each routing; see the essay of [`topology`](crate::topology).
-pub trait Routing {
-    /// Room for the channels of the longest path.
-    type Path: Path;
-
-    /// Whether a packet may be barred from some channels of a link: by the class that a step names ([`Wiring::classes`]), or by
-    /// its traffic class. Where no packet ever is, the engine does without the question.
-    const CLASSED: bool = true;
-
-    /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
-    const CHOOSES: bool = false;
-
-    /// Whether steps are read from long lists ([`Routing::fetch`]).
-    const LISTS: bool = false;
-
+/// The ways of packets. A routing needs [`wiring`](Routing::wiring), [`begins_group`](Routing::begins_group),
+/// [`plan`](Routing::plan) and [`step`](Routing::step); the other methods have defaults for a
+/// routing with one way for each pair of nodes.
+pub trait Routing: Debug + Send + Sync {
     /// The wiring that packets are routed on.
-    fn wiring(&self) -> &dyn Wiring;
+    fn wiring(&self) -> &(dyn Wiring + 'static);
 
-    /// A small machine of the same kind whose packets can wait for each other if and only if those of this machine can.
-    #[must_use]
-    fn model(&self) -> Self
-    where
-        Self: Sized;
+    /// The same network on several rails, which are equal and not connected.
+    ///
+    /// # Errors
+    /// If the network has no such form, as by default, or the rails are too many.
+    fn on_rails(&self, rails: u32) -> Result<Arc<dyn Routing>, TopologyError> {
+        let message = format!("this network has one rail, not {rails}");
+        Err(TopologyError::new("rails", message, "1"))
+    }
+
+    /// A small machine of the same kind whose packets can wait for each other if and only if those
+    /// of this machine can; `None` if the machine itself is to be searched for cycles.
+    fn model(&self) -> Option<Box<dyn Routing>> {
+        None
+    }
 
     /// What packets may hold and wait for between switches, if the routing lists it: pairs of links, each with all its channels. A
     /// routing that has no small model lists it.
@@ -82,7 +82,7 @@ pub trait Routing {
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
     /// The part of the route that the header carries besides source and destination. Each packet has a `draw` of its own, a hash
-    /// of its source and number; 0 where the routing does not choose.
+    /// of its source and number; 0 where the routing never chooses.
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32;
 
     /// All plans that a packet to one node may have while nothing has failed.
@@ -97,7 +97,7 @@ pub trait Routing {
 
     /// The plan of a packet that has come to its first switch, by the loads there, if the routing chooses. The load of an output
     /// group is the number of packets that hold a channel of it or have waited for one since before this cycle.
-    fn settle(&self, header: &Header, _load: impl FnMut(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, _load: &mut dyn FnMut(u32) -> u32) -> u32 {
         header.plan
     }
 
@@ -186,19 +186,53 @@ pub trait Routing {
         None
     }
 
-    /// The link by which a broadcast leaves a switch below the one where it turns. Asked of trees only.
-    fn broadcast_ascent(&self, _switch: SwitchId, _source: Place) -> LinkId {
-        unreachable!("broadcasts are refused where there is no tree")
-    }
-
-    /// The links by which a broadcast leaves a switch that covers some of its destinations. Asked of trees only.
-    fn broadcast_descent(&self, _switch: SwitchId, _destination: Destination) -> Vec<LinkId> {
-        unreachable!("broadcasts are refused where there is no tree")
+    /// The trees of hardware broadcasts, if the network has any.
+    fn trees(&self) -> Option<&dyn Trees> {
+        None
     }
 }
 
+/// The trees of hardware broadcasts: a fixed way up from each source to the switch where the packet
+/// turns, as many hops as [`Routing::plan`] returns for it, and all ways down from there.
+pub trait Trees {
+    /// The link by which a broadcast leaves a switch below the one where it turns.
+    fn ascent(&self, switch: SwitchId, source: Place) -> LinkId;
+
+    /// The links by which a broadcast leaves a switch that covers some of its destinations.
+    fn descent(&self, switch: SwitchId, destination: Destination) -> Vec<LinkId>;
+
+    /// The places below a switch.
+    fn below(&self, switch: SwitchId) -> RangeInclusive<Place>;
+}
+
+/// A routing for which the engine is compiled, with the facts that let it leave questions out.
+/// Routings from outside share one engine, which calls them by `dyn`.
+pub(crate) trait Compiled: Routing {
+    /// Room for the channels of the longest path.
+    type Path: Path;
+
+    /// Whether a packet may be barred from some channels of a link: by the class that a step names ([`Wiring::classes`]), or by
+    /// its traffic class. Where no packet ever is, the engine does without the question.
+    const CLASSED: bool = true;
+
+    /// Whether plans depend on the packet: on its draw ([`Routing::plan`]) and on loads ([`Routing::settle`]).
+    const CHOOSES: bool = false;
+
+    /// Whether steps are read from long lists ([`Routing::fetch`]).
+    const LISTS: bool = false;
+}
+
+/// Most links of a path of a routing from outside.
+pub const MAX_PATH: usize = 32;
+
+impl Compiled for dyn Routing {
+    type Path = [ChannelId; MAX_PATH];
+
+    const CHOOSES: bool = true;
+}
+
 /// A list of the channels of a path, with room for as many as a path can have.
-pub trait Path: Clone + Debug + AsRef<[ChannelId]> + AsMut<[ChannelId]> {
+pub(crate) trait Path: Clone + Debug + AsRef<[ChannelId]> + AsMut<[ChannelId]> {
     /// Room for a path.
     const EMPTY: Self;
 }

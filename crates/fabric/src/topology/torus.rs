@@ -27,7 +27,7 @@
 use super::coordinates::{Coordinates, Packed};
 use super::destination::Destination;
 use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
-use super::routing::{Header, Routing, Step};
+use super::routing::{Compiled, Header, Routing, Step};
 use super::wiring::{End, Wiring};
 use crate::id::{ChannelId, LinkId, Place, Rail, SwitchId};
 use std::ops::RangeInclusive;
@@ -354,22 +354,25 @@ impl Wiring for Torus {
     }
 }
 
-impl Routing for Torus {
+impl Compiled for Torus {
     type Path = [ChannelId; MAX_PATH];
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl Routing for Torus {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         self
     }
 
     /// Rings of five and six switches have all the dependencies that longer rings have.
-    fn model(&self) -> Self {
+    fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes: Vec<u32> = self
             .sizes
             .iter()
             .map(|&size| if size > 6 { 6 - size % 2 } else { size })
             .collect();
         let nodes = sizes.iter().product();
-        Torus::new(&sizes, nodes, self.datelines).expect("a small torus")
+        let small = Torus::new(&sizes, nodes, self.datelines).expect("a small torus");
+        Some(Box::new(small))
     }
 
     fn begins_group(&self, _switch: SwitchId, _port: u32) -> bool {

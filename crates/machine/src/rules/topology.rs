@@ -4,7 +4,7 @@ use crate::check::Check;
 use crate::file::Machine;
 use fabric::TopologyError;
 use fabric::config::MAX_CHANNELS;
-use fabric::topology::find_cycle;
+use fabric::find_cycle;
 
 /// Checks the keys of the kind, and that such a network can exist.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {

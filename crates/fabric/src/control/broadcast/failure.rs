@@ -5,10 +5,10 @@ use crate::control::faults::Draw;
 use crate::control::packet::Fate;
 use crate::control::{Ack, PacketId, PacketSpec};
 use crate::motion::Motion;
-use crate::topology::{Destination, End, Routing};
+use crate::topology::{Compiled, Destination, End};
 use crate::{ChannelId, LinkId};
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// Whether no channel of a part has been opened: then nothing of the packet can be lost there.
     pub(in crate::control) fn is_only_claimed(&self, part: PacketId) -> bool {
         let part = self.broadcasts.parts.get(&part);
@@ -147,8 +147,7 @@ impl<R: Routing> Control<R> {
         let End::Switch { switch, .. } = self.wiring().ends(link).1 else {
             return 1;
         };
-        let tree = self.wiring().as_tree().expect("broadcasts need a tree");
-        let below = tree.positions_of(switch);
+        let below = self.trees().below(switch);
         let first = destination.first().max(*below.start());
         let last = destination.last().min(*below.end());
         last.get() + 1 - first.get()

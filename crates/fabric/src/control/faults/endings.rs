@@ -4,10 +4,10 @@ use super::{Control, Draw};
 use crate::control::packet::Fate;
 use crate::control::{Ack, Event, Notice, PacketId};
 use crate::motion::Motion;
-use crate::topology::Routing;
+use crate::topology::Compiled;
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// The channels of a packet that is at its end fall free, where circuits last until the delivery.
     pub(super) fn free_all_at_the_end(&mut self, packet: PacketId) {
         if self.config.circuit == Circuit::UntilDelivered {

@@ -5,10 +5,10 @@ use crate::control::packet::{ANY_LINK, Fate};
 use crate::control::{Ack, Event, PacketId};
 use crate::id::GroupId;
 use crate::motion::Motion;
-use crate::topology::Routing;
+use crate::topology::Compiled;
 use crate::{ChannelId, Cycle};
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// A header comes to the end of a link. Returns whether it is to be routed in the usual way.
     #[cold]
     pub(in crate::control) fn header_passes(

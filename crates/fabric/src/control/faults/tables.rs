@@ -20,7 +20,7 @@ use crate::control::packet::State;
 use crate::control::queue::Offer;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
 use crate::id::QueueId;
-use crate::topology::{DeadLinks, Destination, End, Header, Routing};
+use crate::topology::{Compiled, DeadLinks, Destination, End, Header};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
@@ -51,7 +51,7 @@ impl Faults {
     }
 }
 
-impl<R: Routing> Control<R> {
+impl<R: Compiled + ?Sized> Control<R> {
     /// From here on the sources know which cables are dead now.
     pub fn learn(&mut self) {
         let faults = self.failing();
@@ -139,9 +139,9 @@ impl<R: Routing> Control<R> {
                     hops += 1;
                     if let End::Switch { switch, .. } = self.wiring().ends(link).1 {
                         if hops < usual {
-                            links.push_back(self.routing.broadcast_ascent(switch, spec.source));
+                            links.push_back(self.trees().ascent(switch, spec.source));
                         } else {
-                            links.extend(self.routing.broadcast_descent(switch, spec.destination));
+                            links.extend(self.trees().descent(switch, spec.destination));
                         }
                     }
                 }

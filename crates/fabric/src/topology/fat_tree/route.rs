@@ -7,8 +7,9 @@ use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::{Ascent, Broadcast};
 use crate::topology::destination::Destination;
 use crate::topology::error::MAX_LEVELS;
-use crate::topology::routing::{DeadLinks, Header, Routing, Step};
+use crate::topology::routing::{Compiled, DeadLinks, Header, Routing, Step, Trees};
 use crate::topology::wiring::Wiring;
+use std::ops::RangeInclusive;
 
 /// Switches on the longest path.
 pub(super) const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;
@@ -141,25 +142,27 @@ impl Climb {
     }
 }
 
-impl<const PARTED: bool> Routing for Climb<PARTED> {
+impl<const PARTED: bool> Compiled for Climb<PARTED> {
     type Path = [ChannelId; MAX_TAGS + 1];
 
     const CLASSED: bool = PARTED;
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl<const PARTED: bool> Routing for Climb<PARTED> {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         &self.tree
     }
 
     /// Two children and two up-links of each switch have all the dependencies of more, and four levels those of more levels.
-    fn model(&self) -> Self {
+    fn model(&self) -> Option<Box<dyn Routing>> {
         let tree = &self.tree;
         let levels = tree.levels().min(4);
         let (down, up) = (vec![2; levels], vec![2; levels - 1]);
         let small = FatTree::new(&down, &up, 1 << levels).expect("at most 16 nodes");
-        Climb {
+        Some(Box::new(Climb {
             tree: small,
             ..self.clone()
-        }
+        }))
     }
 
     /// Each child has one group of all links to it (one link, unless there are parallel links). The ports above have either one
@@ -236,11 +239,21 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
         (level < turn).then(|| self.tree.ascents(switch).filter(lives).collect())
     }
 
-    fn broadcast_ascent(&self, switch: SwitchId, source: Place) -> LinkId {
+    fn trees(&self) -> Option<&dyn Trees> {
+        Some(self)
+    }
+}
+
+impl<const PARTED: bool> Trees for Climb<PARTED> {
+    fn ascent(&self, switch: SwitchId, source: Place) -> LinkId {
         self.tree.broadcast_ascent(switch, source, self.broadcast)
     }
 
-    fn broadcast_descent(&self, switch: SwitchId, destination: Destination) -> Vec<LinkId> {
+    fn descent(&self, switch: SwitchId, destination: Destination) -> Vec<LinkId> {
         self.tree.broadcast_descent(switch, destination).collect()
+    }
+
+    fn below(&self, switch: SwitchId) -> RangeInclusive<Place> {
+        self.tree.positions_of(switch)
     }
 }

@@ -26,7 +26,7 @@ use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
 use crate::topology::coordinates::within;
 use crate::topology::destination::Destination;
-use crate::topology::routing::{DeadLinks, Header, Routing, Step};
+use crate::topology::routing::{Compiled, DeadLinks, Header, Routing, Step};
 use crate::topology::torus::MAX_PATH;
 use crate::topology::wiring::Wiring;
 use std::collections::BTreeSet;
@@ -119,20 +119,17 @@ impl UpDown {
     }
 }
 
-impl Routing for UpDown {
+impl Compiled for UpDown {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;
 
     const LISTS: bool = true;
+}
 
-    fn wiring(&self) -> &dyn Wiring {
+impl Routing for UpDown {
+    fn wiring(&self) -> &(dyn Wiring + 'static) {
         &*self.graph.cabling
-    }
-
-    /// No smaller graph has all dependencies of a graph.
-    fn model(&self) -> Self {
-        self.clone()
     }
 
     fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
@@ -199,7 +196,7 @@ impl Routing for UpDown {
         self.ascent == Ascent::Adaptive
     }
 
-    fn settle(&self, header: &Header, mut load: impl FnMut(u32) -> u32) -> u32 {
+    fn settle(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
         let choices = match self.choices(header) {
             Choices::Onward(choices) if choices.len() > 1 => choices,
             _ => return header.plan,

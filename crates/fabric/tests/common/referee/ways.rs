@@ -19,7 +19,7 @@ impl Referee<'_> {
     ) -> (u32, Range<u32>) {
         let spec = &self.flights[&header.packet].spec;
         match &self.case.config.topology {
-            Topology::FatTree(_) => panic!("there is no tree"),
+            Topology::FatTree(_) | Topology::Custom(_) => panic!("another referee is for it"),
             Topology::Torus(torus) => torus_step(torus, spec, header.lanes.clone(), switch),
             Topology::Mesh(mesh) => {
                 let to = spec.destination.first().get();

@@ -11,11 +11,12 @@
 //! its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its tables
 //! ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
 
-use super::{End, Header, LinkId, Place, Routing, SwitchId, Wiring, with_routing};
-use crate::Config;
+use crate::topology::{End, Header, Routing, Wiring, with_routing};
+use crate::{Config, LinkId, Place, SwitchId};
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::csr::Csr;
 use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
 const MOST: u32 = 32;
@@ -66,21 +67,30 @@ impl Display for DependencyCycle {
 
 /// A cycle of the channel dependency graph of a machine and its routing, if there is one.
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
-    with_routing!(config, routing => {
-        if let Some(edges) = routing.dependencies() {
-            assert_eq!(routing.wiring().classes(), 1, "all channels of a link are equal");
-            let edges = edges.into_iter().map(|(held, next)| (held.get(), next.get()));
-            return shortest_cycle(edges.collect(), routing.wiring());
-        }
-        if routing.wiring().positions() <= MOST {
-            return cycle_of(&routing, config);
-        }
-        let cycle = cycle_of(&routing.model(), config)?;
-        Some(DependencyCycle { of_model: true, ..cycle })
+    let routing: Arc<dyn Routing> = with_routing!(config, routing => routing);
+    if let Some(edges) = routing.dependencies() {
+        assert_eq!(
+            routing.wiring().classes(),
+            1,
+            "all channels of a link are equal"
+        );
+        let edges = edges
+            .into_iter()
+            .map(|(held, next)| (held.get(), next.get()));
+        return shortest_cycle(edges.collect(), routing.wiring());
+    }
+    let is_large = routing.wiring().positions() > MOST;
+    let Some(model) = routing.model().filter(|_| is_large) else {
+        return cycle_of(&*routing, config);
+    };
+    let cycle = cycle_of(&*model, config)?;
+    Some(DependencyCycle {
+        of_model: true,
+        ..cycle
     })
 }
 
-fn cycle_of<R: Routing>(routing: &R, config: &Config) -> Option<DependencyCycle> {
+fn cycle_of(routing: &dyn Routing, config: &Config) -> Option<DependencyCycle> {
     let wiring = routing.wiring();
     let mut follower = Follower::new(routing);
     for source in Place::all(wiring.nodes()) {
@@ -130,8 +140,8 @@ fn shortest_cycle(mut edges: Vec<Edge>, wiring: &dyn Wiring) -> Option<Dependenc
 }
 
 /// Follows packets, and notes what they hold and wait for. Its lists are used again for each packet: millions are followed.
-struct Follower<'a, R> {
-    routing: &'a R,
+struct Follower<'a> {
+    routing: &'a dyn Routing,
     wiring: &'a dyn Wiring,
     /// By channel: those that a packet which holds it may wait for.
     behind: Vec<Vec<Vertex>>,
@@ -143,8 +153,8 @@ struct Follower<'a, R> {
     channels: Vec<Vertex>,
 }
 
-impl<'a, R: Routing> Follower<'a, R> {
-    fn new(routing: &'a R) -> Self {
+impl<'a> Follower<'a> {
+    fn new(routing: &'a dyn Routing) -> Self {
         let wiring = routing.wiring();
         Follower {
             routing,

@@ -1,0 +1,227 @@
+//! The network behind [`Fabric`](crate::Fabric): its trait, and a control plane with a mover that implements it, compiled for
+//! each pair of a routing and a mover.
+
+use crate::control::{
+    Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketId, PacketSpec,
+};
+use crate::motion::{FlitCensus, Motion, Moved};
+use crate::topology::Compiled;
+use crate::{Config, Cycle, LinkId, Place, Topology};
+
+/// A network of switches and links in motion. See the essays of the crate and of `control`.
+pub trait Network {
+    /// The parameters.
+    fn config(&self) -> &Config;
+
+    /// The topology, which answers all questions about its wiring.
+    fn topology(&self) -> &Topology {
+        &self.config().topology
+    }
+
+    /// From here on the events, groups, adapters and flits of a cycle are taken in the opposite order: the notices to the
+    /// adapters must not change. For tests.
+    #[doc(hidden)]
+    fn reverse_order_in_cycles(&mut self);
+
+    /// From here on keeps the moments that the mover reports, for comparisons of movers. Returns those kept since the last call.
+    #[doc(hidden)]
+    fn watch(&mut self) -> Vec<(Cycle, Moved)>;
+
+    /// From here on keeps the holds of channels, for a picture of the time from cycle `from` on. To be called at the start of
+    /// the run: earlier holds are not known.
+    fn record(&mut self, from: Cycle);
+
+    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted beyond its cycle `from`, in the
+    /// order of sources, packets and channels on their ways. Headers that wait at switches for a channel are among the holds; packets
+    /// that wait at their adapters are not. Empty if there was no recording.
+    fn recorded(&mut self) -> Vec<Hold>;
+
+    /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
+    fn offer(&mut self, at: Cycle, spec: PacketSpec);
+
+    /// Packets that wait at an adapter for an injection channel.
+    fn queued(&self, node: Place) -> usize;
+
+    /// Channels of the last link to a node that packets hold: the node receives these packets now, or will at once.
+    fn arriving(&self, node: Place) -> u32;
+
+    /// The destination's one answer to [`Notice::Delivered`]. The answer leaves the destination in cycle `at`: the cycle of the
+    /// delivery, or later.
+    fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack);
+
+    /// The cable of a link is dead from cycle `at` on, in both directions; all cycles before must have been executed, and none
+    /// from `at` on. Cuts of one cable are counted: the cable lives again after as many repairs. The machine must have
+    /// [`Faults`](crate::Faults).
+    fn cut(&mut self, at: Cycle, link: LinkId);
+
+    /// Takes back one [`cut`](Self::cut) of a cable, from cycle `at` on.
+    fn repair(&mut self, at: Cycle, link: LinkId);
+
+    /// From cycle `at` on the routing tables of all sources know which cables are dead in this cycle: no more and no fewer, until
+    /// they learn again.
+    fn learn(&mut self, at: Cycle);
+
+    /// Whether the cable of a link is dead.
+    fn is_cut(&self, link: LinkId) -> bool;
+
+    /// Whether the routing tables know a way for a packet to one node.
+    ///
+    /// # Errors
+    /// Which cables leave no way, with their names for people.
+    fn way(&self, from: Place, to: Place) -> Result<(), NoWay>;
+
+    /// The next cycle in which anything happens without news from outside.
+    fn next_cycle(&self) -> Option<Cycle>;
+
+    /// Executes cycles up to and including `until`, or until a cycle has news for the adapters. Returns that cycle, with the
+    /// news in `notices` (which must be empty), in an order that depends only on their content.
+    fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle>;
+
+    /// Passes over cycles in which nothing happens: from then on the counters are those before cycle `cycle`. All earlier cycles
+    /// that have something to do must have been executed.
+    fn skip_to(&mut self, cycle: Cycle);
+
+    /// The packets that wait for each other and can never go on, if there are such: a defect of the routing, or broadcasts that
+    /// are not serialised. The search looks at every packet; ask when nothing is left to happen and packets are under way.
+    fn deadlock(&self) -> Option<Deadlock>;
+
+    /// The counters of a link over the cycles that have been executed.
+    fn counters(&self, link: LinkId) -> LinkCounters;
+
+    /// Events of the control plane so far.
+    fn events(&self) -> u64;
+
+    /// Events of the mover so far: a measure of its work. Engines differ only in this number, in their memory and in how far
+    /// ahead [`next_cycle`](Self::next_cycle) sees; they do not differ in any result.
+    fn motion_events(&self) -> u64;
+
+    /// Packets by state.
+    fn packet_census(&self) -> PacketCensus;
+
+    /// Flits by state, found by inspection of all buffers.
+    fn flit_census(&self) -> FlitCensus;
+
+    /// Virtual channels of all links that packets hold, or tokens that are on their way to free them.
+    fn channels_taken(&self) -> u64;
+
+    /// Sum of the lengths of the packets under way that have not been delivered, in flits. A broadcast counts once for each
+    /// destination that it has not reached. The sum bounds the number of flits in flight.
+    fn flits_under_way(&self) -> u64;
+}
+
+/// A control plane and a mover, made for one kind of topology.
+pub(crate) struct Running<R: Compiled + ?Sized, M> {
+    pub control: Control<R>,
+    pub mover: M,
+}
+
+impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
+    fn config(&self) -> &Config {
+        self.control.config()
+    }
+
+    fn reverse_order_in_cycles(&mut self) {
+        self.control.reverse();
+        self.mover.reverse();
+    }
+
+    fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+        self.control.watch()
+    }
+
+    fn record(&mut self, from: Cycle) {
+        self.control.record(from);
+    }
+
+    fn recorded(&mut self) -> Vec<Hold> {
+        self.control.recorded()
+    }
+
+    fn offer(&mut self, at: Cycle, spec: PacketSpec) {
+        self.skip_to(at);
+        self.control.offer(spec);
+    }
+
+    fn queued(&self, node: Place) -> usize {
+        self.control.queued(node)
+    }
+
+    fn arriving(&self, node: Place) -> u32 {
+        self.control.arriving(node)
+    }
+
+    fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
+        self.control.acknowledge(at, packet, ack);
+    }
+
+    fn cut(&mut self, at: Cycle, link: LinkId) {
+        self.skip_to(at);
+        self.control.cut(&mut self.mover, link);
+    }
+
+    fn repair(&mut self, at: Cycle, link: LinkId) {
+        self.skip_to(at);
+        self.control.repair(link);
+    }
+
+    fn learn(&mut self, at: Cycle) {
+        self.skip_to(at);
+        self.control.learn();
+    }
+
+    fn is_cut(&self, link: LinkId) -> bool {
+        self.control.is_cut(link)
+    }
+
+    fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
+        self.control.way(from, to)
+    }
+
+    fn next_cycle(&self) -> Option<Cycle> {
+        self.control.next_cycle(&self.mover)
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle> {
+        self.control.advance(&mut self.mover, until, notices)
+    }
+
+    fn skip_to(&mut self, cycle: Cycle) {
+        assert!(
+            self.next_cycle().is_none_or(|next| next >= cycle),
+            "cycles before {cycle} have not been executed"
+        );
+        self.control.skip_to(cycle);
+    }
+
+    fn deadlock(&self) -> Option<Deadlock> {
+        self.control.deadlock()
+    }
+
+    fn counters(&self, link: LinkId) -> LinkCounters {
+        self.control.counters(&self.mover, link)
+    }
+
+    fn events(&self) -> u64 {
+        self.control.events()
+    }
+
+    fn motion_events(&self) -> u64 {
+        self.mover.events()
+    }
+
+    fn packet_census(&self) -> PacketCensus {
+        self.control.packet_census()
+    }
+
+    fn flit_census(&self) -> FlitCensus {
+        self.mover.census(self.control.now())
+    }
+
+    fn channels_taken(&self) -> u64 {
+        self.control.taken()
+    }
+
+    fn flits_under_way(&self) -> u64 {
+        self.control.flits_under_way()
+    }
+}
