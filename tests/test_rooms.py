@@ -18,8 +18,6 @@ TIED = {
     "elan": {"adapter", "busy", "cluster", "config", "dma", "in_flight", "rails", "series", "thread"}
     | {"cluster::failing", "cluster::node"},
     "experiment": {"fault", "figure", "file", "kinds", "kinds::jobs", "kinds::kind"},
-    "fabric": {"config", "motion", "topology", "control::arbitration", "control::packet"}
-    | {f"topology::{room}" for room in ("fat_tree", "routing", "wiring")},
     "libelan": {"elan", "job", "mpi", "shmem"}
     | {f"elan::{room}" for room in ("detour", "putget", "queue", "rails", "spread", "tport")}
     | {f"elan::{room}" for room in ("bcast", "group", "lanes", "posted", "recovery", "relay", "team")}

@@ -139,6 +139,14 @@ impl Topology {
             Topology::Custom(custom) => custom.with_rails(rails).map(Topology::Custom),
         }
     }
+
+    /// This topology as a tree, if it is a tree with nodes in a row below each switch: hardware broadcasts need such a tree.
+    pub fn as_tree(&self) -> Option<&FatTree> {
+        match self {
+            Topology::FatTree(tree) if tree.has_ranges() => Some(tree),
+            _ => None,
+        }
+    }
 }
 
 impl Deref for Topology {

@@ -23,7 +23,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         let link = self.lanes.link(channel);
         let hop = &self.links[link].hop;
         let flight = self.flights.get_mut(packet);
-        flight.come_to(self.now, hop, self.lanes.lane(channel));
+        let input = hop.input(self.lanes.lane(channel));
+        flight.come_to(self.now, hop.delay(), input);
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };

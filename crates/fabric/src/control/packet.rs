@@ -1,6 +1,5 @@
 //! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
 
-use super::arbitration::Hop;
 use crate::Cycle;
 use crate::prefetch::prefetch_front;
 use crate::topology::{Climb, Compiled, Destination, Header, Path};
@@ -280,12 +279,12 @@ impl State {
         }
     }
 
-    /// The header has come to a switch over a channel of a link, and waits there from now on.
+    /// The header has come to a switch over a link with some delay, and waits there from now on, at an input channel.
     #[inline]
-    pub fn come_to(&mut self, now: Cycle, hop: &Hop, lane: u32) {
+    pub fn come_to(&mut self, now: Cycle, delay: Cycle, input: u32) {
         self.ready = now;
-        self.undelayed += hop.delay();
-        self.input = hop.input(lane) as u16;
+        self.undelayed += delay;
+        self.input = input as u16;
     }
 
     /// How many channels the packet has taken.

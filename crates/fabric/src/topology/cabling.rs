@@ -178,6 +178,9 @@ impl Cabling {
     }
 
     /// Checks the number of nodes, and of links, that a kind would have: before anything is listed.
+    ///
+    /// # Errors
+    /// If there are too many.
     pub fn check_size(
         noun: &str,
         key: &str,

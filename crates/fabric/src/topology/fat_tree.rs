@@ -303,6 +303,11 @@ impl FatTree {
         node.get() / self.span[level - 1] % self.down[level - 1]
     }
 
+    /// Whether the nodes below each switch are in a row, as hardware broadcasts need them.
+    pub fn has_ranges(&self) -> bool {
+        self.adapters == 1
+    }
+
     /// The positions that a switch covers.
     pub fn positions_of(&self, switch: SwitchId) -> RangeInclusive<Place> {
         let level = self.switch_level(switch);
@@ -492,10 +497,6 @@ impl Wiring for FatTree {
             self.transposed(position, self.down[0])
         };
         (Rail::new(rail), NodeId::new(node))
-    }
-
-    fn as_tree(&self) -> Option<&FatTree> {
-        (self.adapters == 1).then_some(self)
     }
 }
 

@@ -1,6 +1,5 @@
 //! The wiring: nodes, switches and links of any kind of topology.
 
-use super::fat_tree::FatTree;
 use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
 
 /// One end of a link.
@@ -72,11 +71,6 @@ pub trait Wiring {
 
     /// The rail of a switch.
     fn rail_of(&self, switch: SwitchId) -> Rail;
-
-    /// This topology as a tree, if it is a tree with nodes in a row below each switch: hardware broadcasts need such a tree.
-    fn as_tree(&self) -> Option<&FatTree> {
-        None
-    }
 
     /// Places for adapters on all rails.
     fn places(&self) -> u32 {

@@ -224,7 +224,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         let link = ways[drawn as usize];
         let hop = &self.links[self.lanes.link(channel)].hop;
         let flight = self.flights.get_mut(packet);
-        flight.come_to(self.now, hop, self.lanes.lane(channel));
+        let input = hop.input(self.lanes.lane(channel));
+        flight.come_to(self.now, hop.delay(), input);
         flight.only = link;
         let group = self.links[link].hop.group();
         if self.is_far {

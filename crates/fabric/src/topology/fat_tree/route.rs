@@ -240,7 +240,7 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
     }
 
     fn trees(&self) -> Option<&dyn Trees> {
-        Some(self)
+        self.tree.has_ranges().then_some(self as &dyn Trees)
     }
 }
 
