@@ -41,6 +41,7 @@ use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
 use command_processor::Command;
+use derive::Identifier;
 use event_unit::Occurrence;
 use fabric::{Ack, Cycle, Fabric, PacketId, PacketSpec};
 use kernel::{EventQueue, Signal};
@@ -48,10 +49,9 @@ use mmu::Fault;
 use mmu::shared::Memory;
 use units::Time;
 
-fabric::identifiers! {
-    /// Number of a DMA engine of an adapter.
-    EngineNumber;
-}
+/// Number of a DMA engine of an adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct EngineNumber(u32);
 
 /// A part in which adapters differ. An adapter without any of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use crate::dma::{Completion, Dma, DmaError, Transfer};
 use crate::memory::{Address, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
+use derive::Identifier;
 use fabric::{Ack, Destination, Priority};
 use kernel::Signal;
 use slab::Slab;
@@ -254,12 +255,13 @@ pub(crate) enum Landed {
     Stored,
 }
 
-fabric::identifiers! {
-    /// Number of a packet of a DMA.
-    PacketNumber;
-    /// Number of a packet that a thread has made.
-    ThreadPacketNumber;
-}
+/// Number of a packet of a DMA.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct PacketNumber(u32);
+
+/// Number of a packet that a thread has made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct ThreadPacketNumber(u32);
 
 /// A packet, of either kind, as the fabric carries it for the adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@
 //! of a DMA hold bytes; a region that holds none reads as zeros.
 
 use crate::Place;
+use derive::Identifier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,16 +116,21 @@ impl fmt::Debug for MainAddr {
     }
 }
 
-fabric::identifiers! {
-    /// Number of a context on its adapter; see [`crate::adapter::mmu`].
-    ContextId;
-    /// Virtual process id: the number of a process in its job.
-    ProcessId;
-    /// Number of an event on its adapter.
-    EventNumber;
-    /// Number of a queue on its adapter.
-    QueueNumber;
-}
+/// Number of a context on its adapter; see [`crate::adapter::mmu`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct ContextId(u32);
+
+/// Virtual process id: the number of a process in its job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct ProcessId(u32);
+
+/// Number of an event on its adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct EventNumber(u32);
+
+/// Number of a queue on its adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct QueueNumber(u32);
 
 /// An event of one node; see [`crate::adapter::event_unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

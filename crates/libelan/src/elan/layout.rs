@@ -1,16 +1,18 @@
 //! The layout of a group: its teams, and whether hardware serves it.
 
 use crate::elan3::Context;
+use derive::Identifier;
 use elan::{ElanAddr, Place, ProcessId};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
-fabric::identifiers! {
-    /// The number of a member in a group.
-    Rank;
-    /// The number of a team in a group.
-    TeamId;
-}
+/// The number of a member in a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct Rank(u32);
+
+/// The number of a team in a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+pub struct TeamId(u32);
 
 impl TeamId {
     /// The team of the first member.

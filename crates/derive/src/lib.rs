@@ -1,0 +1,33 @@
+//! # Attributes that turn plain structures into data of Elanite
+//!
+//! | attribute | on | adds | of the crate |
+//! |---|---|---|---|
+//! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
+//!
+//! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
+//! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
+//! paths (`crate::section::Section`), where their documentation stands.
+//!
+//! Each module parses an item and returns tokens, or an error with the place in the source ([`syn::Error`]).
+
+mod identifier;
+mod parse;
+
+use proc_macro::TokenStream;
+use syn::parse_macro_input;
+
+/// An identifier: a number from 0 that indexes a `TiVec`, `struct NAME(u32);`.
+#[proc_macro_derive(Identifier)]
+pub fn identifier(item: TokenStream) -> TokenStream {
+    done(identifier::derive(&parse_macro_input!(item)))
+}
+
+/// The tokens, or the error at its place.
+fn done(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    result
+        .unwrap_or_else(|error| error.to_compile_error())
+        .into()
+}
+
+#[cfg(test)]
+mod tests;
