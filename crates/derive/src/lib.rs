@@ -3,6 +3,7 @@
 //! | attribute | on | adds | of the crate |
 //! |---|---|---|---|
 //! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
+//! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
@@ -12,6 +13,7 @@
 
 mod identifier;
 mod parse;
+mod row;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -20,6 +22,15 @@ use syn::parse_macro_input;
 #[proc_macro_derive(Identifier)]
 pub fn identifier(item: TokenStream) -> TokenStream {
     done(identifier::derive(&parse_macro_input!(item)))
+}
+
+/// A row of a table of results: a column for each field, described by the field's comment.
+///
+/// `#[digest(EXPRESSION, ...)]` lists the values that the digest of a run takes from a row, as expressions of `self`;
+/// `#[digest_if(CONDITION)]` restricts the digest to some rows. `#[unit("MB/s")]` is the unit of a field whose type implies none.
+#[proc_macro_derive(Row, attributes(digest, digest_if, unit))]
+pub fn row(item: TokenStream) -> TokenStream {
+    done(row::derive(&parse_macro_input!(item)))
 }
 
 /// The tokens, or the error at its place.

@@ -1,6 +1,11 @@
 //! The parts of items that several attributes read.
 
-use syn::{Data, DeriveInput, Error, Fields, Result};
+use proc_macro2::TokenStream;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Data, DeriveInput, Error, Expr, Field, Fields, FieldsNamed, Lit, Meta, Result, Token,
+};
 
 /// The fields of a structure that derives something.
 pub fn of_struct(item: &DeriveInput) -> Result<&Fields> {
@@ -8,4 +13,50 @@ pub fn of_struct(item: &DeriveInput) -> Result<&Fields> {
         Data::Struct(data) => Ok(&data.fields),
         _ => Err(Error::new_spanned(&item.ident, "expected a structure")),
     }
+}
+
+/// The fields with names.
+pub fn named(fields: &Fields) -> Result<&FieldsNamed> {
+    match fields {
+        Fields::Named(fields) => Ok(fields),
+        other => Err(Error::new_spanned(other, "expected fields with names")),
+    }
+}
+
+/// The arguments of the attribute with a name; `None` if there is none.
+pub fn arguments(attributes: &[Attribute], name: &str) -> Result<Option<TokenStream>> {
+    let mut found = attributes.iter().filter(|one| one.path().is_ident(name));
+    let Some(first) = found.next() else {
+        return Ok(None);
+    };
+    if let Some(second) = found.next() {
+        let message = format!("a second attribute `{name}`");
+        return Err(Error::new_spanned(second, message));
+    }
+    Ok(Some(first.meta.require_list()?.tokens.clone()))
+}
+
+/// Expressions with commas between them.
+pub fn expressions(tokens: TokenStream) -> Result<Vec<Expr>> {
+    let list = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens)?;
+    Ok(list.into_iter().collect())
+}
+
+/// The comment of a field, which is the description of its column.
+pub fn comment(field: &Field) -> Result<String> {
+    let mut lines = Vec::new();
+    for attribute in &field.attrs {
+        if let Meta::NameValue(meta) = &attribute.meta
+            && meta.path.is_ident("doc")
+            && let Expr::Lit(text) = &meta.value
+            && let Lit::Str(text) = &text.lit
+        {
+            lines.push(text.value().trim().to_string());
+        }
+    }
+    if lines.is_empty() {
+        let message = "a column needs a comment, which is its description";
+        return Err(Error::new_spanned(field, message));
+    }
+    Ok(lines.join(" "))
 }

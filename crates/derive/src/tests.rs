@@ -35,3 +35,36 @@ fn identifier() {
         "expected a structure"
     );
 }
+
+#[test]
+fn row() {
+    let error = |item| error(crate::row::derive, item);
+    let undigested = error(quote!(
+        struct Row {
+            link: u32,
+        }
+    ));
+    assert!(undigested.starts_with("a row needs `#[digest(...)]`"));
+    let nameless = quote!(
+        #[digest(self.0)]
+        struct Row(u32);
+    );
+    assert_eq!(error(nameless), "expected fields with names");
+    let undescribed = quote!(
+        #[digest(self.link)]
+        struct Row {
+            link: u32,
+        }
+    );
+    let needed = "a column needs a comment, which is its description";
+    assert_eq!(error(undescribed), needed);
+    let twice = quote!(
+        #[digest(self.link)]
+        #[digest()]
+        struct Row {
+            #[doc = " Its link."]
+            link: u32,
+        }
+    );
+    assert_eq!(error(twice), "a second attribute `digest`");
+}

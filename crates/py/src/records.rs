@@ -1,7 +1,7 @@
 //! Records of a run as Python dictionaries of columns.
 //!
 //! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The tables
-//! of points are those of [`workload::table!`]; this module makes the others.
+//! of points are those of [`workload::table`]; this module makes the others.
 
 use elan::series::SeriesRow;
 use fabric::{LinkId, SwitchId, Wiring, topology::End};

@@ -3,9 +3,9 @@
 //! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails (figure 2) and, on
 //! request, which nodes transmit and which receive on each rail: the matrix of figures 3 and 4.
 
+use crate::Records;
 use crate::records::{Baseline, Row, Tables};
 use crate::table::{Cell, Type, Value};
-use crate::{Records, table};
 use elan::rails::Allocation;
 use elan::{Cluster, NodeId, Rail};
 
@@ -37,17 +37,16 @@ impl Cell for Role {
     }
 }
 
-table! {
-    /// What the adapter of a node does on a rail.
-    AllocationRow {
-        /// The rail.
-        rail: u32,
-        /// The node.
-        node: u32,
-        /// Its role: transmit or receive.
-        role: Role,
-    }
-    digest |row| [row.rail, row.node, row.role == Role::Transmit]
+/// What the adapter of a node does on a rail.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.rail, self.node, self.role == Role::Transmit)]
+pub struct AllocationRow {
+    /// The rail.
+    pub rail: u32,
+    /// The node.
+    pub node: u32,
+    /// Its role: transmit or receive.
+    pub role: Role,
 }
 
 /// The records of an allocation, with its matrix or without, on a cluster that stays idle.

@@ -8,51 +8,48 @@
 //!
 //! A watched microsecond of 64 loaded nodes has some hundred rows; the rows are for small networks and short times.
 
+use crate::Window;
 use crate::slices::Slices;
-use crate::{Window, table};
 use elan::{Cluster, Stop};
 use fabric::control::Hold;
 use units::Time;
 
-table! {
-    /// A channel on the way of a packet.
-    CircuitRow {
-        /// The node that sent the packet.
-        source: u32,
-        /// The rail on which it travels, from 0.
-        rail: u32,
-        /// How many packets the adapter of this node had sent before.
-        sequence: u32,
-        /// The first destination of the packet.
-        first: u32,
-        /// The last destination of the packet: the first one, unless the packet is a broadcast.
-        last: u32,
-        /// Length of the packet in flits.
-        flits: u32,
-        /// The place of the channel on the way, from 0 at the adapter.
-        hop: u32,
-        /// Number of the link; of a header that waits for any of several links, the first of them.
-        link: u32,
-        /// Number of the channel on its link, once the packet has it.
-        channel: Option<u32>,
-        /// Since when the header waited at the start of the link.
-        waits: Time,
-        /// When the packet got the channel.
-        opened: Option<Time>,
-        /// When the first flit was sent over the link.
-        head: Option<Time>,
-        /// When the last flit was sent over the link; with the worm engine known of the last link of a way only.
-        tail: Option<Time>,
-        /// From when on the channel was free again.
-        closed: Option<Time>,
-        /// When the last flit had reached the destination.
-        delivered: Option<Time>,
-        /// When the acknowledgement had reached the source.
-        acknowledged: Option<Time>,
-    }
-    digest |row| [
-        row.source, row.rail, row.sequence, row.hop, row.link, row.channel, row.waits, row.opened, row.head, row.tail, row.closed
-    ]
+/// A channel on the way of a packet.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.source, self.rail, self.sequence, self.hop, self.link, self.channel, self.waits, self.opened, self.head, self.tail, self.closed)]
+pub struct CircuitRow {
+    /// The node that sent the packet.
+    pub source: u32,
+    /// The rail on which it travels, from 0.
+    pub rail: u32,
+    /// How many packets the adapter of this node had sent before.
+    pub sequence: u32,
+    /// The first destination of the packet.
+    pub first: u32,
+    /// The last destination of the packet: the first one, unless the packet is a broadcast.
+    pub last: u32,
+    /// Length of the packet in flits.
+    pub flits: u32,
+    /// The place of the channel on the way, from 0 at the adapter.
+    pub hop: u32,
+    /// Number of the link; of a header that waits for any of several links, the first of them.
+    pub link: u32,
+    /// Number of the channel on its link, once the packet has it.
+    pub channel: Option<u32>,
+    /// Since when the header waited at the start of the link.
+    pub waits: Time,
+    /// When the packet got the channel.
+    pub opened: Option<Time>,
+    /// When the first flit was sent over the link.
+    pub head: Option<Time>,
+    /// When the last flit was sent over the link; with the worm engine known of the last link of a way only.
+    pub tail: Option<Time>,
+    /// From when on the channel was free again.
+    pub closed: Option<Time>,
+    /// When the last flit had reached the destination.
+    pub delivered: Option<Time>,
+    /// When the acknowledgement had reached the source.
+    pub acknowledged: Option<Time>,
 }
 
 /// Keeps the circuits of the watched time, if the run asks for them.

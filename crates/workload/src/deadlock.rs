@@ -3,49 +3,39 @@
 //! A row is a channel that a packet holds, or a wait of the cycle. A packet that will never go on holds the channels of its
 //! path, or of the part of its tree that has been set up. The channels of the packets in the cycle make the picture.
 
-use crate::table;
 use fabric::control::{Held, PacketName, Wait};
 use fabric::{Deadlock, Wiring};
 
-table! {
-    /// A channel that a packet holds, or a wait of the cycle.
-    DeadlockRow {
-        /// The place of a wait in the cycle, from 0; the next waits for this one's holder to go on. None of a channel that is held.
-        step: Option<u32>,
-        /// The node that sent the packet.
-        source: u32,
-        /// How many packets it had sent before.
-        sequence: u32,
-        /// First destination of the packet.
-        first: u32,
-        /// Last destination of the packet.
-        last: u32,
-        /// The switch where it waits.
-        switch: Option<u32>,
-        /// The name of the switch.
-        switch_name: Option<String>,
-        /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
-        link: Option<u32>,
-        /// Where the link starts.
-        from: Option<String>,
-        /// Where the link ends.
-        to: Option<String>,
-        /// The number of the channel.
-        channel: Option<u32>,
-        /// Of a wait, the node that sent the packet that holds the channel, or goes before this one.
-        holder_source: Option<u32>,
-        /// How many packets it had sent before that.
-        holder_sequence: Option<u32>,
-    }
-    digest |row| [
-        row.step,
-        (row.source, row.sequence),
-        (row.first, row.last),
-        row.switch,
-        row.link,
-        row.channel,
-        row.holder_source.zip(row.holder_sequence)
-    ]
+/// A channel that a packet holds, or a wait of the cycle.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.step, (self.source, self.sequence), (self.first, self.last), self.switch, self.link, self.channel, self.holder_source.zip(self.holder_sequence))]
+pub struct DeadlockRow {
+    /// The place of a wait in the cycle, from 0; the next waits for this one's holder to go on. None of a channel that is held.
+    pub step: Option<u32>,
+    /// The node that sent the packet.
+    pub source: u32,
+    /// How many packets it had sent before.
+    pub sequence: u32,
+    /// First destination of the packet.
+    pub first: u32,
+    /// Last destination of the packet.
+    pub last: u32,
+    /// The switch where it waits.
+    pub switch: Option<u32>,
+    /// The name of the switch.
+    pub switch_name: Option<String>,
+    /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
+    pub link: Option<u32>,
+    /// Where the link starts.
+    pub from: Option<String>,
+    /// Where the link ends.
+    pub to: Option<String>,
+    /// The number of the channel.
+    pub channel: Option<u32>,
+    /// Of a wait, the node that sent the packet that holds the channel, or goes before this one.
+    pub holder_source: Option<u32>,
+    /// How many packets it had sent before that.
+    pub holder_sequence: Option<u32>,
 }
 
 /// The table of a deadlock: what the packets of the cycle hold, then the cycle.

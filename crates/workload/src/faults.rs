@@ -3,8 +3,8 @@
 //! A run in which no fault occurs keeps nothing of faults: its records are those of a machine without faults. The payload that
 //! arrives once and whole is what `accepted` and `bandwidth` say in any case; a packet that is sent again counts once.
 
+use crate::Failure;
 use crate::records::Row;
-use crate::{Failure, table};
 use elan::adapter::recovery::Recoveries;
 use elan::faults::{Episode, Part};
 use elan::{Cluster, DmaError, Node, NodeId, Rail, Stop};
@@ -14,29 +14,28 @@ use std::fmt::Display;
 use std::rc::Rc;
 use units::Time;
 
-table! {
-    /// A time in which a part was down, or the bit errors of cables, in the whole run.
-    FaultRow {
-        /// Number of the fault in the list: those of the machine first, then those of the experiment.
-        fault: u32,
-        /// What failed: "link", "links", "switch", "adapter", "node" or "rail".
-        part: &'static str,
-        /// Its name.
-        name: String,
-        /// Lower end of the cable, where the part has one cable: "node 3" or "switch 1.0".
-        from: Option<String>,
-        /// Upper end of the cable.
-        to: Option<String>,
-        /// Probability that a bit is wrong, where the part has bit errors and is not down.
-        bit_error_rate: Option<f64>,
-        /// When the part went down.
-        down: Option<Time>,
-        /// When it was repaired, if it was.
-        up: Option<Time>,
-        /// When the sources learned that it was down, if they did.
-        known: Option<Time>,
-    }
-    digest |row| [row.fault, row.part, row.name, row.bit_error_rate, row.down, row.up, row.known]
+/// A time in which a part was down, or the bit errors of cables, in the whole run.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.fault, self.part, self.name, self.bit_error_rate, self.down, self.up, self.known)]
+pub struct FaultRow {
+    /// Number of the fault in the list: those of the machine first, then those of the experiment.
+    pub fault: u32,
+    /// What failed: "link", "links", "switch", "adapter", "node" or "rail".
+    pub part: &'static str,
+    /// Its name.
+    pub name: String,
+    /// Lower end of the cable, where the part has one cable: "node 3" or "switch 1.0".
+    pub from: Option<String>,
+    /// Upper end of the cable.
+    pub to: Option<String>,
+    /// Probability that a bit is wrong, where the part has bit errors and is not down.
+    pub bit_error_rate: Option<f64>,
+    /// When the part went down.
+    pub down: Option<Time>,
+    /// When it was repaired, if it was.
+    pub up: Option<Time>,
+    /// When the sources learned that it was down, if they did.
+    pub known: Option<Time>,
 }
 
 /// What has failed so far.

@@ -2,7 +2,7 @@
 
 use crate::faults::{self, FaultRow};
 use crate::table::Table;
-use crate::{AllocationRow, CircuitRow, DeadlockRow, SliceRow, table};
+use crate::{AllocationRow, CircuitRow, DeadlockRow, SliceRow};
 use elan::Cluster;
 use elan::adapter::recovery::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
@@ -10,21 +10,20 @@ use kernel::Digest;
 use kernel::statistics::Histogram;
 use units::Time;
 
-table! {
-    /// One measured value.
-    Row {
-        /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
-        job: Option<String>,
-        /// What was measured.
-        metric: &'static str,
-        /// Its unit.
-        unit: &'static str,
-        /// The batch of the window, where the value is one of a sample.
-        batch: Option<u32>,
-        /// The value.
-        value: f64,
-    }
-    digest |row| [row.job, row.metric, row.batch, row.value]
+/// One measured value.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.metric, self.batch, self.value)]
+pub struct Row {
+    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
+    pub job: Option<String>,
+    /// What was measured.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The batch of the window, where the value is one of a sample.
+    pub batch: Option<u32>,
+    /// The value.
+    pub value: f64,
 }
 
 /// The names of what rows measure, as figures and claims use them.
@@ -71,84 +70,82 @@ impl Row {
     }
 }
 
-table! {
-    /// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
-    NodeRow {
-        /// Its job.
-        job: String,
-        /// The node.
-        node: u32,
-        /// Load of the messages that arrived.
-        offered: f64 => "MB/s",
-        /// Load of what was stored of its messages.
-        accepted: f64 => "MB/s",
-    }
-    digest |row| [row.job, row.node, row.offered, row.accepted]
+/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.node, self.offered, self.accepted)]
+pub struct NodeRow {
+    /// Its job.
+    pub job: String,
+    /// The node.
+    pub node: u32,
+    /// Load of the messages that arrived.
+    #[unit("MB/s")]
+    pub offered: f64,
+    /// Load of what was stored of its messages.
+    #[unit("MB/s")]
+    pub accepted: f64,
 }
 
-table! {
-    /// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
-    /// digest.
-    LinkRow {
-        /// Number of the link.
-        link: u32,
-        /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
-        from: String,
-        /// Where it ends.
-        to: String,
-        /// Level of its lower end; 0 joins nodes and first-level switches.
-        level: u32,
-        /// Whether it leads upwards.
-        up: bool,
-        /// Packets whose first flit it sent.
-        packets: u64,
-        /// Flits of packets.
-        flits: u64,
-        /// Time in which it moved a flit or a token.
-        busy: Time,
-        /// Time that packets waited to enter it.
-        waiting: Time,
-        /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
-        delay: Time,
-        /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
-        errors: u64,
-        /// Time in which its cable was dead.
-        down: Time,
-    }
-    digest |row| [row.link, row.packets, row.flits, row.busy, row.waiting, row.delay]
-        if !row.busy.is_zero() || !row.waiting.is_zero()
+/// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
+/// digest.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.link, self.packets, self.flits, self.busy, self.waiting, self.delay)]
+#[digest_if(!self.busy.is_zero() || !self.waiting.is_zero())]
+pub struct LinkRow {
+    /// Number of the link.
+    pub link: u32,
+    /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// Level of its lower end; 0 joins nodes and first-level switches.
+    pub level: u32,
+    /// Whether it leads upwards.
+    pub up: bool,
+    /// Packets whose first flit it sent.
+    pub packets: u64,
+    /// Flits of packets.
+    pub flits: u64,
+    /// Time in which it moved a flit or a token.
+    pub busy: Time,
+    /// Time that packets waited to enter it.
+    pub waiting: Time,
+    /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
+    pub delay: Time,
+    /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
+    pub errors: u64,
+    /// Time in which its cable was dead.
+    pub down: Time,
 }
 
-table! {
-    /// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
-    SwitchRow {
-        /// Number of the switch.
-        switch: u32,
-        /// Its name.
-        name: String,
-        /// Its level, from 1.
-        level: u32,
-        /// Packets that it sent on.
-        packets: u64,
-        /// Flits that it sent on.
-        flits: u64,
-        /// Busy time of its outputs.
-        busy: Time,
-        /// Time that packets waited to leave it.
-        waiting: Time,
-    }
-    digest |_row| []
+/// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest()]
+pub struct SwitchRow {
+    /// Number of the switch.
+    pub switch: u32,
+    /// Its name.
+    pub name: String,
+    /// Its level, from 1.
+    pub level: u32,
+    /// Packets that it sent on.
+    pub packets: u64,
+    /// Flits that it sent on.
+    pub flits: u64,
+    /// Busy time of its outputs.
+    pub busy: Time,
+    /// Time that packets waited to leave it.
+    pub waiting: Time,
 }
 
-table! {
-    /// How many observations of a time fell into one bin of a distribution.
-    BinRow {
-        /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
-        lower: Time,
-        /// How many, at least 1.
-        count: u64,
-    }
-    digest |row| [row.lower, row.count]
+/// How many observations of a time fell into one bin of a distribution.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.lower, self.count)]
+pub struct BinRow {
+    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
+    pub lower: Time,
+    /// How many, at least 1.
+    pub count: u64,
 }
 
 /// The bins of a histogram that are not empty.

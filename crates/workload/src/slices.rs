@@ -8,23 +8,22 @@
 //! Links without waits have no row. Even so a slice of a large network under load has a row for most of its links, a
 //! million for 65,536 nodes; hence there are no slices unless a run asks for them.
 
-use crate::{Window, table};
+use crate::Window;
 use elan::{Cluster, Stop};
 use units::Time;
 
-table! {
-    /// Time that packets waited, in one slice.
-    SliceRow {
-        /// Number of the slice, from 0 at the start of the run.
-        slice: u32,
-        /// Number of the link.
-        link: u32,
-        /// Time that packets waited to enter the link.
-        waiting: Time,
-        /// Time that these packets have waited since their injection. One of the two times is above zero.
-        delay: Time,
-    }
-    digest |row| [row.slice, row.link, row.waiting, row.delay]
+/// Time that packets waited, in one slice.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.slice, self.link, self.waiting, self.delay)]
+pub struct SliceRow {
+    /// Number of the slice, from 0 at the start of the run.
+    pub slice: u32,
+    /// Number of the link.
+    pub link: u32,
+    /// Time that packets waited to enter the link.
+    pub waiting: Time,
+    /// Time that these packets have waited since their injection. One of the two times is above zero.
+    pub delay: Time,
 }
 
 /// Runs a cluster, and keeps the sums of each slice that ends on the way.

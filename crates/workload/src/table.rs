@@ -1,7 +1,7 @@
 //! # Tables: one definition of what a run leaves behind
 //!
-//! A row is a plain structure. [`table!`](crate::table!) defines it together with what other code must know of it: the names
-//! of its columns, their types and units, and what the digest of a run takes from a row. The extension module hands tables
+//! A row is a plain structure that derives [`Row`](derive::Row): the names of its columns, their types, units and
+//! descriptions, and the values that the digest of a run takes from a row. The extension module hands tables
 //! over, the store keeps them and the library offers them by these definitions alone.
 //!
 //! A field is a column of the same name. A [`Time`] is a column of whole picoseconds, `NAME_ps`. What can be missing is an
@@ -205,7 +205,7 @@ pub trait Values {
     fn at(&self, row: usize) -> Option<Value<'_>>;
 }
 
-/// One row of a table; see [`table!`](crate::table!).
+/// One row of a table; [`derive::Row`] implements it.
 pub trait Row {
     /// The descriptions of the columns.
     fn columns() -> Vec<Column>;
@@ -287,75 +287,4 @@ impl<R: Row> Table for Vec<R> {
         }
         Some(())
     }
-}
-
-/// Whether a text of Rust names a field of a row: `row.field`.
-#[must_use]
-pub fn names(text: &str, row: &str, field: &str) -> bool {
-    // How white space stands in the text of an expression is not specified.
-    let text: String = text.split_whitespace().collect();
-    let name = format!("{row}.{field}");
-    text.match_indices(&name).any(|(at, _)| {
-        let next = text[at + name.len()..].chars().next();
-        !next.is_some_and(|next| next.is_alphanumeric() || next == '_')
-    })
-}
-
-/// Defines the rows of a table: the fields with their types, and their units where the types imply none; and what the
-/// digest takes from a row, or from some of the rows. Expressions of the digest name fields as `row.field`.
-#[macro_export]
-macro_rules! table {
-    (
-        $(#[$about:meta])*
-        $row:ident {
-            $(#[doc = $doc:literal] $field:ident: $type:ty $(=> $unit:literal)?,)*
-        }
-        digest |$this:ident| [$($hashed:expr),*] $(if $counts:expr)?
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq)]
-        pub struct $row {
-            $(#[doc = $doc] pub $field: $type,)*
-        }
-
-        impl $crate::table::Row for $row {
-            fn columns() -> Vec<$crate::table::Column> {
-                vec![$({
-                    let unit: &[&'static str] = &[$($unit)?];
-                    let unit = unit.first().copied();
-                    $crate::table::Column::of::<$type>(stringify!($field), unit, $doc)
-                },)*]
-            }
-
-            fn values(&self) -> Vec<$crate::table::Value<'_>> {
-                vec![$($crate::table::Cell::value(&self.$field),)*]
-            }
-
-            fn of<'a>(
-                mut value: impl FnMut(usize) -> Option<$crate::table::Value<'a>>,
-            ) -> Option<Self> {
-                let mut column = 0..;
-                Some($row {
-                    $($field: $crate::table::Cell::of(value(column.next()?)?)?,)*
-                })
-            }
-
-            fn hashed() -> Vec<bool> {
-                let texts: &[&str] = &[$(stringify!($hashed),)* $(stringify!($counts),)?];
-                let row = stringify!($this);
-                let fields = [$(stringify!($field),)*];
-                let named = |field: &str| texts.iter().any(|text| $crate::table::names(text, row, field));
-                fields.map(named).to_vec()
-            }
-
-            #[allow(unused_variables)] // of a table that follows from another one as a whole
-            fn add_to(&self, digest: &mut kernel::Digest) {
-                let $this = self;
-                $(if !($counts) {
-                    return;
-                })?
-                $($crate::table::Cell::add_to(&$hashed, digest);)*
-            }
-        }
-    };
 }
