@@ -26,7 +26,6 @@ TIED = {
     "machine": {"check", "fault", "file", "rails", "section"},
     "mpirun": {"agent", "run", "sent", "server", "server::rules", "server::turns"},
     "swarm": {"collective", "draw", "machine", "program"},
-    "workload": {"allocation", "faults", "generated", "job", "records"},
 }
 # The same of the library of ranks, as a number.
 TIED_IN_FI = 49

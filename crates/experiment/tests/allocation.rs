@@ -5,7 +5,7 @@ use crate::common;
 use experiment::{Point, Workload, simulate};
 use serde_json::json;
 use workload::Records;
-use workload::allocation::Role;
+use workload::rows::Role;
 
 const ALLOCATION: &str = include_str!("allocation.toml");
 

@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
 use workload::FaultRow;
-use workload::records::LinkRow;
+use workload::LinkRow;
 
 /// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);

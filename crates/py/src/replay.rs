@@ -16,7 +16,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use workload::FaultRow;
-use workload::records::{Baseline, LinkRow};
+use workload::LinkRow;
+use workload::records::Baseline;
 
 use crate::bridge::{DEADLOCK, Failure, USAGE, guarded};
 use crate::cancel::Cancel;

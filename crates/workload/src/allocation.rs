@@ -3,51 +3,10 @@
 //! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails (figure 2) and, on
 //! request, which nodes transmit and which receive on each rail: the matrix of figures 3 and 4.
 
-use crate::Records;
-use crate::records::{Baseline, Row, Tables};
-use crate::table::{Cell, Type, Value};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::{AllocationRow, Role, Row};
 use elan::rails::Allocation;
 use elan::{Cluster, NodeId, Rail};
-
-/// What an adapter does on a rail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It sends.
-    Transmit,
-    /// It is sent to.
-    Receive,
-}
-
-impl Cell for Role {
-    const TYPE: Type = Type::Text;
-
-    fn value(&self) -> Value<'_> {
-        Value::Text(match self {
-            Role::Transmit => "transmit",
-            Role::Receive => "receive",
-        })
-    }
-
-    fn of(value: Value<'_>) -> Option<Self> {
-        match value {
-            Value::Text("transmit") => Some(Role::Transmit),
-            Value::Text("receive") => Some(Role::Receive),
-            _ => None,
-        }
-    }
-}
-
-/// What the adapter of a node does on a rail.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.rail, self.node, self.role == Role::Transmit)]
-pub struct AllocationRow {
-    /// The rail.
-    pub rail: u32,
-    /// The node.
-    pub node: u32,
-    /// Its role: transmit or receive.
-    pub role: Role,
-}
 
 /// The records of an allocation, with its matrix or without, on a cluster that stays idle.
 pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records {

@@ -22,7 +22,8 @@
 //! ever. If a run is to show such a deadlock, it ends there, with a row that says so and the table of who waits for whom.
 
 use crate::job::Running;
-use crate::records::{Baseline, Records, Row, Tables, bins};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::{Row, bins};
 use crate::{Failure, Job, Window, buffer, deadlock, traffic};
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};

@@ -4,7 +4,7 @@
 //! arrives once and whole is what `accepted` and `bandwidth` say in any case; a packet that is sent again counts once.
 
 use crate::Failure;
-use crate::records::Row;
+use crate::rows::Row;
 use elan::adapter::recovery::Recoveries;
 use elan::faults::{Episode, Part};
 use elan::{Cluster, DmaError, Node, NodeId, Rail, Stop};

@@ -24,7 +24,8 @@
 //! any of them.
 
 use crate::Failure;
-use crate::records::{Baseline, Records, Row};
+use crate::records::{Baseline, Records};
+use crate::rows::Row;
 use elan::{Cluster, Config, Dma, Placement, Watch};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;

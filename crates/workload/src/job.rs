@@ -11,14 +11,16 @@
 //! The random streams of a process are named by its job, its node and its number there: nothing that one process does
 //! changes what another process draws.
 
+mod generated;
+
 use crate::Distribution;
 use crate::Failure;
 use crate::faults;
-use crate::generated::Generated;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Message, Source};
 use elan::rails::{Attachment, Process, Rails};
 use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
+use generated::Generated;
 use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;

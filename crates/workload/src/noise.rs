@@ -12,7 +12,8 @@
 //! The network is idle, and only this processor is modelled: the test is arithmetic.
 
 use crate::Failure;
-use crate::records::{Baseline, Records, Row, Tables, bins};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::{Row, bins};
 use elan::Cluster;
 use kernel::statistics::{Histogram, Summary};
 use serde::{Deserialize, Serialize};

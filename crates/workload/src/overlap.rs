@@ -15,7 +15,8 @@
 //! `over` is the fraction of rounds in which both had ended with the computation. Looking is free and changes nothing.
 
 use crate::faults::Lost;
-use crate::records::{Baseline, Records, Row, Tables};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::Row;
 use crate::{Failure, buffer};
 use elan::{Cluster, ElanAddr, NodeId, Placement};
 use libelan::{Job, Pe};

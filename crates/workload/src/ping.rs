@@ -9,7 +9,8 @@
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
 
 use crate::faults::Lost;
-use crate::records::{Baseline, Records, Row, Tables};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::Row;
 use crate::{Failure, buffer};
 use elan::{Cluster, Dma, DmaError, ElanAddr, Node, NodeId, Placement, Transfer};
 use libelan::{Job, Pe};

@@ -1,197 +1,56 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
 use crate::faults::{self, FaultRow};
+use crate::rows::{AllocationRow, BinRow, LinkRow, NodeRow, Row, SwitchRow};
 use crate::table::Table;
-use crate::{AllocationRow, CircuitRow, DeadlockRow, SliceRow};
+use crate::{CircuitRow, DeadlockRow, SliceRow};
 use elan::Cluster;
 use elan::adapter::recovery::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
 use kernel::Digest;
-use kernel::statistics::Histogram;
 use units::Time;
 
-/// One measured value.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.job, self.metric, self.batch, self.value)]
-pub struct Row {
-    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
-    pub job: Option<String>,
-    /// What was measured.
-    pub metric: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
-    /// The batch of the window, where the value is one of a sample.
-    pub batch: Option<u32>,
-    /// The value.
-    pub value: f64,
-}
-
-/// The names of what rows measure, as figures and claims use them.
-#[rustfmt::skip]
-pub const METRICS: &[&str] = &[
-    // Jobs.
-    "accepted", "offered", "server_accepted", "server_offered", "accepted_part", "offered_part", "saturated", "messages",
-    "latency_mean", "latency_p50", "latency_p99", "latency_max", "latency_cycles", "saturation", "saturation_part",
-    // Pings, collective operations, post-compute-wait.
-    "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock", "stuck_packets",
-    "call", "compute_phase", "wait", "round", "availability", "over",
-    // The noise test, and the allocation of rails.
-    "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
-    // Faults.
-    "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
-];
-
-impl Row {
-    /// A value of the whole run.
-    pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
-        assert!(
-            METRICS.contains(&metric),
-            "{metric} is not in METRICS of crates/workload/src/records.rs: add it there"
-        );
-        Row {
-            job: None,
-            metric,
-            unit,
-            batch: None,
-            value,
-        }
-    }
-
-    /// The same row, for a job.
-    pub(crate) fn of_job(self, job: &str) -> Self {
-        let job = Some(job.to_string());
-        Row { job, ..self }
-    }
-
-    /// The same row, for a batch.
-    pub(crate) fn in_batch(self, batch: u32) -> Self {
-        let batch = Some(batch);
-        Row { batch, ..self }
-    }
-}
-
-/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.job, self.node, self.offered, self.accepted)]
-pub struct NodeRow {
-    /// Its job.
-    pub job: String,
-    /// The node.
-    pub node: u32,
-    /// Load of the messages that arrived.
-    #[unit("MB/s")]
-    pub offered: f64,
-    /// Load of what was stored of its messages.
-    #[unit("MB/s")]
-    pub accepted: f64,
-}
-
-/// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
-/// digest.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.link, self.packets, self.flits, self.busy, self.waiting, self.delay)]
-#[digest_if(!self.busy.is_zero() || !self.waiting.is_zero())]
-pub struct LinkRow {
-    /// Number of the link.
-    pub link: u32,
-    /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
-    pub from: String,
-    /// Where it ends.
-    pub to: String,
-    /// Level of its lower end; 0 joins nodes and first-level switches.
-    pub level: u32,
-    /// Whether it leads upwards.
-    pub up: bool,
-    /// Packets whose first flit it sent.
-    pub packets: u64,
-    /// Flits of packets.
-    pub flits: u64,
-    /// Time in which it moved a flit or a token.
-    pub busy: Time,
-    /// Time that packets waited to enter it.
-    pub waiting: Time,
-    /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
-    pub delay: Time,
-    /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
-    pub errors: u64,
-    /// Time in which its cable was dead.
-    pub down: Time,
-}
-
-/// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest()]
-pub struct SwitchRow {
-    /// Number of the switch.
-    pub switch: u32,
-    /// Its name.
-    pub name: String,
-    /// Its level, from 1.
-    pub level: u32,
-    /// Packets that it sent on.
-    pub packets: u64,
-    /// Flits that it sent on.
-    pub flits: u64,
-    /// Busy time of its outputs.
-    pub busy: Time,
-    /// Time that packets waited to leave it.
-    pub waiting: Time,
-}
-
-/// How many observations of a time fell into one bin of a distribution.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.lower, self.count)]
-pub struct BinRow {
-    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
-    pub lower: Time,
-    /// How many, at least 1.
-    pub count: u64,
-}
-
-/// The bins of a histogram that are not empty.
-pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
-    let bins = histogram.counts();
-    bins.map(|(lower, count)| BinRow { lower, count }).collect()
-}
-
-macro_rules! tables {
-    ($($(#[$about:meta])* $name:ident: $row:ty,)*) => {
-        /// The tables of a run; those that its workload does not fill are empty. All code about tables goes by this list.
-        #[derive(Clone, Debug, Default, PartialEq)]
-        pub struct Tables {
-            $($(#[$about])* pub $name: Vec<$row>,)*
-        }
-
-        impl Tables {
-            /// All tables with their names, in the order in which the digest takes them.
-            pub fn all(&self) -> Vec<(&'static str, &dyn Table)> {
-                vec![$((stringify!($name), &self.$name as &dyn Table),)*]
-            }
-        }
-    };
-}
-
-tables! {
+/// The tables of a run; those that its workload does not fill are empty. All code about tables goes by this list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tables {
     /// Measured values.
-    rows: Row,
+    pub rows: Vec<Row>,
     /// Nodes that sent steady traffic.
-    nodes: NodeRow,
+    pub nodes: Vec<NodeRow>,
     /// Links that carried anything in the window, or were dead.
-    links: LinkRow,
+    pub links: Vec<LinkRow>,
     /// Switches that carried anything in the window.
-    switches: SwitchRow,
+    pub switches: Vec<SwitchRow>,
     /// Delays of the links over time, where the run asked for them.
-    slices: SliceRow,
+    pub slices: Vec<SliceRow>,
     /// Distribution of the latency of a collective operation, or of the detours of a noise test.
-    distribution: BinRow,
+    pub distribution: Vec<BinRow>,
     /// The waits of a deadlock, where a run was meant to end in one.
-    deadlock: DeadlockRow,
+    pub deadlock: Vec<DeadlockRow>,
     /// Matrix of a static allocation of rails, where the run asked for it.
-    allocation: AllocationRow,
+    pub allocation: Vec<AllocationRow>,
     /// What failed in the run, where anything did.
-    faults: FaultRow,
+    pub faults: Vec<FaultRow>,
     /// Who held which channel when, where the run asked for it.
-    circuits: CircuitRow,
+    pub circuits: Vec<CircuitRow>,
+}
+
+impl Tables {
+    /// All tables with their names, in the order of the digest.
+    pub fn all(&self) -> Vec<(&'static str, &dyn Table)> {
+        vec![
+            ("rows", &self.rows as &dyn Table),
+            ("nodes", &self.nodes),
+            ("links", &self.links),
+            ("switches", &self.switches),
+            ("slices", &self.slices),
+            ("distribution", &self.distribution),
+            ("deadlock", &self.deadlock),
+            ("allocation", &self.allocation),
+            ("faults", &self.faults),
+            ("circuits", &self.circuits),
+        ]
+    }
 }
 
 impl From<Vec<Row>> for Tables {

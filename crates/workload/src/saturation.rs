@@ -11,7 +11,8 @@
 //! saturated, it is the result, and `saturated` is 1.
 
 use crate::job::Job;
-use crate::records::{Records, Row};
+use crate::records::Records;
+use crate::rows::Row;
 use crate::traffic::{Norm, Traffic};
 use crate::{Failure, Window};
 use elan::Cluster;

@@ -11,7 +11,8 @@
 //! Limits: a message that can not get through ends the run with an error.
 
 use crate::Failure;
-use crate::records::{Baseline, Records, Row};
+use crate::records::{Baseline, Records};
+use crate::rows::Row;
 use elan::{Cluster, NodeId, Placement};
 use goal::Trace;
 use goal::pattern::{Calls, Pattern};

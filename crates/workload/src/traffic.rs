@@ -21,7 +21,8 @@
 use crate::circuits::Circuits;
 use crate::job::{Job, Running, Totals};
 use crate::precision::{Precision, measure};
-use crate::records::{Baseline, NodeRow, Records, Row, Tables};
+use crate::records::{Baseline, Records, Tables};
+use crate::rows::{NodeRow, Row};
 use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::rails::Rails;

@@ -10,9 +10,9 @@ use config::{Document, Findings, Problem, nearest};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate, Time};
-use workload::records::METRICS;
+use workload::Tables;
+use workload::rows::METRICS;
 use workload::table::Row;
-use workload::{Tables, records};
 
 /// Columns that all results have. `on` is the machine where there are several, by a list in the file or in the command line.
 const ALWAYS: [&str; 5] = ["id", "experiment", "series", "seed", "on"];
@@ -104,7 +104,7 @@ impl Check<'_> {
                 .flat_map(|(_, table)| table.columns())
         };
         let drawn = if general {
-            records::Row::columns()
+            workload::Row::columns()
         } else {
             of_others().collect()
         };

@@ -3,7 +3,7 @@
 //! A program sends one message at a time. On a machine whose policy picks rails in advance ([`elan::rails::Generator`]) a second
 //! simulated process runs beside it: it draws each message at its arrival, and keeps the rails that were picked for it.
 
-use crate::job::Program;
+use super::Program;
 use crate::source::Message;
 use elan::Rail;
 use elan::rails::Generator;

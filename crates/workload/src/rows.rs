@@ -1,0 +1,189 @@
+//! The rows of most tables of a run; slices, circuits, deadlocks and faults define their own.
+
+use crate::table::{Cell, Type, Value};
+use kernel::statistics::Histogram;
+use units::Time;
+
+/// One measured value.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.metric, self.batch, self.value)]
+pub struct Row {
+    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
+    pub job: Option<String>,
+    /// What was measured.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The batch of the window, where the value is one of a sample.
+    pub batch: Option<u32>,
+    /// The value.
+    pub value: f64,
+}
+
+/// The names of what rows measure, as figures and claims use them.
+#[rustfmt::skip]
+pub const METRICS: &[&str] = &[
+    // Jobs.
+    "accepted", "offered", "server_accepted", "server_offered", "accepted_part", "offered_part", "saturated", "messages",
+    "latency_mean", "latency_p50", "latency_p99", "latency_max", "latency_cycles", "saturation", "saturation_part",
+    // Pings, collective operations, post-compute-wait.
+    "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock", "stuck_packets",
+    "call", "compute_phase", "wait", "round", "availability", "over",
+    // The noise test, and the allocation of rails.
+    "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
+    // Faults.
+    "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
+];
+
+impl Row {
+    /// A value of the whole run.
+    pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
+        assert!(
+            METRICS.contains(&metric),
+            "{metric} is not in METRICS of crates/workload/src/rows.rs: add it there"
+        );
+        Row {
+            job: None,
+            metric,
+            unit,
+            batch: None,
+            value,
+        }
+    }
+
+    /// The same row, for a job.
+    pub(crate) fn of_job(self, job: &str) -> Self {
+        let job = Some(job.to_string());
+        Row { job, ..self }
+    }
+
+    /// The same row, for a batch.
+    pub(crate) fn in_batch(self, batch: u32) -> Self {
+        let batch = Some(batch);
+        Row { batch, ..self }
+    }
+}
+
+/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.node, self.offered, self.accepted)]
+pub struct NodeRow {
+    /// Its job.
+    pub job: String,
+    /// The node.
+    pub node: u32,
+    /// Load of the messages that arrived.
+    #[unit("MB/s")]
+    pub offered: f64,
+    /// Load of what was stored of its messages.
+    #[unit("MB/s")]
+    pub accepted: f64,
+}
+
+/// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
+/// digest.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.link, self.packets, self.flits, self.busy, self.waiting, self.delay)]
+#[digest_if(!self.busy.is_zero() || !self.waiting.is_zero())]
+pub struct LinkRow {
+    /// Number of the link.
+    pub link: u32,
+    /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// Level of its lower end; 0 joins nodes and first-level switches.
+    pub level: u32,
+    /// Whether it leads upwards.
+    pub up: bool,
+    /// Packets whose first flit it sent.
+    pub packets: u64,
+    /// Flits of packets.
+    pub flits: u64,
+    /// Time in which it moved a flit or a token.
+    pub busy: Time,
+    /// Time that packets waited to enter it.
+    pub waiting: Time,
+    /// Time that these packets have waited since their injection when they leave the link, the wait to enter included.
+    pub delay: Time,
+    /// Packets, headers of packets and acknowledgements that bit errors have damaged on it.
+    pub errors: u64,
+    /// Time in which its cable was dead.
+    pub down: Time,
+}
+
+/// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest()]
+pub struct SwitchRow {
+    /// Number of the switch.
+    pub switch: u32,
+    /// Its name.
+    pub name: String,
+    /// Its level, from 1.
+    pub level: u32,
+    /// Packets that it sent on.
+    pub packets: u64,
+    /// Flits that it sent on.
+    pub flits: u64,
+    /// Busy time of its outputs.
+    pub busy: Time,
+    /// Time that packets waited to leave it.
+    pub waiting: Time,
+}
+
+/// How many observations of a time fell into one bin of a distribution.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.lower, self.count)]
+pub struct BinRow {
+    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
+    pub lower: Time,
+    /// How many, at least 1.
+    pub count: u64,
+}
+
+/// The bins of a histogram that are not empty.
+pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
+    let bins = histogram.counts();
+    bins.map(|(lower, count)| BinRow { lower, count }).collect()
+}
+
+/// What an adapter does on a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It sends.
+    Transmit,
+    /// It is sent to.
+    Receive,
+}
+
+impl Cell for Role {
+    const TYPE: Type = Type::Text;
+
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Role::Transmit => "transmit",
+            Role::Receive => "receive",
+        })
+    }
+
+    fn of(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Text("transmit") => Some(Role::Transmit),
+            Value::Text("receive") => Some(Role::Receive),
+            _ => None,
+        }
+    }
+}
+
+/// What the adapter of a node does on a rail.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.rail, self.node, self.role == Role::Transmit)]
+pub struct AllocationRow {
+    /// The rail.
+    pub rail: u32,
+    /// The node.
+    pub node: u32,
+    /// Its role: transmit or receive.
+    pub role: Role,
+}
