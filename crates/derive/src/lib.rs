@@ -4,6 +4,8 @@
 //! |---|---|---|---|
 //! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
 //! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
+//! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
+//! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
@@ -14,6 +16,8 @@
 mod identifier;
 mod parse;
 mod row;
+mod section;
+mod table;
 
 use proc_macro::TokenStream;
 use syn::parse_macro_input;
@@ -31,6 +35,24 @@ pub fn identifier(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Row, attributes(digest, digest_if, unit))]
 pub fn row(item: TokenStream) -> TokenStream {
     done(row::derive(&parse_macro_input!(item)))
+}
+
+/// A table of a file: has the traits of files and their schema, denies unknown keys, and leaves out keys without a value.
+#[proc_macro_attribute]
+pub fn table(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    done(table::expand(&arguments.into(), parse_macro_input!(item)))
+}
+
+/// A section of machine files, `#[section("KEY")]`; it is a [`macro@table`].
+///
+/// `config = TYPE` names the simulator's structure that the section makes, field by field; `more(FIELD: TYPE)` is one more field
+/// of this structure, whose value comes from another section. `within(TYPE = BOUNDS)` are the bounds of all parameters of a type.
+///
+/// `#[param(...)]` of a field: `within = BOUNDS`, its own bounds; `fabric`, it is a field of the fabric's configuration; `default
+/// = VALUE`, where a file need not give it; `unmapped`, no field of the structure has its value.
+#[proc_macro_attribute]
+pub fn section(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    done(section::expand(arguments.into(), parse_macro_input!(item)))
 }
 
 /// The tokens, or the error at its place.

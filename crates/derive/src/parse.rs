@@ -1,6 +1,7 @@
 //! The parts of items that several attributes read.
 
 use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{
@@ -59,4 +60,32 @@ pub fn comment(field: &Field) -> Result<String> {
         return Err(Error::new_spanned(field, message));
     }
     Ok(lines.join(" "))
+}
+
+/// The argument of a type with one, `NAME<ARGUMENT>`, as tokens; `None` if the type has another name.
+pub fn argument<'a>(kind: &'a syn::Type, name: &str) -> Option<&'a syn::Type> {
+    let syn::Type::Path(path) = kind else {
+        return None;
+    };
+    let last = path
+        .path
+        .segments
+        .last()
+        .filter(|last| last.ident == name)?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(list) => match list.args.first()? {
+            syn::GenericArgument::Type(kind) => Some(kind),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// An error for something unknown, with what there may be.
+pub fn unknown(place: &impl ToTokens, allowed: &str) -> Error {
+    let message = format!(
+        "unknown `{}`: allowed are {allowed}",
+        place.to_token_stream()
+    );
+    Error::new_spanned(place, message)
 }

@@ -68,3 +68,47 @@ fn row() {
     );
     assert_eq!(error(twice), "a second attribute `digest`");
 }
+
+#[test]
+fn table() {
+    let item = || {
+        syn::parse_quote!(
+            struct Table {
+                key: Option<u32>,
+            }
+        )
+    };
+    let table = crate::table::expand(&TokenStream::new(), item()).expect("a table");
+    assert!(table.to_string().contains("skip_serializing_if"));
+    let error = crate::table::expand(&quote!(strict), item()).expect_err("wrong");
+    assert_eq!(error.to_string(), "`table` has no arguments");
+}
+
+#[test]
+fn section() {
+    let expand = |head, param: TokenStream| {
+        let item = syn::parse_quote!(
+            struct Link {
+                #[param(#param)]
+                rate: Param<Rate>,
+            }
+        );
+        crate::section::expand(head, item)
+    };
+    let error = |head, param| expand(head, param).expect_err("wrong").to_string();
+    let sound = expand(quote!("link", within(Rate = SLOWEST..)), quote!(fabric));
+    let sound = sound.expect("a section").to_string();
+    assert!(
+        sound.contains("check (& (SLOWEST ..) , \"link.rate\" , value , check)"),
+        "{sound}"
+    );
+    assert_eq!(
+        error(quote!(link), quote!(fabric)),
+        "expected string literal"
+    );
+    assert!(
+        error(quote!("link", fields = 3), quote!()).starts_with("unknown `fields`: allowed are")
+    );
+    assert!(error(quote!("link"), quote!(bounds = 3)).starts_with("unknown `bounds`: allowed are"));
+    assert_eq!(error(quote!("link"), quote!(within)), "expected `=`");
+}

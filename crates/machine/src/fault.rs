@@ -14,55 +14,44 @@ mod check;
 mod part;
 
 use crate::param::Param;
-use crate::section::{Given, LONGEST, section};
+use crate::section::{Given, LONGEST};
 use config::Problem;
+use derive::{section, table};
 use elan::faults::Config;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// One fault: a part of the machine, and how it fails.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[table]
+#[derive(Default)]
 pub struct Fault {
     /// The cable at a node or at a port of a switch, both directions: "node 3" or "switch 1.2, port 5".
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// Several cables: "all", or those of a level of links, such as "level 0", which joins nodes and switches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub links: Option<String>,
     /// A switch by its name in tables, such as "1.2": all its cables.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<String>,
     /// The adapter of this node: its cable is dead, and it executes nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<u32>,
     /// The host of this node: no process of the node runs any more. Its adapters still answer the network.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<u32>,
     /// A rail: all its adapters and switches. Beside another part: the rail of that part.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rail: Option<u32>,
     /// How many of `links` fail; all if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
     /// Which of `links` fail, where `count` says how many; random if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pick: Option<Pick>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bit_error_rate: Option<f64>,
     /// The part is down from this moment on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Time>,
     /// How long the part is down; for ever if not given.
-    #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "for")]
     pub lasts: Option<Time>,
     /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtbf: Option<Time>,
     /// Mean time to its repair, exponentially distributed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mttr: Option<Time>,
 }
 
@@ -76,27 +65,23 @@ pub enum Pick {
     Worst,
 }
 
-section! {
-    /// How the machine notices faults and recovers. Nothing of it has an effect in a machine without faults.
-    Faults = "faults" {
-        /// The sender's output timeout: a packet that can never be answered is given up so long after its injection; 8 ms if not
-        /// given, about the hardware's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        timeout: Option<Param<Time>>, in Time::from_us(1)..=LONGEST;
-        /// From a timeout to sending the packet again; 10 ms if not given, the operating system's for a packet to one node.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        backoff: Option<Param<Time>>, in Time::ZERO..=LONGEST;
-        /// From a timeout of a broadcast to sending the broadcast again; 50 ms if not given, the operating system's.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        broadcast_backoff: Option<Param<Time>>, in Time::ZERO..=LONGEST;
-        /// From a fault or a repair to new routing tables at all sources; 100 ms if not given, which is assumed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        detect: Option<Param<Time>>, in Time::ZERO..=LONGEST;
-        /// So long after its first refusal by a fault, a packet without success ends its message with an error; 1 s if not given,
-        /// which is assumed.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        give_up: Option<Param<Time>>, in Time::from_us(1)..=LONGEST;
-    }
+/// How the machine notices faults and recovers. Nothing of it has an effect in a machine without faults.
+#[section("faults", within(Time = Time::ZERO..=LONGEST))]
+pub struct Faults {
+    /// The sender's output timeout: a packet that can never be answered is given up so long after its injection; 8 ms if not
+    /// given, about the hardware's.
+    #[param(within = Time::from_us(1)..=LONGEST)]
+    pub timeout: Option<Param<Time>>,
+    /// From a timeout to sending the packet again; 10 ms if not given, the operating system's for a packet to one node.
+    pub backoff: Option<Param<Time>>,
+    /// From a timeout of a broadcast to sending the broadcast again; 50 ms if not given, the operating system's.
+    pub broadcast_backoff: Option<Param<Time>>,
+    /// From a fault or a repair to new routing tables at all sources; 100 ms if not given, which is assumed.
+    pub detect: Option<Param<Time>>,
+    /// So long after its first refusal by a fault, a packet without success ends its message with an error; 1 s if not given,
+    /// which is assumed.
+    #[param(within = Time::from_us(1)..=LONGEST)]
+    pub give_up: Option<Param<Time>>,
 }
 
 impl Faults {

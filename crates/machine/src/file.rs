@@ -1,19 +1,19 @@
 //! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
+use crate::check::Check;
 use crate::fault::{Fault, Faults};
 use crate::noise::Noise;
 use crate::param::{Param, PerLevel};
 use crate::rails::Rails;
-use crate::section::{LARGEST, LONGEST, Section, section, sections};
+use crate::section::{LARGEST, LONGEST, Section};
 use crate::topology::Topology;
+use derive::{section, table};
 use elan::config::ENVELOPE;
 use elan::{
     AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, TportConfig,
 };
 use fabric::config::MAX_CHANNELS;
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
@@ -35,59 +35,69 @@ const MOST_FLITS: Flits = Flits::new(1 << 20);
 pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
-sections! {
-    /// A machine: the network, its adapters and the buses behind them.
-    Machine {
-        /// The name of the machine.
-        machine: Title,
-        /// How nodes and switches are joined.
-        topology: Topology,
-        /// Links and their flow control.
-        link: Link,
-        /// The rules of the switches.
-        switch: Switch,
-        /// How messages become packets.
-        packet: Packet,
-        /// The adapters.
-        adapter: Adapter,
-        /// The parts in which Elan4 adapters differ; without this section they are Elan3.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        elan4: Option<Elan4>,
-        /// The I/O bus between a node's main memory and its adapter.
-        bus: Bus,
-        /// The host processors as the libraries use them.
-        host: Host,
-        /// Tports, the tagged messages of Elanlib.
-        tport: Tport,
-        /// Groups of processes, and what they do together.
-        group: Group,
-        /// Several networks side by side.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        rails: Option<Rails>,
-        /// What the operating system takes of the hosts' processors, by its causes.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        noise: BTreeMap<String, Noise>,
-        /// What fails; an experiment may have more faults.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        fault: Vec<Fault>,
-        /// How the machine notices faults and recovers.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        faults: Option<Faults>,
-        /// How the fabric is computed; no physics.
-        fabric: Fabric,
+/// A machine: the network, its adapters and the buses behind them.
+#[table]
+pub struct Machine {
+    /// The name of the machine.
+    pub machine: Title,
+    /// How nodes and switches are joined.
+    pub topology: Topology,
+    /// Links and their flow control.
+    pub link: Link,
+    /// The rules of the switches.
+    pub switch: Switch,
+    /// How messages become packets.
+    pub packet: Packet,
+    /// The adapters.
+    pub adapter: Adapter,
+    /// The parts in which Elan4 adapters differ; without this section they are Elan3.
+    pub elan4: Option<Elan4>,
+    /// The I/O bus between a node's main memory and its adapter.
+    pub bus: Bus,
+    /// The host processors as the libraries use them.
+    pub host: Host,
+    /// Tports, the tagged messages of Elanlib.
+    pub tport: Tport,
+    /// Groups of processes, and what they do together.
+    pub group: Group,
+    /// Several networks side by side.
+    pub rails: Option<Rails>,
+    /// What the operating system takes of the hosts' processors, by its causes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub noise: BTreeMap<String, Noise>,
+    /// What fails; an experiment may have more faults.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fault: Vec<Fault>,
+    /// How the machine notices faults and recovers.
+    pub faults: Option<Faults>,
+    /// How the fabric is computed; no physics.
+    pub fabric: Fabric,
+}
+
+impl Machine {
+    /// Reports the parameters of all sections that are out of bounds.
+    pub(crate) fn check_bounds(&self, check: &mut Check<'_>) {
+        let sections: [&dyn Section; 11] = [
+            &self.link,
+            &self.switch,
+            &self.packet,
+            &self.adapter,
+            &self.elan4,
+            &self.bus,
+            &self.host,
+            &self.tport,
+            &self.group,
+            &self.rails,
+            &self.faults,
+        ];
+        for section in sections {
+            section.check(check);
+        }
     }
 }
 
-// No parameter of these sections has bounds of its own; `rules` checks how they agree with others.
-impl Section for Title {}
-impl Section for Topology {}
-impl Section for BTreeMap<String, Noise> {}
-impl Section for Vec<Fault> {}
-impl Section for Fabric {}
-
 /// What a machine is called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[table]
 pub struct Title {
     /// Short name.
     pub name: String,
@@ -95,203 +105,241 @@ pub struct Title {
     pub title: String,
 }
 
-section! {
-    /// Links and their flow control.
-    Link = "link" {
-        /// Bytes of a flit, the unit of flow control.
-        flit: Param<Bytes>, in Bytes::new(1)..=LARGEST_FLIT;
-        /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
-        rate: Param<Rate>, in SLOWEST..;
-        /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
-        /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
-        hop_delay: Param<PerLevel> => [fabric.hop_delay];
-        /// Virtual channels of each direction, 1 to 32.
-        channels: Param<u32>, in 1..=MAX_CHANNELS => [fabric.channels];
-        /// Traffic classes, into which the channels of every link are parted as evenly as can be; 1 if not given. Each class needs
-        /// as many channels as the routing, and has at each adapter a queue and a window of `adapter.packets_in_flight`.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        classes: Option<Param<u32>>, in 1..=MAX_CHANNELS;
-        /// Flit buffer of each channel. With the circuit "cut-through" a buffer holds the longest packet.
-        buffer: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.buffer];
-    }
+/// Links and their flow control.
+#[section("link", within(u32 = 1..=MAX_CHANNELS))]
+pub struct Link {
+    /// Bytes of a flit, the unit of flow control.
+    #[param(within = Bytes::new(1)..=LARGEST_FLIT)]
+    pub flit: Param<Bytes>,
+    /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
+    #[param(within = SLOWEST..)]
+    pub rate: Param<Rate>,
+    /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
+    /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
+    #[param(fabric)]
+    pub hop_delay: Param<PerLevel>,
+    /// Virtual channels of each direction, 1 to 32.
+    #[param(fabric)]
+    pub channels: Param<u32>,
+    /// Traffic classes, into which the channels of every link are parted as evenly as can be; 1 if not given. Each class needs
+    /// as many channels as the routing, and has at each adapter a queue and a window of `adapter.packets_in_flight`.
+    pub classes: Option<Param<u32>>,
+    /// Flit buffer of each channel. With the circuit "cut-through" a buffer holds the longest packet.
+    #[param(within = Flits::new(1)..=MOST_FLITS, fabric)]
+    pub buffer: Param<Flits>,
 }
 
-section! {
-    /// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
-    Switch = "switch" {
-        /// When the channels of a packet's path are given back.
-        circuit: Param<Circuit> => [fabric.circuit];
-        /// How the ascending phase picks an up-link.
-        ascent: Param<Ascent> => [fabric.ascent];
-        /// Which up-links broadcasts take.
-        broadcast: Param<Broadcast> => [fabric.broadcast];
-        /// Time in which a switch where a broadcast descends combines its answers.
-        combine: Param<Time>, in Time::ZERO..=LONGEST => [fabric.combine];
-        /// Who wins a free channel.
-        arbitration: Param<Arbitration> => [fabric.arbitration];
-        /// Which of the channels of a link is served when several have a flit to move.
-        multiplexing: Param<Multiplexing> => [fabric.multiplexing];
-        /// Bits of the age that a packet carries, 1 to 32.
-        age_bits: Param<u32>, in 1..=32 => [fabric.age_bits];
-        /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over
-        /// the greatest age, which is 15 if the age has 4 bits.
-        age_cap: Param<Time>, in Time::ZERO..=LONGEST => [fabric.age_cap];
-        /// Whether high-priority packets go first.
-        priorities: Param<bool> => [fabric.priorities];
-        /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
-        tokens: Param<bool> => [fabric.tokens];
-    }
+/// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
+#[section("switch", within(Time = Time::ZERO..=LONGEST))]
+pub struct Switch {
+    /// When the channels of a packet's path are given back.
+    #[param(fabric)]
+    pub circuit: Param<Circuit>,
+    /// How the ascending phase picks an up-link.
+    #[param(fabric)]
+    pub ascent: Param<Ascent>,
+    /// Which up-links broadcasts take.
+    #[param(fabric)]
+    pub broadcast: Param<Broadcast>,
+    /// Time in which a switch where a broadcast descends combines its answers.
+    #[param(fabric)]
+    pub combine: Param<Time>,
+    /// Who wins a free channel.
+    #[param(fabric)]
+    pub arbitration: Param<Arbitration>,
+    /// Which of the channels of a link is served when several have a flit to move.
+    #[param(fabric)]
+    pub multiplexing: Param<Multiplexing>,
+    /// Bits of the age that a packet carries, 1 to 32.
+    #[param(within = 1..=32, fabric)]
+    pub age_bits: Param<u32>,
+    /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over
+    /// the greatest age, which is 15 if the age has 4 bits.
+    #[param(fabric)]
+    pub age_cap: Param<Time>,
+    /// Whether high-priority packets go first.
+    #[param(fabric)]
+    pub priorities: Param<bool>,
+    /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
+    #[param(fabric)]
+    pub tokens: Param<bool>,
 }
 
-section! {
-    /// How messages become packets.
-    Packet = "packet" => PacketFormat: with flit: Bytes {
-        /// Most payload of a packet; at least an envelope of Tports. With the largest value each message is one packet.
-        payload: Param<Bytes>, in ENVELOPE..=LARGEST => payload;
-        /// Most payload of a transaction.
-        transaction: Param<Bytes>, in Bytes::new(1)..=LARGEST => transaction;
-        /// Bytes of a packet outside its transactions.
-        header: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER => header;
-        /// Bytes of a transaction besides its payload.
-        transaction_overhead: Param<Bytes>, in Bytes::ZERO..=LARGEST_HEADER => transaction_overhead;
-    }
+/// How messages become packets.
+#[section(
+    "packet",
+    config = PacketFormat,
+    more(flit: Bytes),
+    within(Bytes = Bytes::ZERO..=LARGEST_HEADER),
+)]
+pub struct Packet {
+    /// Most payload of a packet; at least an envelope of Tports. With the largest value each message is one packet.
+    #[param(within = ENVELOPE..=LARGEST)]
+    pub payload: Param<Bytes>,
+    /// Most payload of a transaction.
+    #[param(within = Bytes::new(1)..=LARGEST)]
+    pub transaction: Param<Bytes>,
+    /// Bytes of a packet outside its transactions.
+    pub header: Param<Bytes>,
+    /// Bytes of a transaction besides its payload.
+    pub transaction_overhead: Param<Bytes>,
 }
 
-section! {
-    /// The adapters.
-    Adapter = "adapter" => AdapterConfig {
-        /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, of each class.
-        packets_in_flight: Param<u32>, in 1..=1024 => [fabric.packets_in_flight];
-        /// The time from the last flit of a packet until its acknowledgement leaves.
-        turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
-        /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
-        /// adapter's memory port.
-        share_period: Param<Flits>, in Flits::new(1)..=MOST_FLITS => [fabric.share_period];
-        /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
-        share_burst: Param<Flits> => [fabric.share_burst];
-        /// Command processor: from the store in the command port to the descriptor in the DMA queue.
-        command: Param<Time>, in Time::ZERO..=LONGEST => command;
-        /// DMA engine: from taking up a descriptor to its first packet.
-        dma_start: Param<Time>, in Time::ZERO..=LONGEST => dma_start;
-        /// Inputter: from the last stored byte until the event is set.
-        input: Param<Time>, in Time::ZERO..=LONGEST => input;
-        /// Setting an event and starting its action.
-        event: Param<Time>, in Time::ZERO..=LONGEST => event;
-        /// Host: from the event block in main memory until the waiting process goes on.
-        poll: Param<Time>, in Time::ZERO..=LONGEST => poll;
-        /// A DMA that has held an engine for this time yields to the others in the queue; "10 s" for never.
-        time_slice: Param<Time>, in Time::from_ps(1)..=LONGEST => time_slice;
-        /// Descriptors in the DMA queue.
-        queue: Param<u32>, in 1..=1 << 20 => queue;
-        /// Packets that wait in the inputter for the bus.
-        input_buffers: Param<u32>, in 1..=1 << 16 => input_buffers;
-        /// Times that a discarded packet is sent again at once, before the operating system backs off.
-        retries: Param<u32>, in 0..=1 << 16 => retries;
-        /// From the refusal of a packet to sending it again.
-        retry_delay: Param<Time>, in Time::ZERO..=LONGEST => retry_delay;
-        /// The time from the refusal of a packet to sending it again, once `retries` is used up.
-        trap_delay: Param<Time>, in Time::ZERO..=LONGEST => trap_delay;
-        /// The adapter's own memory, for buffers, events, queues and threads.
-        memory: Param<Bytes>, in LEAST_MEMORY..=LARGEST => memory;
-        /// Host: from the event block in main memory until a process that blocks, instead of polling, goes on.
-        interrupt: Param<Time>, in Time::ZERO..=LONGEST => interrupt;
-        /// A cycle of the thread processor.
-        thread_cycle: Param<Time>, in Time::from_ps(1)..=Time::from_us(1) => thread_cycle;
-        /// Cycles in which the thread processor takes up a thread.
-        thread_switch: Param<u32>, in 0..=1 << 20 => thread_switch;
-        /// Cycles in which a thread hands over a DMA, an event or a packet.
-        thread_issue: Param<u32>, in 0..=1 << 20 => thread_issue;
-    }
+/// The adapters.
+#[section(
+    "adapter",
+    config = AdapterConfig,
+    within(u32 = 0..=1 << 20),
+    within(Time = Time::ZERO..=LONGEST),
+)]
+pub struct Adapter {
+    /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, of each class.
+    #[param(within = 1..=1024, fabric)]
+    pub packets_in_flight: Param<u32>,
+    /// The time from the last flit of a packet until its acknowledgement leaves.
+    pub turnaround: Param<Time>,
+    /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
+    /// adapter's memory port.
+    #[param(within = Flits::new(1)..=MOST_FLITS, fabric)]
+    pub share_period: Param<Flits>,
+    /// See `share_period`; at most half of it. "0 flits" switches the sharing off.
+    #[param(fabric)]
+    pub share_burst: Param<Flits>,
+    /// Command processor: from the store in the command port to the descriptor in the DMA queue.
+    pub command: Param<Time>,
+    /// DMA engine: from taking up a descriptor to its first packet.
+    pub dma_start: Param<Time>,
+    /// Inputter: from the last stored byte until the event is set.
+    pub input: Param<Time>,
+    /// Setting an event and starting its action.
+    pub event: Param<Time>,
+    /// Host: from the event block in main memory until the waiting process goes on.
+    pub poll: Param<Time>,
+    /// A DMA that has held an engine for this time yields to the others in the queue; "10 s" for never.
+    #[param(within = Time::from_ps(1)..=LONGEST)]
+    pub time_slice: Param<Time>,
+    /// Descriptors in the DMA queue.
+    #[param(within = 1..=1 << 20)]
+    pub queue: Param<u32>,
+    /// Packets that wait in the inputter for the bus.
+    #[param(within = 1..=1 << 16)]
+    pub input_buffers: Param<u32>,
+    /// Times that a discarded packet is sent again at once, before the operating system backs off.
+    #[param(within = 0..=1 << 16)]
+    pub retries: Param<u32>,
+    /// From the refusal of a packet to sending it again.
+    pub retry_delay: Param<Time>,
+    /// The time from the refusal of a packet to sending it again, once `retries` is used up.
+    pub trap_delay: Param<Time>,
+    /// The adapter's own memory, for buffers, events, queues and threads.
+    #[param(within = LEAST_MEMORY..=LARGEST)]
+    pub memory: Param<Bytes>,
+    /// Host: from the event block in main memory until a process that blocks, instead of polling, goes on.
+    pub interrupt: Param<Time>,
+    /// A cycle of the thread processor.
+    #[param(within = Time::from_ps(1)..=Time::from_us(1))]
+    pub thread_cycle: Param<Time>,
+    /// Cycles in which the thread processor takes up a thread.
+    pub thread_switch: Param<u32>,
+    /// Cycles in which a thread hands over a DMA, an event or a packet.
+    pub thread_issue: Param<u32>,
 }
 
-section! {
-    /// The parts of the second generation of adapters.
-    Elan4 = "elan4" {
-        /// Short transaction engine: from taking up a command to handing its packet to the network.
-        sten_start: Param<Time>, in Time::ZERO..=LONGEST;
-        /// DMA engines, which share the queue.
-        engines: Param<u32>, in 1..=64;
-        /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
-        /// bus is free.
-        split: Param<Time>, in Time::ZERO..=LONGEST;
-    }
+/// The parts of the second generation of adapters.
+#[section("elan4", within(Time = Time::ZERO..=LONGEST))]
+pub struct Elan4 {
+    /// Short transaction engine: from taking up a command to handing its packet to the network.
+    pub sten_start: Param<Time>,
+    /// DMA engines, which share the queue.
+    #[param(within = 1..=64)]
+    pub engines: Param<u32>,
+    /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
+    /// bus is free.
+    pub split: Param<Time>,
 }
 
-section! {
-    /// The I/O bus between a node's main memory and an adapter of it.
-    Bus = "bus" => BusConfig {
-        /// Whether both directions move at once; half-duplex, one at a time, if not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        duplex: Option<Param<Duplex>> => duplex or Duplex::Half;
-        /// Rate within a burst.
-        rate: Param<Rate>, in SLOWEST.. => rate;
-        /// Longest transaction.
-        burst: Param<Bytes>, in Bytes::new(1)..=LARGEST => burst;
-        /// Arbitration, address and first-word latency of each transaction.
-        burst_overhead: Param<Time>, in Time::ZERO..=LONGEST => burst_overhead;
-        /// Extra time before a transaction in the other direction, of a half-duplex bus.
-        turnaround: Param<Time>, in Time::ZERO..=LONGEST => turnaround;
-    }
+/// The I/O bus between a node's main memory and an adapter of it.
+#[section("bus", config = BusConfig, within(Time = Time::ZERO..=LONGEST))]
+pub struct Bus {
+    /// Whether both directions move at once; half-duplex, one at a time, if not given.
+    #[param(default = Duplex::Half)]
+    pub duplex: Option<Param<Duplex>>,
+    /// Rate within a burst.
+    #[param(within = SLOWEST..)]
+    pub rate: Param<Rate>,
+    /// Longest transaction.
+    #[param(within = Bytes::new(1)..=LARGEST)]
+    pub burst: Param<Bytes>,
+    /// Arbitration, address and first-word latency of each transaction.
+    pub burst_overhead: Param<Time>,
+    /// Extra time before a transaction in the other direction, of a half-duplex bus.
+    pub turnaround: Param<Time>,
 }
 
-section! {
-    /// The host processors as the libraries use them.
-    Host = "host" => HostConfig {
-        /// Instructions of a library call that starts or ends a message.
-        call: Param<Time>, in Time::ZERO..=LONGEST => call;
-        /// What a call of MPI that does not block takes beside the instructions of the library; nothing if not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        request: Option<Param<Time>>, in Time::ZERO..=LONGEST => request or Time::ZERO;
-        /// Rate at which a processor copies from one place of main memory to another.
-        copy: Param<Rate>, in SLOWEST.. => copy;
-        /// The time until one processor of a node sees what another processor stored.
-        shared: Param<Time>, in Time::ZERO..=LONGEST => shared;
-        /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (petrini2003 s4).
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cpus: Option<Param<u32>>, in 1..=MOST_CPUS => cpus or CPUS;
-        /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        noise: Option<Param<bool>>;
-    }
+/// The host processors as the libraries use them.
+#[section("host", config = HostConfig, within(Time = Time::ZERO..=LONGEST))]
+pub struct Host {
+    /// Instructions of a library call that starts or ends a message.
+    pub call: Param<Time>,
+    /// What a call of MPI that does not block takes beside the instructions of the library; nothing if not given.
+    #[param(default = Time::ZERO)]
+    pub request: Option<Param<Time>>,
+    /// Rate at which a processor copies from one place of main memory to another.
+    #[param(within = SLOWEST..)]
+    pub copy: Param<Rate>,
+    /// The time until one processor of a node sees what another processor stored.
+    pub shared: Param<Time>,
+    /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (petrini2003 s4).
+    #[param(within = 1..=MOST_CPUS, default = CPUS)]
+    pub cpus: Option<Param<u32>>,
+    /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
+    #[param(unmapped)]
+    pub noise: Option<Param<bool>>,
 }
 
-section! {
-    /// Groups of processes in Elanlib, and what they do together.
-    Group = "group" => GroupConfig {
-        /// Most children of a process in the tree of the collective calls.
-        branching: Param<u32>, in 1..=64 => branching;
-        /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing it over.
-        broadcast: Param<u32>, in 0..=1 << 20 => broadcast;
-    }
+/// Groups of processes in Elanlib, and what they do together.
+#[section("group", config = GroupConfig)]
+pub struct Group {
+    /// Most children of a process in the tree of the collective calls.
+    #[param(within = 1..=64)]
+    pub branching: Param<u32>,
+    /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing it over.
+    #[param(within = 0..=1 << 20)]
+    pub broadcast: Param<u32>,
 }
 
-section! {
-    /// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
-    Tport = "tport" => TportConfig {
-        /// Who matches the tags of messages and moves their bytes; the adapter if not given.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        matching: Option<Param<Matching>> => matching or Matching::Adapter;
-        /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
-        handle: Param<u32>, in 0..=1 << 20 => handle;
-        /// Cycles in which the thread compares an envelope with a posted receive.
-        scan: Param<u32>, in 0..=1 << 20 => scan;
-        /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
-        small: Param<Bytes>, in Bytes::ZERO..=LARGEST_SMALL => small;
-        /// Longer messages than this are never buffered: they wait at the sender for their receive.
-        big: Param<Bytes>, in Bytes::ZERO..=LARGEST => big;
-        /// Slots of the queue of envelopes.
-        slots: Param<u32>, in 1..=1 << 16 => slots;
-        /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
-        /// may have at least one there.
-        buffer: Param<Bytes>, in Bytes::ZERO..=LARGEST => buffer;
-        /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
-        system: Param<Bytes>, in Bytes::ZERO..=LARGEST => system;
-    }
+/// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
+#[section(
+    "tport",
+    config = TportConfig,
+    within(u32 = 0..=1 << 20),
+    within(Bytes = Bytes::ZERO..=LARGEST),
+)]
+pub struct Tport {
+    /// Who matches the tags of messages and moves their bytes; the adapter if not given.
+    #[param(default = Matching::Adapter)]
+    pub matching: Option<Param<Matching>>,
+    /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
+    pub handle: Param<u32>,
+    /// Cycles in which the thread compares an envelope with a posted receive.
+    pub scan: Param<u32>,
+    /// Messages up to this length travel with their envelope of 32 bytes, as far as one packet holds both.
+    #[param(within = Bytes::ZERO..=LARGEST_SMALL)]
+    pub small: Param<Bytes>,
+    /// Longer messages than this are never buffered: they wait at the sender for their receive.
+    pub big: Param<Bytes>,
+    /// Slots of the queue of envelopes.
+    #[param(within = 1..=1 << 16)]
+    pub slots: Param<u32>,
+    /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
+    /// may have at least one there.
+    pub buffer: Param<Bytes>,
+    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+    pub system: Param<Bytes>,
 }
 
 /// How the fabric is computed; no physics.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[table]
 pub struct Fabric {
     /// What moves the flits. Both engines make the same motion in every cycle.
     pub engine: Engine,

@@ -12,6 +12,7 @@
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
 use crate::param::{Param, TimeOrList};
+use derive::table;
 use elan::Distribution;
 use elan::noise::{Source, Spread};
 use schemars::JsonSchema;
@@ -21,20 +22,17 @@ use std::fmt;
 use units::Time;
 
 /// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[table]
 pub struct Noise {
     /// Which processors of every node the cause stops: "all", or the number of one processor, from 0.
     pub cpu: Param<Processors>,
     /// The time from the start of a detour to the start of the next: the mean, or a list of counted times.
     pub interval: Param<MeanOrCounts>,
     /// How intervals vary around their mean; fixed if not given. Counted times have a distribution of their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Param<Distribution>>,
     /// The time that a detour takes: the mean, or a list of counted times.
     pub duration: Param<MeanOrCounts>,
     /// How durations vary around their mean, in the same way.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub durations: Option<Param<Distribution>>,
 }
 

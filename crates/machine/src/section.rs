@@ -61,10 +61,10 @@ impl<T: Clone> Given for Option<Param<T>> {
     }
 }
 
-/// A section of a machine file.
+/// A section of a machine file; [`derive::section`] implements it.
 pub(crate) trait Section {
     /// Reports the parameters that are out of those bounds which do not depend on other parameters.
-    fn check(&self, _check: &mut Check<'_>) {}
+    fn check(&self, check: &mut Check<'_>);
 }
 
 impl<S: Section> Section for Option<S> {
@@ -117,87 +117,3 @@ impl Resolve<Vec<u32>> for PerLevel {
         (0..scale.levels).map(cycles).collect()
     }
 }
-
-/// A value, or its default; a parameter without a default is always in the file.
-macro_rules! value {
-    ($parameter:expr) => {
-        $parameter.value.clone()
-    };
-    ($parameter:expr, $default:expr) => {
-        $crate::section::Given::given(&$parameter).unwrap_or($default)
-    };
-}
-
-/// Defines a section: `KEY: TYPE, in BOUNDS => FIELD or DEFAULT;` for each parameter. `FIELD` is a field of the simulator's
-/// structure that the section makes, if it makes one, or `[fabric.FIELD]`, a field of the fabric. The structure may have one
-/// more field, `with FIELD: TYPE`, whose value comes from another section.
-macro_rules! section {
-    (
-        $(#[$about:meta])*
-        $name:ident = $section:literal $(=> $config:path $(: with $more:ident: $more_type:ty)?)? {
-            $(
-                $(#[$doc:meta])*
-                $key:ident: $type:ty
-                    $(, in $bounds:expr)? $(=> $field:ident $(or $default:expr)?)? $(=> [fabric.$of_fabric:ident])?;
-            )*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            $($(#[$doc])* pub $key: $type,)*
-        }
-
-        impl $crate::section::Section for $name {
-            fn check(&self, check: &mut $crate::check::Check<'_>) {
-                $($(if let Some(value) = $crate::section::Given::given(&self.$key) {
-                    let key = concat!($section, ".", stringify!($key));
-                    $crate::section::Bounds::check(&($bounds), key, value, check);
-                })?)*
-            }
-        }
-
-        impl $name {
-            /// Sets those that are the fabric's.
-            #[allow(dead_code, unused_variables)] // of sections without such
-            pub(crate) fn set(&self, config: &mut fabric::Config, scale: &$crate::section::Scale) {
-                $($(
-                    config.$of_fabric = $crate::section::Resolve::resolve(self.$key.value.clone(), scale);
-                )?)*
-            }
-
-            $crate::section::section! { @config self $(, $config $(, $more: $more_type)?)? {
-                $($($field: $crate::section::value!(self.$key $(, $default)?),)?)*
-            } }
-        }
-    };
-    (@config $this:ident { }) => {};
-    (@config $this:ident, $config:path $(, $more:ident: $more_type:ty)? { $($fields:tt)* }) => {
-        /// In the simulator's terms.
-        pub(crate) fn config(&$this $(, $more: $more_type)?) -> $config {
-            $config { $($fields)* $($more,)? }
-        }
-    };
-}
-
-/// Defines the machine: one field for each section. Each section is checked.
-macro_rules! sections {
-    ($(#[$about:meta])* $machine:ident { $($(#[$doc:meta])* $name:ident: $type:ty,)* }) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $machine {
-            $($(#[$doc])* pub $name: $type,)*
-        }
-
-        impl $machine {
-            /// Reports the parameters of all sections that are out of bounds.
-            pub(crate) fn check_bounds(&self, check: &mut $crate::check::Check<'_>) {
-                $($crate::section::Section::check(&self.$name, check);)*
-            }
-        }
-    };
-}
-
-pub(crate) use {section, sections, value};

@@ -2,6 +2,7 @@
 
 use crate::graph::Graph;
 use crate::param::Param;
+use derive::table;
 use fabric::topology::Arities;
 use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
 use schemars::JsonSchema;
@@ -9,72 +10,54 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// How nodes and switches are joined. With `[rails]`, each rail has such a network.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[table]
 pub struct Topology {
     /// The kind of the network; a fat tree with any number of levels and any arities if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Param<Kind>>,
     /// Number of nodes, which are attached at the first positions of the network.
     pub nodes: Param<u32>,
     /// For a tree: how many switches or nodes are below a switch of each level, from the nodes upwards; these are its
     /// down-links without parallel ones.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub down: Option<Param<Vec<u32>>>,
     /// For a tree: number of up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub up: Option<Param<Vec<u32>>>,
     /// For a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 if not given.
     /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel: Option<Param<Vec<u32>>>,
     /// For a tree: which leaves the adapters of a host are at; the same leaf if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wiring: Option<Param<HostWiring>>,
     /// For a tree with the wiring "rail-optimised": number of adapters of a host. Each adapter is a node, with a process of its
     /// own; the adapters of a host are nodes in a row.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapters: Option<Param<u32>>,
     /// For a torus: number of switches of a ring in each dimension. For a HyperX network: number of switches of a row in each
     /// dimension.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dimensions: Option<Param<Vec<u32>>>,
     /// For a graph: the file of its nodes, switches and cables, relative to the machine file: a list of edges, or GraphML with the
     /// ending ".graphml". The cables are read with the machine file, and become `cables`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<Param<String>>,
     /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or the names of the two ends of a
     /// cable; without nodes, `terminals` says how many nodes each switch has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cables: Option<Param<String>>,
     /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree, those of
     /// its top. If not given, the switch whose greatest distance from another one is least.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub roots: Option<Param<Vec<String>>>,
     /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
     /// Without this change, rings of five or more switches deadlock.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datelines: Option<Param<bool>>,
     /// For a torus: whether the last switch of each row is joined to the first one; true if not given. Without these wrap-around
     /// links the network is a mesh, which needs no datelines.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wraparound: Option<Param<bool>>,
     /// For a dragonfly, a HyperX network, or a graph without nodes of its own: number of positions for nodes at each switch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminals: Option<Param<u32>>,
     /// For a dragonfly: number of switches of a group, each of which is joined to each other one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Param<u32>>,
     /// For a dragonfly: number of links of each switch to other groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub global: Option<Param<u32>>,
     /// For a dragonfly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of `groups` - 1:
     /// there are so many links between every two groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<Param<u32>>,
     /// For a dragonfly or a HyperX network: which ways packets take. A dragonfly needs 2 channels of each link for minimal ways
     /// and 3 for others; a HyperX network needs 1 and 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<Param<Misrouting>>,
 }
 

@@ -1,0 +1,36 @@
+//! Tables of files.
+
+use crate::parse::argument;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::{Error, ItemStruct, Result, parse_quote};
+
+/// The table alone.
+pub fn expand(arguments: &TokenStream, item: ItemStruct) -> Result<TokenStream> {
+    if arguments.is_empty() {
+        Ok(of_file(item).into_token_stream())
+    } else {
+        Err(Error::new_spanned(arguments, "`table` has no arguments"))
+    }
+}
+
+/// Gives a structure the traits of files and their schema.
+pub fn of_file(item: ItemStruct) -> ItemStruct {
+    with_traits(item, &quote!(schemars::JsonSchema))
+}
+
+/// Gives a structure the traits of files, and others. A key of an option may be missing.
+pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
+    item.attrs.push(parse_quote! {
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]
+    });
+    item.attrs.push(parse_quote!(#[serde(deny_unknown_fields)]));
+    for field in &mut item.fields {
+        if argument(&field.ty, "Option").is_some() {
+            field.attrs.push(parse_quote! {
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+            });
+        }
+    }
+    item
+}
