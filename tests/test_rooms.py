@@ -23,7 +23,6 @@ TIED = {
     | {f"elan::{room}" for room in ("bcast", "group", "lanes", "posted", "recovery", "relay", "team")}
     | {f"elan::tport::{room}" for room in ("long", "port", "thread", "unexpected")},
     "link": {"area", "foul", "part"},
-    "machine": {"check", "fault", "file", "rails", "section"},
     "mpirun": {"agent", "run", "sent", "server", "server::rules", "server::turns"},
     "swarm": {"collective", "draw", "machine", "program"},
 }

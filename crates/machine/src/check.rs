@@ -1,6 +1,5 @@
 //! Collects the problems of a machine file.
 
-use crate::fault::Wrong;
 use config::{Document, Findings, Found, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -39,13 +38,9 @@ impl<'a> Check<'a> {
         self.0.problem(&value(key), message)
     }
 
-    /// Reports what is wrong with a fault.
-    pub fn wrong(&mut self, path: &str, wrong: Wrong) {
-        let document = self.0.document;
-        let problem = wrong.problem(|key, message| {
-            let path = format!("{path}.{key}");
-            document.problem(path.trim_end_matches('.'), message)
-        });
+    /// Adds a problem that is placed in the document.
+    pub fn add(&mut self, problem: impl FnOnce(&Document) -> Problem) {
+        let problem = problem(self.0.document);
         self.0.problems.push(problem);
     }
 

@@ -4,10 +4,18 @@ use crate::fault::{Fault, Faults, Wrong};
 use crate::file::{CPUS, Machine};
 use crate::rails::Rails;
 use crate::section::{Given, Scale};
+use config::{Document, Problems};
 use elan::noise::Source;
 use elan::{Config, Part};
 use fabric::{Topology, TopologyError};
+use serde::Deserialize;
 use units::Time;
+
+/// A fault alone, as a command line gives it.
+#[derive(Deserialize)]
+struct Alone {
+    fault: Fault,
+}
 
 impl Machine {
     /// The cycle of the fabric, a flit at the rate of a link; nothing if that is no whole number of picoseconds.
@@ -34,6 +42,19 @@ impl Machine {
             Ok(topology) => fault.on(&topology).map(drop),
             // The topology has a problem of its own.
             Err(_) => fault.check(),
+        }
+    }
+
+    /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what the machine does not have.
+    pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
+        let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
+        let Alone { fault } = document.read()?;
+        match self.admits(&fault) {
+            Ok(()) => Ok(fault),
+            Err(wrong) => Err(wrong.in_document(&document, "fault").into()),
         }
     }
 

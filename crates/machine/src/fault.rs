@@ -15,7 +15,7 @@ mod part;
 
 use crate::param::Param;
 use crate::section::{Given, LONGEST};
-use config::Problem;
+use config::{Document, Problem};
 use derive::{section, table};
 use elan::faults::Config;
 use schemars::JsonSchema;
@@ -143,5 +143,13 @@ impl Wrong {
         problem.allowed = Some(self.allowed).filter(|text| !text.is_empty());
         problem.hint = Some(self.hint).filter(|text| !text.is_empty());
         problem
+    }
+
+    /// The problem of the fault at a path of a document.
+    pub(crate) fn in_document(self, document: &Document, path: &str) -> Problem {
+        self.problem(|key, message| {
+            let path = format!("{path}.{key}");
+            document.problem(path.trim_end_matches('.'), message)
+        })
     }
 }

@@ -2,13 +2,11 @@
 
 use super::check::level;
 use super::{Fault, Pick, Wrong};
-use crate::file::Machine;
-use config::{Document, Problems, nearest};
+use config::nearest;
 use elan::faults::{Links, Part, When};
 use elan::{NodeId, Rail};
 use fabric::topology::End;
 use fabric::{LinkId, SwitchId, Topology, Wiring};
-use serde::Deserialize;
 use std::collections::BTreeMap;
 
 impl Fault {
@@ -95,33 +93,6 @@ impl Fault {
             }
         }
         Ok(Part::Links(links))
-    }
-}
-
-/// A fault alone, as a command line gives it.
-#[derive(Deserialize)]
-struct Alone {
-    fault: Fault,
-}
-
-impl Machine {
-    /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
-    ///
-    /// # Errors
-    /// What is wrong with it, and what the machine does not have.
-    pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
-        let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
-        let Alone { fault } = document.read()?;
-        match self.admits(&fault) {
-            Ok(()) => Ok(fault),
-            Err(wrong) => {
-                let place = |key: &str, message| {
-                    let path = format!("fault.{key}");
-                    document.problem(path.trim_end_matches('.'), message)
-                };
-                Err(wrong.problem(place).into())
-            }
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::file::Machine;
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     for (index, fault) in machine.fault.iter().enumerate() {
         if let Err(wrong) = machine.admits(fault) {
-            check.wrong(&format!("fault.{index}"), wrong);
+            check.add(|document| wrong.in_document(document, &format!("fault.{index}")));
         }
     }
 }
