@@ -15,7 +15,7 @@
 //! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything beyond itself: the network,
 //! the bus, the clock, the memory of all processes. A part returns what another part of its adapter must do, and the router
 //! (`cluster::world::route`) tells that other part. The parts that all generations share are always there; a list in the
-//! machine file says which further parts an adapter has ([`Part`]). To add a part: write its file, name it here and in the
+//! machine file says which further parts an adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here and in the
 //! router, and read its parameters from the machine file.
 
 pub mod bus;
@@ -36,7 +36,7 @@ pub(crate) mod thread_processor;
 use crate::config::Config;
 use crate::faults;
 use crate::in_flight::{DmaId, InFlight, PacketNumber, Token};
-use crate::memory::{Address, QueueNumber};
+use crate::memory::{Address, Fault, QueueNumber};
 use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
@@ -45,33 +45,12 @@ use derive::Identifier;
 use event_unit::Occurrence;
 use fabric::{Ack, Cycle, Fabric, PacketId, PacketSpec};
 use kernel::{EventQueue, Signal};
-use mmu::Fault;
 use mmu::shared::Memory;
 use units::Time;
 
 /// Number of a DMA engine of an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct EngineNumber(u32);
-
-/// A part in which adapters differ. An adapter without any of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The short transaction engine.
-    Sten {
-        /// From taking up a command to handing its packet to the network.
-        start: Time,
-    },
-    /// More than one DMA engine.
-    DmaEngines {
-        /// How many, at least 1.
-        count: u32,
-    },
-    /// Reads of main memory are split transactions.
-    SplitReads {
-        /// From the end of a request on the bus to the moment when its data ask for the bus.
-        latency: Time,
-    },
-}
 
 /// What is due at a time, at an adapter.
 #[derive(Clone, Debug)]

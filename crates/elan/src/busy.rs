@@ -5,7 +5,7 @@
 //! changes of the status that its node does not know yet. The status is either exact, or one bit that every beginning sets and
 //! every end clears ([`Status`]).
 
-use crate::rails::Status;
+use crate::config::rails::Status;
 use std::collections::VecDeque;
 use units::Time;
 

@@ -10,6 +10,7 @@ mod census;
 mod failing;
 mod host;
 mod node;
+pub mod series;
 mod waiting;
 mod world;
 
@@ -18,14 +19,15 @@ pub use node::Node;
 pub(crate) use world::World;
 
 use crate::adapter::Due;
-use crate::adapter::mmu::context::{Capability, NoContext};
+use crate::adapter::mmu::context::NoContext;
 use crate::config::Config;
 use crate::faults::Episode;
+use crate::memory::Capability;
 use crate::meter::Meter;
-use crate::series::Series;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Progress, memory};
+use series::Series;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;

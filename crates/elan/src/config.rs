@@ -1,8 +1,8 @@
 //! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities. Their bounds are
 //! checked where the file is read.
 
-use crate::adapter::Part;
-use crate::adapter::bus::BusConfig;
+pub mod rails;
+
 use crate::faults;
 use crate::noise;
 use crate::packet::PacketFormat;
@@ -58,6 +58,52 @@ impl AdapterConfig {
             self.trap_delay
         }
     }
+}
+
+/// A part in which adapters differ. An adapter without any of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The short transaction engine.
+    Sten {
+        /// From taking up a command to handing its packet to the network.
+        start: Time,
+    },
+    /// More than one DMA engine.
+    DmaEngines {
+        /// How many, at least 1.
+        count: u32,
+    },
+    /// Reads of main memory are split transactions.
+    SplitReads {
+        /// From the end of a request on the bus to the moment when its data ask for the bus.
+        latency: Time,
+    },
+}
+
+/// Whether a bus moves in both directions at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Duplex {
+    /// In one at a time.
+    Half,
+    /// In both, each at the full rate.
+    Full,
+}
+
+/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
+#[derive(Clone, Copy, Debug)]
+pub struct BusConfig {
+    /// Whether both directions move at once.
+    pub duplex: Duplex,
+    /// Rate within a burst.
+    pub rate: Rate,
+    /// Longest transaction; longer transfers are cut.
+    pub burst: Bytes,
+    /// Arbitration, address and first-word latency of each transaction.
+    pub burst_overhead: Time,
+    /// Of a half-duplex bus: extra time before a transaction whose direction differs from that of the last (petrini2003
+    /// s5.2: the bus "is not able to efficiently interleave the bidirectional traffic").
+    pub turnaround: Time,
 }
 
 /// The host processors as the libraries use them.
@@ -141,7 +187,7 @@ pub struct Config {
     /// The groups.
     pub group: GroupConfig,
     /// How messages are spread over the rails, whose number is that of the fabric's trees; none where nothing is chosen.
-    pub rails: Option<crate::rails::Config>,
+    pub rails: Option<rails::Config>,
     /// What takes the hosts' processors away from processes.
     pub noise: Vec<noise::Source>,
     /// What fails; none where nothing is listed.

@@ -6,9 +6,8 @@
 //!
 //! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
 
-use crate::adapter::mmu::{Fault, Reason};
 use crate::faults::Loss;
-use crate::memory::{Address, ContextId, EventId, ProcessId};
+use crate::memory::{Address, ContextId, EventId, Fault, ProcessId, Reason};
 use crate::meter::Meter;
 use crate::{NodeId, Place};
 use fabric::{Destination, Priority};

@@ -3,13 +3,15 @@
 //! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here
 //! say what each end has still to do. The end that finishes last removes the DMA or the packet.
 
+mod trouble;
+
+pub use trouble::Recoveries;
+pub(crate) use trouble::Trouble;
+
 use crate::Place;
-use crate::adapter::mmu::Fault;
-use crate::adapter::mmu::context::Capability;
-use crate::adapter::recovery::{Recoveries, Trouble};
 use crate::busy::Busy;
 use crate::dma::{Completion, Dma, DmaError, Transfer};
-use crate::memory::{Address, ContextId};
+use crate::memory::{Address, Capability, ContextId, Fault};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
 use derive::Identifier;

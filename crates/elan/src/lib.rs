@@ -43,8 +43,8 @@
 //!
 //! ## The rooms
 //!
-//! | room | what is in it |
 //! | room | what the room holds |
+//! |---|---|
 //! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what the parts hand to each other |
 //! | `busy` | whether an adapter sends or receives, as its node knows some time later |
 //! | `in_flight` | the DMAs and packets on their way, which both ends work on |
@@ -72,25 +72,24 @@ pub mod meter;
 pub mod noise;
 pub mod packet;
 pub mod rails;
-pub mod series;
 pub mod thread;
 pub mod transaction;
 
-pub use adapter::Part;
-pub use adapter::bus::{BusConfig, Duplex};
 pub use adapter::event_unit::{Action, Wait};
-pub use adapter::mmu::context::{Capability, NoContext};
-pub use adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
+pub use adapter::mmu::context::NoContext;
 pub use adapter::queue::QueueId;
-pub use adapter::recovery::Recoveries;
-pub use cluster::{Census, Cluster, Node, Stop, Watch};
-pub use config::{AdapterConfig, Config, GroupConfig, HostConfig, Matching, TportConfig};
+pub use cluster::{Census, Cluster, Node, Stop, Watch, series};
+pub use config::{
+    AdapterConfig, BusConfig, Config, Duplex, GroupConfig, HostConfig, Matching, Part, TportConfig,
+};
 pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};
 pub use fabric::{NodeId, Place, Priority, Rail};
 pub use faults::{Loss, Obstacle};
+pub use in_flight::Recoveries;
 pub use memory::{
-    Address, ContextId, ElanAddr, EventId, MainAddr, PAGE, Placement, ProcessId, Region,
+    Access, Address, Capability, ContextId, ElanAddr, EventId, Fault, MainAddr, MemoryError, PAGE,
+    Permissions, Placement, ProcessId, Reason, Region,
 };
 pub use meter::Meter;
 pub use noise::HostCpu;

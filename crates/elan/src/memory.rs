@@ -13,12 +13,17 @@
 //! of traffic need no data. Both kinds take the same path through the model and the same time. Bytes move where both ends
 //! of a DMA hold bytes; a region that holds none reads as zeros.
 
+mod rights;
+
+pub use rights::{Access, Capability, Fault, Permissions, Reason};
+
 use crate::Place;
 use derive::Identifier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use thiserror::Error;
 use units::Bytes;
 
 /// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
@@ -242,6 +247,24 @@ impl Region {
     pub fn placement(self) -> Placement {
         self.placement
     }
+}
+
+/// There is no room for a range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
+)]
+pub struct MemoryError {
+    /// The place of the adapter.
+    pub node: Place,
+    /// The process's context.
+    pub context: ContextId,
+    /// What was wanted.
+    pub placement: Placement,
+    /// How much of it.
+    pub bytes: Bytes,
+    /// The longest range that would fit.
+    pub left: Bytes,
 }
 
 /// The bytes of a region: pages of zeros, of which only those exist that have been written to.

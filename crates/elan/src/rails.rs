@@ -37,7 +37,6 @@
 //! interchangeably.
 
 pub mod allocation;
-mod config;
 mod generator;
 mod host;
 mod kinds;
@@ -46,16 +45,15 @@ mod policy;
 mod process;
 pub mod protocol;
 
+pub use crate::config::rails::{Candidates, Choice, Config, Kind, Status};
 pub use allocation::{Allocation, AllocationError};
-pub use config::{Candidates, Choice, Config, Kind, Status};
 pub use generator::Generator;
 pub use policy::stripes;
 pub use policy::turn::Turn;
 pub use process::{Attachment, Process};
 
-use crate::adapter::mmu::MemoryError;
 use crate::cluster::{Cluster, Node};
-use crate::memory::Region;
+use crate::memory::{MemoryError, Region};
 use crate::{NodeId, Rail};
 use host::{Host, RailAdapter};
 use nic::Port;

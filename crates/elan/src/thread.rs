@@ -41,13 +41,14 @@ mod memory;
 mod turn;
 
 use crate::Place;
-use crate::adapter::mmu::{MemoryError, Permissions};
 use crate::adapter::packets::{check_rail, check_range};
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Report, ThreadPacket, ThreadPacketNumber};
-use crate::memory::{Address, ElanAddr, EventId, PAGE, Placement, Region};
+use crate::memory::{
+    Address, ElanAddr, EventId, MemoryError, PAGE, Permissions, Placement, Region,
+};
 use crate::transaction::{Answer, MOST_TRANSACTIONS, Transaction};
 use fabric::Priority;
 use kernel::{Label, Signal};

@@ -19,7 +19,7 @@
 mod plan;
 mod stage;
 
-use elan::adapter::recovery::Recoveries;
+use elan::Recoveries;
 use elan::faults::{Config, Episode, Fault, Links, Part, When};
 use elan::{Cluster, NodeId, Rail, Watch};
 use fabric::LinkId;

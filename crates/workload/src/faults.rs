@@ -5,7 +5,7 @@
 
 use crate::Failure;
 use crate::rows::Row;
-use elan::adapter::recovery::Recoveries;
+use elan::Recoveries;
 use elan::faults::{Episode, Part};
 use elan::{Cluster, DmaError, Node, NodeId, Rail, Stop};
 use fabric::{LinkId, Wiring};

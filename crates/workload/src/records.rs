@@ -5,7 +5,7 @@ use crate::rows::{AllocationRow, BinRow, LinkRow, NodeRow, Row, SwitchRow};
 use crate::table::Table;
 use crate::{CircuitRow, DeadlockRow, SliceRow};
 use elan::Cluster;
-use elan::adapter::recovery::Recoveries;
+use elan::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
 use kernel::Digest;
 use units::Time;

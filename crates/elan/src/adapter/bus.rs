@@ -12,36 +12,9 @@
 //! The queues of the bus are bounded: the adapter has at most a few payload reads, input buffers and block copies
 //! outstanding, and a program has one command at a time for each of its processes.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::config::{BusConfig, Duplex};
 use std::collections::VecDeque;
-use units::{Bytes, Rate, Time};
-
-/// Whether a bus moves in both directions at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Duplex {
-    /// In one at a time.
-    Half,
-    /// In both, each at the full rate.
-    Full,
-}
-
-/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
-#[derive(Clone, Copy, Debug)]
-pub struct BusConfig {
-    /// Whether both directions move at once.
-    pub duplex: Duplex,
-    /// Rate within a burst.
-    pub rate: Rate,
-    /// Longest transaction; longer transfers are cut.
-    pub burst: Bytes,
-    /// Arbitration, address and first-word latency of each transaction.
-    pub burst_overhead: Time,
-    /// Of a half-duplex bus: extra time before a transaction whose direction differs from that of the last (petrini2003
-    /// s5.2: the bus "is not able to efficiently interleave the bidirectional traffic").
-    pub turnaround: Time,
-}
+use units::{Bytes, Time};
 
 /// Which way a transfer goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

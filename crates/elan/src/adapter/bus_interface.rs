@@ -13,8 +13,8 @@
 //! are read from there.
 
 use super::bus::{Bus, Direction};
-use super::{Due, Part, Wires};
-use crate::config::Config;
+use super::{Due, Wires};
+use crate::config::{Config, Part};
 use crate::in_flight::{InFlight, PacketNumber};
 use crate::memory::Address;
 use std::collections::VecDeque;

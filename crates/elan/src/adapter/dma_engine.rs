@@ -20,13 +20,13 @@
 //! and the operating system backs off). Meanwhile the DMA is parked: none of its packets is cut, and other DMAs go on.
 //! *Error* ends the DMA; packets already under way finish.
 
-use super::mmu::{Access, Fault, Reason};
 use super::packets::{check_rail, check_range};
 use super::recovery::Next;
-use super::{Due, EngineNumber, Part, Wires};
+use super::{Due, EngineNumber, Wires};
+use crate::config::Part;
 use crate::dma::{Dma, DmaError};
 use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
-use crate::memory::Address;
+use crate::memory::{Access, Address, Fault, Reason};
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};

@@ -20,9 +20,9 @@
 //! its inputter knows. Either way the get ends with the fault.
 
 use super::event_unit::Occurrence;
-use super::mmu::Fault;
 use super::{Due, Wires};
 use crate::in_flight::{DmaId, Get, PacketNumber, Stage};
+use crate::memory::Fault;
 use fabric::{Ack, PacketId};
 use units::{Bytes, Time};
 

@@ -24,13 +24,13 @@ pub mod broadcast;
 mod transactions;
 
 use super::event_unit::Occurrence;
-use super::mmu::context::Capability;
-use super::mmu::{Access, Fault, Reason};
 use super::queue::Queue;
 use super::{Due, Wires};
 use crate::dma::Notify;
 use crate::in_flight::{Get, Kind, PacketNumber, Token};
-use crate::memory::{Address, EVENT_BLOCK, EventId, Placement, QueueNumber};
+use crate::memory::{
+    Access, Address, Capability, EVENT_BLOCK, EventId, Fault, Placement, QueueNumber, Reason,
+};
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
 use typed_index_collections::TiVec;

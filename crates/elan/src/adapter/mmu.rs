@@ -3,16 +3,8 @@
 //! A process maps *ranges* of its address space, of main memory or the adapter's. Each range has [`Permissions`], which the
 //! process can change for any part of it (petrini2003 s3: "a process can select which part of its address space should be visible
 //! across the network, determine specific access rights"). Translation happens at both ends of a transfer: the sender's adapter
-//! translates the source, packet by packet, the receiver's adapter the destination, transaction by transaction.
-//!
-//! | access | by | needs |
-//! |---|---|---|
-//! | read for a put or a queue | the DMA engine of the process's own adapter | [`Permissions::LOCAL_READ`] |
-//! | a thread's read, write | the thread processor | [`Permissions::LOCAL_READ`], [`Permissions::LOCAL_WRITE`] |
-//! | read for a get | the DMA engine, for a process elsewhere | [`Permissions::REMOTE_READ`] |
-//! | the condition of a packet | the inputter | [`Permissions::REMOTE_READ`] |
-//! | payload, words, queued messages | the inputter, also of a packet from the own node | [`Permissions::REMOTE_WRITE`] |
-//! | an event | the inputter | [`Permissions::REMOTE_EVENT`] |
+//! translates the source, packet by packet, the receiver's adapter the destination, transaction by transaction;
+//! [`Access`] lists the right that each access needs.
 //!
 //! An access to an address that is mapped nowhere, forbidden, or of another capability is a [`Fault`], which reaches the program
 //! that asked for the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
@@ -24,157 +16,10 @@
 pub(crate) mod context;
 pub(crate) mod shared;
 
-use crate::Place;
-use crate::memory::{Address, Contents, ContextId, ElanAddr, HEAP, HEAP_END, PAGE, Placement};
-use bitflags::bitflags;
-use std::fmt;
-use thiserror::Error;
+use crate::memory::{
+    Access, Contents, ElanAddr, HEAP, HEAP_END, PAGE, Permissions, Placement, Reason,
+};
 use units::Bytes;
-
-bitflags! {
-    /// A set of rights.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub struct Permissions: u8 {
-        /// Nothing.
-        const NONE = 0;
-        /// The own adapter may read.
-        const LOCAL_READ = 1;
-        /// The own adapter's threads may write.
-        const LOCAL_WRITE = 2;
-        /// Processes of the capability may read.
-        const REMOTE_READ = 4;
-        /// Processes of the capability may write.
-        const REMOTE_WRITE = 8;
-        /// Processes of the capability may set events.
-        const REMOTE_EVENT = 16;
-        /// What the own adapter may do.
-        const LOCAL = 1 | 2;
-        /// Everything.
-        const ALL = 1 | 2 | 4 | 8 | 16;
-    }
-}
-
-/// What was attempted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// An access of the process itself, on the host. Its own mapping must have the bytes; the adapters' permissions do not count.
-    Host,
-    /// See the table of the module.
-    LocalRead,
-    /// See the table of the module.
-    LocalWrite,
-    /// See the table of the module.
-    RemoteRead,
-    /// See the table of the module.
-    RemoteWrite,
-    /// See the table of the module.
-    RemoteEvent,
-}
-
-impl Access {
-    fn needs(self) -> Permissions {
-        match self {
-            Access::Host => Permissions::NONE,
-            Access::LocalRead => Permissions::LOCAL_READ,
-            Access::LocalWrite => Permissions::LOCAL_WRITE,
-            Access::RemoteRead => Permissions::REMOTE_READ,
-            Access::RemoteWrite => Permissions::REMOTE_WRITE,
-            Access::RemoteEvent => Permissions::REMOTE_EVENT,
-        }
-    }
-}
-
-impl fmt::Display for Access {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Access::Host => "an access by the process",
-            Access::LocalRead => "a local read",
-            Access::LocalWrite => "a local write",
-            Access::RemoteRead => "a remote read",
-            Access::RemoteWrite => "a remote write",
-            Access::RemoteEvent => "a remote event",
-        })
-    }
-}
-
-/// Why an access fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Reason {
-    /// No process is attached there.
-    #[error("no process has this context")]
-    NoContext,
-    /// The process there belongs to another capability.
-    #[error("the process there belongs to another capability")]
-    Stranger,
-    /// A process or thread has direct access to its own memory only.
-    #[error("the address is another process's")]
-    Elsewhere,
-    /// The bytes do not lie within one mapped range.
-    #[error("the bytes do not lie within a mapped range")]
-    Unmapped,
-    /// The mapping does not permit the access.
-    #[error("its permissions forbid it")]
-    Forbidden,
-    /// Words of transactions, events and queues lie in adapter memory.
-    #[error("this must lie in adapter memory")]
-    NotAdapter,
-    /// The network of the adapter has failed.
-    #[error("the rail is down")]
-    Down,
-    /// The address holds no event, or no queue.
-    #[error("there is no event or queue")]
-    Nothing,
-    /// The process whose bytes a get wants offers them no more ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
-    #[error("the process there has withdrawn the bytes")]
-    Withdrawn,
-    /// The message is longer than a slot of the queue.
-    #[error("the message is longer than a slot")]
-    SlotTooShort,
-}
-
-/// An access that an adapter refuses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{access} of {length} at {address} faults: {reason}")]
-pub struct Fault {
-    /// The first byte of the access.
-    pub address: Address,
-    /// How many bytes.
-    pub length: Bytes,
-    /// What was attempted.
-    pub access: Access,
-    /// Why it failed.
-    pub reason: Reason,
-}
-
-impl Fault {
-    /// A fault from its parts.
-    pub fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
-        Fault {
-            address,
-            length,
-            access,
-            reason,
-        }
-    }
-}
-
-/// There is no room for a range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error(
-    "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
-)]
-pub struct MemoryError {
-    /// The place of the adapter.
-    pub node: Place,
-    /// The process's context.
-    pub context: ContextId,
-    /// What was wanted.
-    pub placement: Placement,
-    /// How much of it.
-    pub bytes: Bytes,
-    /// The longest range that would fit.
-    pub left: Bytes,
-}
 
 /// A mapped range.
 pub(crate) struct Range {

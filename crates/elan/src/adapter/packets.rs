@@ -5,12 +5,11 @@
 //! *trap* that tells an asker that the bytes of its get are gone.
 
 use super::gets::DESCRIPTOR;
-use super::mmu::{Access, Fault};
 use super::{Due, Wires, event_unit::Occurrence};
 use crate::Place;
 use crate::dma::DmaError;
 use crate::in_flight::{DmaId, Get, Kind, Landed, Packet, PacketNumber, Stage, Token};
-use crate::memory::{Address, Placement};
+use crate::memory::{Access, Address, Fault, Placement};
 use fabric::{Destination, Fabric, PacketSpec};
 use units::Bytes;
 

@@ -39,50 +39,16 @@
 //! goes out; what its threads send comes back unreachable. What a process or a thread does in the adapter's memory goes on. Both are
 //! simplifications.
 
-use super::mmu::{Access, Fault, Reason};
 use super::{Due, Wires};
 use crate::Place;
 use crate::dma::DmaError;
 use crate::faults::{Cut, Loss, Obstacle, Part};
-use crate::in_flight::{DmaId, Get, Kind, PacketNumber, Stage, ThreadPacketNumber, Token};
-use crate::memory::Address;
+use crate::in_flight::{
+    DmaId, Get, Kind, PacketNumber, Recoveries, Stage, ThreadPacketNumber, Token, Trouble,
+};
+use crate::memory::{Access, Address, Fault, Reason};
 use fabric::{Ack, Destination, PacketId};
 use units::Time;
-
-/// What an adapter has done so far about faults of the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Recoveries {
-    /// Packets that it sent, and that a CRC refused: by a switch or by the destination.
-    pub corrupted: u64,
-    /// Packets that it sent, and that found no living link.
-    pub unreachable: u64,
-    /// Packets that it sent, and that were not answered in time.
-    pub timed_out: u64,
-    /// Packets that it sent again for one of these reasons.
-    pub resent: u64,
-    /// DMAs and messages that it gave up.
-    pub given_up: u64,
-    /// Packets that came in damaged.
-    pub damaged: u64,
-    /// Packets that came in again after they had been answered for good.
-    pub repeated: u64,
-}
-
-/// What faults have done to a packet that has not got through.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Trouble {
-    /// When the network first refused the packet, since its destination last answered.
-    since: Option<Time>,
-    /// Whether an answer has got lost.
-    unsure: bool,
-}
-
-impl Trouble {
-    /// The destination has answered, if only that it is not ready.
-    pub fn pass(&mut self) {
-        self.since = None;
-    }
-}
 
 /// What becomes of a packet of a DMA that the network has refused.
 pub(crate) enum Next {

@@ -22,7 +22,8 @@
 //!
 //! An adapter without a STEN sends such messages by its DMA engine.
 
-use super::{Due, Part, Wires};
+use super::{Due, Wires};
+use crate::config::Part;
 use crate::in_flight::DmaId;
 use crate::memory::Address;
 use std::collections::VecDeque;

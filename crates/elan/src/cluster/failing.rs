@@ -4,27 +4,15 @@
 //! them. The adapter goes on, threads included: it stores what comes in, answers, serves gets, and finishes its DMAs.
 
 use super::Node;
+use super::node::until_stopped;
 use crate::Place;
-use crate::adapter::mmu::{Access, Fault, Reason};
-use crate::adapter::recovery::{Recoveries, cut};
+use crate::adapter::recovery::cut;
 use crate::dma::DmaError;
 use crate::faults::{Loss, Obstacle};
-use crate::memory::ElanAddr;
+use crate::in_flight::Recoveries;
+use crate::memory::{Access, ElanAddr, Fault, Reason};
 use kernel::Signal;
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
 use units::Bytes;
-
-/// Runs a task until the host stops.
-pub(super) async fn until_stopped(stopped: Signal, task: impl Future<Output = ()>) {
-    let (mut task, mut stops) = (pin!(task), stopped.wait());
-    poll_fn(|context| match Pin::new(&mut stops).poll(context) {
-        Poll::Ready(()) => Poll::Ready(()),
-        Poll::Pending => task.as_mut().poll(context),
-    })
-    .await;
-}
 
 impl Node {
     /// The signal that stops the processes of the host, if faults are listed.

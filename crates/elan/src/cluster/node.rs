@@ -1,21 +1,35 @@
 //! A node as its processes see it.
 
 use super::World;
-use super::failing::until_stopped;
 use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
-use crate::adapter::mmu::context::{Capability, NoContext};
+use crate::adapter::mmu::context::NoContext;
 use crate::adapter::mmu::shared::Memory;
-use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::config::Config;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
-use crate::memory::{Address, ContextId, ElanAddr, HEAP, Placement, Region};
+use crate::memory::{
+    Access, Address, Capability, ContextId, ElanAddr, Fault, HEAP, MemoryError, Permissions,
+    Placement, Reason, Region,
+};
 use crate::{NodeId, Place, Rail};
 use kernel::{Label, Signal};
 use std::cell::{RefCell, RefMut};
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::task::Poll;
 use units::{Bytes, Time};
+
+/// Runs a task until the host stops.
+pub(super) async fn until_stopped(stopped: Signal, task: impl Future<Output = ()>) {
+    let (mut task, mut stops) = (pin!(task), stopped.wait());
+    poll_fn(|context| match Pin::new(&mut stops).poll(context) {
+        Poll::Ready(()) => Poll::Ready(()),
+        Poll::Pending => task.as_mut().poll(context),
+    })
+    .await;
+}
 
 /// A node, seen by one process that is attached to the node's adapter. Clones stand for the same process.
 #[derive(Clone)]

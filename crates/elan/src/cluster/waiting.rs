@@ -5,10 +5,12 @@ use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
 use crate::adapter::event_unit::{Action, Wait};
-use crate::adapter::mmu::{Access, Fault, MemoryError, Permissions, Reason};
 use crate::adapter::queue::{Queue, QueueId};
 use crate::dma::{Dma, Transfer};
-use crate::memory::{Address, EVENT_BLOCK, ElanAddr, EventId, PAGE, Placement};
+use crate::memory::{
+    Access, Address, EVENT_BLOCK, ElanAddr, EventId, Fault, MemoryError, PAGE, Permissions,
+    Placement, Reason,
+};
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};

@@ -7,11 +7,11 @@
 //!
 //! [`Process::put_over`]: super::Process::put_over
 
-use super::config::{Choice, Kind};
 use super::host::{Host, RailAdapter};
 use super::policy::stripes;
 use super::policy::turn::SharedTurn;
 use crate::Rail;
+use crate::config::rails::{Choice, Kind};
 use std::rc::Rc;
 use units::Bytes;
 

@@ -1,8 +1,8 @@
 //! What a node knows of its rails, and what its processes share.
 
-use super::config::Config;
 use super::nic::{MOST_PROCESSES, Port};
 use crate::cluster::Node;
+use crate::config::rails::Config;
 use crate::{NodeId, Rail};
 use std::cell::Cell;
 use std::rc::Rc;

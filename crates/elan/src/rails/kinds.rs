@@ -1,7 +1,6 @@
 //! The list of policies.
 
 use super::allocation::Allocation;
-use super::config::Kind;
 use super::host::Host;
 use super::policy::basic::Basic;
 use super::policy::dynamic::Dynamic;
@@ -10,6 +9,7 @@ use super::policy::hybrid::Hybrid;
 use super::policy::local_dynamic::LocalDynamic;
 use super::policy::turn::SharedTurn;
 use super::policy::{Policy, PortOf};
+use crate::config::rails::Kind;
 use std::rc::Rc;
 
 /// The policy of the machine, for a process of a node.

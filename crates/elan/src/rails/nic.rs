@@ -15,12 +15,11 @@
 //! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back its grant, and
 //! one message is reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process exceed it.
 
-use super::config::Config;
 use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
-use crate::adapter::mmu::MemoryError;
 use crate::adapter::queue::QueueId;
 use crate::cluster::Node;
-use crate::memory::{Address, EventId};
+use crate::config::rails::Config;
+use crate::memory::{Address, EventId, MemoryError};
 use crate::thread::Thread;
 use crate::transaction::{INSERTED, Transaction, WORD, word_of};
 use crate::{NodeId, Rail};

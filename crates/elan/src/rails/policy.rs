@@ -11,9 +11,9 @@ pub(super) mod hybrid;
 pub(super) mod local_dynamic;
 pub(super) mod turn;
 
-use super::config::Config;
 use super::host::{Host, RailAdapter};
 use super::nic::{Grant, Port};
+use crate::config::rails::Config;
 use crate::dma::DmaError;
 use crate::{NodeId, Rail};
 use std::pin::Pin;

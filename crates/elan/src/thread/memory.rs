@@ -1,8 +1,7 @@
 //! The memory that threads reach by their own instructions: the adapter's memory.
 
 use super::Thread;
-use crate::adapter::mmu::{Access, Fault, Reason};
-use crate::memory::{Address, Placement};
+use crate::memory::{Access, Address, Fault, Placement, Reason};
 use crate::transaction::{WORD, word_of};
 use units::Bytes;
 

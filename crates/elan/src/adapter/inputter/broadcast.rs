@@ -21,11 +21,10 @@
 use super::Inputter;
 use crate::Place;
 use crate::adapter::event_unit::Occurrence;
-use crate::adapter::mmu::{Access, Fault};
 use crate::adapter::{Due, Wires};
 use crate::dma::Notify;
 use crate::in_flight::{DmaId, Landed, PacketNumber, ThreadPacketNumber, Token};
-use crate::memory::{Address, Placement};
+use crate::memory::{Access, Address, Fault, Placement};
 use crate::transaction::Answer;
 use fabric::{Ack, PacketId};
 

@@ -2,12 +2,10 @@
 
 use super::Inputter;
 use crate::adapter::event_unit::Occurrence;
-use crate::adapter::mmu::context::Capability;
-use crate::adapter::mmu::{Access, Fault, Reason};
 use crate::adapter::{Due, Wires};
 use crate::dma::DmaError;
 use crate::in_flight::ThreadPacketNumber;
-use crate::memory::{Address, ElanAddr, Placement};
+use crate::memory::{Access, Address, Capability, ElanAddr, Fault, Placement, Reason};
 use crate::transaction::{Answer, Transaction, WORD};
 use fabric::{Ack, PacketId};
 use units::Bytes;

@@ -13,7 +13,7 @@
 use super::AddressSpace;
 use crate::Place;
 use crate::dma::DmaError;
-use crate::memory::{Address, ElanAddr, EventNumber, QueueNumber};
+use crate::memory::{Address, Capability, ElanAddr, EventNumber, QueueNumber};
 use kernel::Signal;
 use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
@@ -21,36 +21,6 @@ use units::Bytes;
 
 /// Contexts of an adapter (public Elan3 headers).
 pub const MOST_CONTEXTS: u32 = 4096;
-
-/// The right to address the processes of one job; [`crate::Cluster::capability`] makes new ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capability {
-    number: u32,
-    /// The traffic class of all packets of the processes, and of those that answer their gets.
-    pub(crate) traffic_class: u8,
-}
-
-impl Capability {
-    /// The capability of processes that need no protection: those of context 0, which [`crate::Cluster::node`] gives.
-    pub const OPEN: Capability = Capability::new(0);
-
-    pub(crate) const fn new(number: u32) -> Self {
-        Capability {
-            number,
-            traffic_class: 0,
-        }
-    }
-
-    /// The right to address the same processes for processes whose packets are of a traffic class, which the machine must have
-    /// ([`fabric::Config::traffic_classes`]); 0 unless this says otherwise. All processes of a job need the same class.
-    #[must_use]
-    pub fn in_traffic_class(self, traffic_class: u8) -> Self {
-        Capability {
-            traffic_class,
-            ..self
-        }
-    }
-}
 
 /// An adapter has no context left, or none whose number is free on other nodes as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

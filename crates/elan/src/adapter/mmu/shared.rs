@@ -1,12 +1,12 @@
 //! The memory of all processes, as adapters and hosts reach it: every access is translated by its process's MMU.
 
-use super::context::{Capability, Context, MOST_CONTEXTS, NoContext};
-use super::{Access, Fault, MemoryError, Permissions, Range, Reason, pages};
+use super::context::{Context, MOST_CONTEXTS, NoContext};
+use super::{Range, pages};
 use crate::Place;
 use crate::dma::{DmaError, Notify};
 use crate::memory::{
-    Address, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, EventNumber, Placement,
-    QueueNumber, Region,
+    Access, Address, Capability, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, EventNumber,
+    Fault, MemoryError, Permissions, Placement, QueueNumber, Reason, Region,
 };
 use crate::transaction::{WORD, word_of};
 use typed_index_collections::TiVec;
