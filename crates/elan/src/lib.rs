@@ -51,7 +51,6 @@
 //! | [`adapter`] | the parts of the chip, each with its own state |
 //! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
 //! | [`thread`] | what threads on the adapter can do |
-//! | [`rails`] | which adapter carries a message |
 //! | [`series`] | the utilisation of links, buses and thread processors over time |
 //! | [`noise`] | the processor time that the operating system takes from the hosts |
 //! | [`faults`] | what fails, and when |
@@ -71,7 +70,6 @@ pub mod memory;
 pub mod meter;
 pub mod noise;
 pub mod packet;
-pub mod rails;
 pub mod thread;
 pub mod transaction;
 

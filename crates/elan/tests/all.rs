@@ -1,6 +1,5 @@
 //! The tests of the adapter: one program, since each program takes long to compile and link.
 
-mod allocation;
 mod beside;
 mod broadcast;
 mod bus;
@@ -19,7 +18,5 @@ mod mistakes;
 mod noise;
 mod payload;
 mod protection;
-mod protocol;
 mod queues;
-mod rails;
 mod threads;

@@ -8,11 +8,11 @@ use common::{
     sixteen_nodes, store, with_rails,
 };
 use elan::faults::Part;
-use elan::rails::Kind;
 use elan::{Config, Matching, Place, Rail};
 use fabric::FatTree;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
+use rails::Kind;
 use units::Time;
 
 /// The nodes of the sender and of the receiver.

@@ -6,12 +6,12 @@ use common::{
     alloc, b, job, job_of, load, logs, machine, me, pattern, run, run_on, sixteen_nodes, store,
     with_rails,
 };
-use elan::rails::Kind;
 use elan::{DmaError, ElanAddr};
 use fabric::FatTree;
 use libelan::Pe;
 use libelan::elan::group::Group;
 use proptest::prelude::*;
+use rails::Kind;
 use std::rc::Rc;
 use units::{Bytes, Time};
 

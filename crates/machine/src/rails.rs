@@ -3,7 +3,7 @@
 use crate::param::Param;
 use crate::section::LARGEST;
 use derive::section;
-use elan::rails::{self, Choice, Kind, Status};
+use rails::{Choice, Kind, Status};
 use units::{Bytes, Time};
 
 /// Several networks side by side, and the policy that spreads messages over them. Without this section there is one network,

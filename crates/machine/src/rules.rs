@@ -10,9 +10,9 @@ use crate::param::PerLevel;
 use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
-use elan::rails::allocation;
 use fabric::Circuit;
 use fabric::config::MAX_HOP_DELAY;
+use rails::allocation;
 use units::{Bytes, Flits, Time};
 
 /// The most bytes of a packet, those around its payload included; this bound keeps sums far from overflow.

@@ -1,9 +1,9 @@
 //! The machine of a case: a shipped machine on a network of choice, with other parameters where the case says so.
 
 use crate::draw::Draw;
-use elan::rails::{self, Kind};
 use elan::{Config, Matching, Wait};
 use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
+use rails::Kind;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;

@@ -5,8 +5,8 @@
 
 use crate::records::{Baseline, Records, Tables};
 use crate::rows::{AllocationRow, Role, Row};
-use elan::rails::Allocation;
 use elan::{Cluster, NodeId, Rail};
+use rails::Allocation;
 
 /// The records of an allocation, with its matrix or without, on a cluster that stays idle.
 pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records {

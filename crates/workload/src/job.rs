@@ -6,7 +6,7 @@
 //! the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same
 //! buffer (petrini2003 s4.5), in adapter memory (petrini2003 s5.2) or main memory. The processes of a node share its load.
 //!
-//! On a machine with several rails the policy picks the rails of each message ([`elan::rails`]); there messages are only written.
+//! On a machine with several rails the policy picks the rails of each message ([`rails`]); there messages are only written.
 //!
 //! The random streams of a process are named by its job, its node and its number there: nothing that one process does
 //! changes what another process draws.
@@ -18,12 +18,12 @@ use crate::Failure;
 use crate::faults;
 use crate::pattern::{Destinations, Pattern};
 use crate::source::{LARGEST_MESSAGE, Message, Source};
-use elan::rails::{Attachment, Process, Rails};
 use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
 use generated::Generated;
 use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
+use rails::{Attachment, Process, Rails};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;

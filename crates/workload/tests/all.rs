@@ -1,7 +1,7 @@
 //! The tests of the workloads: one program, since each program takes long to compile and link.
 
 mod collective;
-#[path = "../../elan/tests/common/mod.rs"]
+#[path = "../../rails/tests/common/mod.rs"]
 mod common;
 mod pattern;
 mod ping;

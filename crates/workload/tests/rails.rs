@@ -5,10 +5,10 @@ use crate::common;
 
 use common::cluster;
 use common::multirail::{POLICIES, multirail};
-use elan::rails::{Choice, Kind};
 use elan::{Config, NodeId, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
+use rails::{Choice, Kind};
 use units::{Bytes, Rate, Time};
 use workload::{Distribution, Job, Pattern, RailFailure, Records, Traffic, Window};
 

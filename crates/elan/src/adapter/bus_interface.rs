@@ -1,7 +1,7 @@
 //! # The bus interface: how the adapter reads and writes main memory
 //!
 //! The adapter reads payload to send. On the PCI bus of an Elan3 the bus is taken while main memory answers; this time is part of
-//! `bus.burst_overhead`. On the PCI-X bus of an Elan4 (garcia2005 s2) a read is *split* ([`super::Part::SplitReads`]): the
+//! `bus.burst_overhead`. On the PCI-X bus of an Elan4 (garcia2005 s2) a read is *split* ([`Part::SplitReads`]): the
 //! adapter's request crosses the bus in a short transaction of its own; the bridge takes `elan4.split` to find the data, while
 //! others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still share one bus,
 //! so a request and its data each turn the bus if something else goes the other way.

@@ -6,7 +6,7 @@
 //! translates the source, packet by packet, the receiver's adapter the destination, transaction by transaction;
 //! [`Access`] lists the right that each access needs.
 //!
-//! An access to an address that is mapped nowhere, forbidden, or of another capability is a [`Fault`], which reaches the program
+//! An access to an address that is mapped nowhere, forbidden, or of another capability is a [`Fault`](crate::Fault), which reaches the program
 //! that asked for the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
 //!
 //! Mapping goes by pages, but the last page of a range counts only as far as the range goes, and a page is left out between

@@ -1,7 +1,7 @@
 //! What a node knows of its adapter.
 
 use super::Busy;
-use crate::rails::Status;
+use crate::config::rails::Status;
 use units::Time;
 
 /// A beginning or an end of a message.

@@ -178,19 +178,19 @@ impl Node {
     }
 
     /// The status that the adapter has written down: whether it sent or received a message, the former as far as the policy keeps
-    /// account. The status is as old as [`rails::Config::status_lag`](crate::rails::Config::status_lag) says, and counts as
-    /// [`rails::Status`](crate::rails::Status) says.
+    /// account. The status is as old as [`status_lag`](crate::config::rails::Config::status_lag) says,
+    /// and counts as [`Status`](crate::config::rails::Status) says.
     pub fn was_busy(&self) -> bool {
         self.world.borrow().was_busy(self.place)
     }
 
     /// A process sends a message by the adapter from now on.
-    pub(crate) fn begin_sending(&self) {
+    pub fn begin_sending(&self) {
         self.world.borrow_mut().sends(self.place, true);
     }
 
     /// The process has finished sending.
-    pub(crate) fn end_sending(&self) {
+    pub fn end_sending(&self) {
         self.world.borrow_mut().sends(self.place, false);
     }
 

@@ -110,7 +110,7 @@ impl Kind {
         matches!(self, Kind::Dynamic | Kind::Hybrid)
     }
 
-    /// Whether each adapter only transmits or only receives, as an [`Allocation`](super::Allocation) says.
+    /// Whether each adapter only transmits or only receives, as an allocation of the crate `rails` says.
     pub fn allocates(self) -> bool {
         self == Kind::Static
     }

@@ -6,7 +6,6 @@ use fabric::FatTree;
 use units::{Bytes, Rate, Time};
 
 mod machines;
-pub mod multirail;
 pub use machines::*;
 
 /// 64 nodes in three levels, and parameters that are no multiples of each other.

@@ -5,8 +5,8 @@ use crate::check::{Check, MOST_NODES};
 use crate::fit::Fit;
 use crate::run::Run;
 use crate::sweep::{Grid, Sweep, grid};
-use elan::rails::AllocationError;
-use elan::rails::allocation::{MOST_RAILS, check, most_nodes};
+use rails::AllocationError;
+use rails::allocation::{MOST_RAILS, check, most_nodes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Failure, Records};
@@ -105,7 +105,7 @@ impl AllocationGrid {
 
 impl Runs for Allocation {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-        use elan::rails::Allocation;
+        use rails::Allocation;
         let allocation = match (self.algorithm, self.rails) {
             (Algorithm::Logarithmic, _) => Allocation::logarithmic(self.nodes),
             (Algorithm::Optimal, None) => Allocation::optimal(self.nodes),

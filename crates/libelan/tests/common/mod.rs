@@ -1,11 +1,11 @@
 //! What the tests of the libraries share: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
-use elan::rails::{self, Kind};
 use elan::{Cluster, Config, DmaError, ElanAddr, NodeId, ProcessId, Stop};
 use fabric::FatTree;
 use libelan::elan::group::Group;
 use libelan::{Job, Pe};
+use rails::Kind;
 use units::{Bytes, Time};
 
 #[path = "../../../elan/tests/common/machines.rs"]

@@ -5,13 +5,13 @@ use crate::common::{
     with_rails,
 };
 use crate::rails::POLICIES;
-use elan::rails::Kind;
 use elan::{Action, Cluster, Config, DmaError, ElanAddr, Matching, Part, Rail};
 use libelan::elan::group::Group;
 use libelan::elan::reduce::{Reduction, To, of_words};
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::shmem::ShmemError;
 use libelan::{Job, Pe};
+use rails::Kind;
 use units::Time;
 
 /// Lets a rail fail, for a while.

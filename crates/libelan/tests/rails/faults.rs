@@ -6,10 +6,10 @@ use crate::common::{
 };
 use crate::rails::failures::together;
 use elan::faults::Part;
-use elan::rails::Kind;
 use elan::{Config, NodeId, Place, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
+use rails::Kind;
 use units::Time;
 
 /// Puts, gets, messages and collective calls, each checked; messages of some lengths.

@@ -4,10 +4,10 @@ use crate::common::{
     alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
 };
 use crate::rails::{POLICIES, generations};
-use elan::rails::{Allocation, Kind};
 use elan::{Cluster, Config, Node, Rail};
 use libelan::Pe;
 use libelan::elan::reduce::{Reduction, To, of_words};
+use rails::{Allocation, Kind};
 use units::Bytes;
 
 /// Payload that a node has received on each rail.

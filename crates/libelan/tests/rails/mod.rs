@@ -13,8 +13,8 @@ mod kinds;
 mod tports;
 
 use elan::Config;
-use elan::rails::Kind;
 use fabric::FatTree;
+use rails::Kind;
 
 const POLICIES: [Kind; 5] = [
     Kind::Static,

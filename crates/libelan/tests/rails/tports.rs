@@ -5,10 +5,10 @@ use crate::common::{
     with_rails,
 };
 use crate::rails::{POLICIES, generations};
-use elan::rails::Kind;
 use elan::{Cluster, Config, Matching, Part, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
+use rails::Kind;
 use units::Time;
 
 /// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
@@ -169,7 +169,7 @@ fn what_the_sender_knows() {
 #[test]
 fn static_allocation() {
     let config = with_rails(&four_nodes(), 4, Kind::Static, 1.0);
-    let allocation = elan::rails::Allocation::with_rails(4, 4).unwrap();
+    let allocation = rails::Allocation::with_rails(4, 4).unwrap();
     for (from, to) in [(0_u32, 1_u32), (1, 0), (0, 3), (3, 2)] {
         let (_, cluster) = time(&config, &[from, to], &[1, 1, 1, 1], 50_000);
         let expected = allocation.rails_between(from.into(), to.into());

@@ -1,13 +1,13 @@
 //! Messages that get their rails when they arrive, and wait with these rails for the messages before them (coll2003 s5.2).
 //!
-//! A program sends one message at a time. On a machine whose policy picks rails in advance ([`elan::rails::Generator`]) a second
+//! A program sends one message at a time. On a machine whose policy picks rails in advance ([`rails::Generator`]) a second
 //! simulated process runs beside it: it draws each message at its arrival, and keeps the rails that were picked for it.
 
 use super::Program;
 use crate::source::Message;
 use elan::Rail;
-use elan::rails::Generator;
 use kernel::Signal;
+use rails::Generator;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;

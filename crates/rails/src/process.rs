@@ -1,0 +1,223 @@
+//! A process that sends messages over the rails of its node, one at a time.
+
+use super::generator::Generator;
+use super::host::Host;
+use super::policy::turn::SharedTurn;
+use super::policy::{Hold, Pick, Policy, RailMessage};
+use elan::Node;
+use elan::dma::{Dma, DmaError, Transfer};
+use elan::memory::{EventId, Region};
+use elan::meter::Meter;
+use elan::{NodeId, Rail};
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+use typed_index_collections::TiVec;
+use units::Bytes;
+
+/// A program's place on all rails of a node; see [`super::Rails::attach`].
+pub struct Attachment {
+    pub(super) node: NodeId,
+    /// The same process at each adapter.
+    pub(super) adapters: TiVec<Rail, Node>,
+    /// The process's buffer at each adapter.
+    pub(super) buffers: TiVec<Rail, Region>,
+    /// Where the policy reserves: the event at each adapter that occurs when a message has arrived there.
+    pub(super) arrivals: TiVec<Rail, Option<Rc<Cell<EventId>>>>,
+}
+
+impl Attachment {
+    /// The node.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The process at an adapter.
+    pub fn adapter(&self, rail: Rail) -> &Node {
+        &self.adapters[rail]
+    }
+}
+
+/// A part of a message that one rail carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stripe {
+    offset: Bytes,
+    length: Bytes,
+}
+
+/// A stripe under way.
+struct Sent {
+    stripe: Stripe,
+    rail: Rail,
+    hold: Hold,
+    /// None once the stripe is over.
+    transfer: Option<Transfer>,
+}
+
+/// A process that sends messages; see the essay of the parent module.
+pub struct Process {
+    host: Rc<Host>,
+    policy: Box<dyn Policy>,
+    turn: SharedTurn,
+}
+
+impl Process {
+    pub(super) fn new(host: Rc<Host>, policy: Box<dyn Policy>, turn: SharedTurn) -> Self {
+        Process { host, policy, turn }
+    }
+
+    /// Picks rails for messages when they are generated; none if the policy picks them when they are sent.
+    pub fn generator(&self) -> Option<Generator> {
+        Generator::new(&self.host, &self.turn)
+    }
+
+    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of the
+    /// message is acknowledged. What a failed rail has not carried goes over other rails.
+    ///
+    /// # Errors
+    /// If no rail is left between the two nodes, or a buffer is not as long as the message.
+    ///
+    /// # Panics
+    /// If a part of the message was delivered twice, or never.
+    pub async fn put(
+        &mut self,
+        from: &Attachment,
+        to: &Attachment,
+        size: Bytes,
+        meter: Option<Meter>,
+    ) -> Result<(), DmaError> {
+        self.put_over(Vec::new(), (from, to), size, meter).await
+    }
+
+    /// As [`put`](Self::put) between two places, over rails that the [`Generator`] of the process has picked for the message, as far as
+    /// they work.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    ///
+    /// # Panics
+    /// As [`put`](Self::put).
+    pub async fn put_over(
+        &mut self,
+        generated: Vec<Rail>,
+        (from, to): (&Attachment, &Attachment),
+        size: Bytes,
+        meter: Option<Meter>,
+    ) -> Result<(), DmaError> {
+        let mut picks = self.policy.accept(&self.host, generated);
+        let whole = Stripe {
+            offset: Bytes::ZERO,
+            length: size,
+        };
+        let mut left = vec![whole];
+        let (mut delivered, mut failed) = (Vec::new(), None);
+        while let Some(part) = left.pop() {
+            let message = RailMessage {
+                to: to.node,
+                size: part.length,
+            };
+            if picks.is_empty() {
+                picks = self.policy.pick(&self.host, message).await?;
+            }
+            let now = std::mem::take(&mut picks);
+            let mut sent = self.send(now, part, (from, to), meter);
+            while let Some((stripe, result)) = self.next(&mut sent).await {
+                match result {
+                    Ok(()) => delivered.push(stripe),
+                    Err(error) if error.is_rail_down() => left.push(stripe),
+                    Err(error) => failed = failed.or(Some(error)),
+                }
+            }
+            // The message fails only when all of its stripes are over: until then they hold their rails.
+            if let Some(error) = failed {
+                return Err(error);
+            }
+        }
+        assert_complete(delivered, size);
+        Ok(())
+    }
+
+    /// Starts the stripes of a message, or of its unsent rest, on the rails that have been picked.
+    fn send(
+        &self,
+        picks: Vec<Pick>,
+        part: Stripe,
+        (from, to): (&Attachment, &Attachment),
+        meter: Option<Meter>,
+    ) -> Vec<Sent> {
+        let count = picks.len() as u64;
+        let boundary = |index| part.length * index / count;
+        let stripe = |index| Stripe {
+            offset: part.offset + boundary(index),
+            length: boundary(index + 1) - boundary(index),
+        };
+        let sent = (0..).zip(picks).map(|(index, pick)| {
+            let (stripe, rail) = (stripe(index), pick.rail);
+            let start = |buffer: &Region| buffer.start().offset(stripe.offset);
+            let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
+            let mut dma = Dma::new(start(source), start(destination), stripe.length);
+            if let Hold::Granted { grant, there } = &pick.hold {
+                self.host.port(rail).assert_granted(grant.number, there);
+                let arrival = to.arrivals[rail].as_ref();
+                dma = dma.notify(arrival.expect("the policy reserves").get());
+            }
+            if let Some(meter) = meter {
+                dma = dma.metered(meter);
+            }
+            Sent {
+                stripe,
+                rail,
+                hold: pick.hold,
+                transfer: Some(from.adapters[rail].dma(dma)),
+            }
+        });
+        sent.collect()
+    }
+
+    /// Waits until another stripe has ended; none if all have. The rail of the stripe is free at once. Where both ends were
+    /// reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no report.
+    async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
+        poll_fn(|context| {
+            let mut waits = false;
+            for one in &mut *sent {
+                let Some(transfer) = &mut one.transfer else {
+                    continue;
+                };
+                if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
+                    one.transfer = None;
+                    match &one.hold {
+                        Hold::Told => self.host.rails[one.rail].adapter.end_sending(),
+                        Hold::Granted { grant, .. } if result.is_err() => {
+                            self.host.port(one.rail).abort(*grant);
+                        }
+                        Hold::Nothing | Hold::Granted { .. } => {}
+                    }
+                    return Poll::Ready(Some((one.stripe, result)));
+                }
+                waits = true;
+            }
+            if waits {
+                Poll::Pending
+            } else {
+                Poll::Ready(None)
+            }
+        })
+        .await
+    }
+}
+
+/// Asserts that the stripes make up the message: each byte once, in the order of their places.
+fn assert_complete(mut stripes: Vec<Stripe>, size: Bytes) {
+    stripes.sort_by_key(|stripe| (stripe.offset, stripe.length));
+    let mut end = Bytes::ZERO;
+    for stripe in stripes {
+        assert_eq!(stripe.offset, end, "a stripe is lost, or delivered twice");
+        end += stripe.length;
+    }
+    assert_eq!(end, size, "the end of a message is lost");
+}
+
+#[cfg(test)]
+mod tests;

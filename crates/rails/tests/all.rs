@@ -1,0 +1,6 @@
+//! The tests of rails: one program, since each program takes long to compile and link.
+
+mod allocation;
+mod common;
+mod messages;
+mod protocol;

@@ -1,0 +1,340 @@
+//! Every cell of tables 1 and 2, against a transcript of the paper. The transcript is text; empty cells are those of the paper.
+
+use elan::NodeId;
+use rails::protocol::tables::{Cell, TABLE_1, TABLE_2, late};
+use rails::protocol::{
+    Answer, Control, ControlMessage, Event, Nic, Packet, Replies, Request, Status,
+};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Table 1 of coll2003: messages to be sent, and the new status.
+const PAPER: &str = "
+Event/Status | Free                 | Receiving                          | Sending              | Reserved                 | Receiving & Out_RTS
+Local RTS    | Remote RTS; Reserved | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Reserved     | Local NACK; Receiving & Out_RTS
+Local ACK    |                      | Remote ACK; Free                   |                      |                          | Remote ACK; Reserved
+Local ABORT  |                      |                                    | Remote ABORT; Free   |                          |
+Remote RTS   | Remote CTS; Receiving| Remote NACK; Receiving             | Remote NACK; Sending | call livelock_avoidance  | Remote NACK; Receiving & Out_RTS
+Remote ABORT |                      | -; Free                            |                      |                          | -; Reserved
+Remote CTS   | Local CTS; Sending   | Rmt ABORT & Lcl NACK; Receiving    |                      | Local CTS; Sending       |
+Remote ACK   |                      |                                    | -; Free              |                          |
+Remote NACK  | Local NACK; Free     | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Free         | Local NACK; Receiving";
+
+/// What is done in the cells that the paper leaves empty, in the same words.
+const OPEN: &str = "
+Local ABORT  | ignored              | ignored                            |                      | -; Free                  | -; Receiving
+Remote CTS   |                      |                                    | Rmt ABORT & Lcl NACK; Sending | | Rmt ABORT & Lcl NACK; Receiving";
+
+fn event_name(event: Event) -> &'static str {
+    match event {
+        Event::LocalRts => "Local RTS",
+        Event::LocalAck => "Local ACK",
+        Event::LocalAbort => "Local ABORT",
+        Event::RemoteRts => "Remote RTS",
+        Event::RemoteAbort => "Remote ABORT",
+        Event::RemoteCts => "Remote CTS",
+        Event::RemoteAck => "Remote ACK",
+        Event::RemoteNack => "Remote NACK",
+    }
+}
+
+fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Free => "Free",
+        Status::Receiving => "Receiving",
+        Status::Sending => "Sending",
+        Status::Reserved => "Reserved",
+        Status::ReceivingOutRts => "Receiving & Out_RTS",
+    }
+}
+
+/// The messages and the new status, as the paper would write them.
+fn written(replies: &Replies, next: Status) -> String {
+    let local = replies.local.map(|(answer, _)| match answer {
+        Answer::Cts => "CTS",
+        Answer::Nack => "NACK",
+    });
+    let remote = replies.remote.map(|(_, packet)| match packet.control {
+        Control::Rts => "RTS",
+        Control::Cts => "CTS",
+        Control::Nack => "NACK",
+        Control::Ack => "ACK",
+        Control::Abort => "ABORT",
+    });
+    let sent = match (remote, local) {
+        (None, None) => "-".to_string(),
+        (Some(remote), None) => format!("Remote {remote}"),
+        (None, Some(local)) => format!("Local {local}"),
+        (Some(remote), Some(local)) => format!("Rmt {remote} & Lcl {local}"),
+    };
+    format!("{sent}; {}", status_name(next))
+}
+
+/// The cell of a transcript.
+fn in_table(table: &'static str, event: Event, status: Status) -> &'static str {
+    let cells = |line: &'static str| line.split('|').map(str::trim).collect::<Vec<_>>();
+    let head = cells(PAPER.trim().lines().next().expect("a head"));
+    let column = head.iter().position(|name| *name == status_name(status));
+    let rows = table.trim().lines().map(cells);
+    let row = rows.into_iter().find(|row| row[0] == event_name(event));
+    row.map_or("", |row| row[column.expect("all statuses are columns")])
+}
+
+const SELF: NodeId = NodeId::new(5);
+const PEER: NodeId = NodeId::new(3);
+const OTHER: NodeId = NodeId::new(9);
+
+fn own(number: u64) -> Request {
+    Request { node: SELF, number }
+}
+
+fn of(node: NodeId) -> Request {
+    Request { node, number: 70 }
+}
+
+fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> ControlMessage {
+    let packet = Packet {
+        control,
+        request,
+        counter,
+    };
+    ControlMessage::Remote { from, packet }
+}
+
+/// An adapter in this status: its own request 1 goes to `PEER`; its incoming request is from `OTHER`.
+fn nic(status: Status) -> Nic {
+    let mut nic = Nic::new(SELF, true);
+    let ask = ControlMessage::LocalRts {
+        request: own(1),
+        to: PEER,
+    };
+    let asked = remote(OTHER, Control::Rts, of(OTHER), 9);
+    let granted = remote(PEER, Control::Cts, own(1), 0);
+    let way: &[ControlMessage] = match status {
+        Status::Free => &[],
+        Status::Receiving => &[asked],
+        Status::Sending => &[ask, granted],
+        Status::Reserved => &[ask],
+        Status::ReceivingOutRts => &[ask, asked],
+    };
+    for message in way {
+        nic.handle(*message);
+    }
+    assert_eq!(nic.status(), status);
+    nic
+}
+
+/// The message of an event, as it usually comes to an adapter in this status: it is about the request in hand, if it can
+/// be. In the other columns the request has number 2, and had been given up.
+fn usual(event: Event, status: Status) -> ControlMessage {
+    let out = match status {
+        Status::Reserved | Status::ReceivingOutRts => own(1),
+        _ => own(2),
+    };
+    match event {
+        Event::LocalRts => ControlMessage::LocalRts {
+            request: own(3),
+            to: PEER,
+        },
+        Event::LocalAck => ControlMessage::LocalAck(of(OTHER)),
+        Event::LocalAbort if status == Status::Sending => ControlMessage::LocalAbort(own(1)),
+        Event::LocalAbort => ControlMessage::LocalAbort(out),
+        Event::RemoteRts => remote(PEER, Control::Rts, of(PEER), 0),
+        Event::RemoteAbort => remote(OTHER, Control::Abort, of(OTHER), 0),
+        Event::RemoteCts => remote(PEER, Control::Cts, out, 0),
+        Event::RemoteAck => remote(PEER, Control::Ack, own(1), 0),
+        Event::RemoteNack => remote(PEER, Control::Nack, out, 0),
+    }
+}
+
+/// The outcome of an event, in the words of the paper.
+fn outcome(event: Event, status: Status) -> String {
+    let (mut nic, message) = (nic(status), usual(event, status));
+    let before = nic.clone();
+    match nic.cell(message) {
+        Cell::Never(_) => {
+            let handled = catch_unwind(AssertUnwindSafe(|| nic.handle(message)));
+            assert!(handled.is_err(), "{event:?} in {status:?} is accepted");
+            String::new()
+        }
+        Cell::Ignore => {
+            assert_eq!(nic.handle(message), Replies::default());
+            assert_eq!(nic, before);
+            "ignored".into()
+        }
+        _ => {
+            let replies = nic.handle(message);
+            written(&replies, nic.status())
+        }
+    }
+}
+
+#[test]
+fn table_1_is_that_of_the_paper() {
+    for event in Event::ALL {
+        for status in Status::ALL {
+            let paper = in_table(PAPER, event, status);
+            let expected = match paper {
+                "" => in_table(OPEN, event, status),
+                "call livelock_avoidance" => {
+                    let cell = TABLE_1[event as usize][status as usize];
+                    assert_eq!(cell, Cell::AvoidLivelock);
+                    continue;
+                }
+                cell => cell,
+            };
+            assert_eq!(outcome(event, status), expected, "{event:?}, {status:?}");
+        }
+    }
+}
+
+#[test]
+fn table_2_is_that_of_the_paper() {
+    // The counter of the remote request, its node, and who wins: algorithm 6. The local counter is 0, the node 5.
+    for (counter, from, local) in [
+        (-1, OTHER, true),
+        (0, PEER, true),
+        (0, OTHER, false),
+        (1, PEER, false),
+        (1, OTHER, false),
+    ] {
+        let mut nic = nic(Status::Reserved);
+        let replies = nic.handle(remote(from, Control::Rts, of(from), counter));
+        let (expected, change) = if local {
+            ("Remote NACK; Reserved", -1)
+        } else {
+            ("Remote CTS; Receiving & Out_RTS", 1)
+        };
+        assert_eq!(written(&replies, nic.status()), expected);
+        assert_eq!(nic.counter(), change);
+        assert_eq!(nic.incoming(), (!local).then(|| of(from)));
+        let out = nic.outgoing().expect("the RTS is still out");
+        assert_eq!((out.request, out.to, out.counter), (own(1), PEER, 0));
+    }
+    let [local, remote] = TABLE_2;
+    assert!(matches!(local, Cell::Meet { change: -1, .. }));
+    assert!(matches!(remote, Cell::Meet { change: 1, .. }));
+}
+
+#[test]
+fn without_the_procedure_a_reserved_adapter_refuses() {
+    let mut nic = Nic::new(SELF, false);
+    nic.handle(ControlMessage::LocalRts {
+        request: own(1),
+        to: PEER,
+    });
+    let before = nic.clone();
+    let replies = nic.handle(remote(OTHER, Control::Rts, of(OTHER), 9));
+    assert_eq!(written(&replies, nic.status()), "Remote NACK; Reserved");
+    assert_eq!(nic, before);
+}
+
+#[test]
+fn messages_go_to_whom_they_are_for() {
+    for event in Event::ALL {
+        for status in Status::ALL {
+            let (mut nic, message) = (nic(status), usual(event, status));
+            if matches!(nic.cell(message), Cell::Never(_)) {
+                continue;
+            }
+            let replies = nic.handle(message);
+            let to = match event {
+                Event::LocalAck | Event::RemoteAbort => OTHER,
+                _ => PEER,
+            };
+            if let Some((node, packet)) = replies.remote {
+                assert_eq!(node, to, "{event:?}, {status:?}");
+                assert_eq!(packet.request, message.request());
+            }
+            if let Some((_, request)) = replies.local {
+                assert_eq!(request, message.request());
+            }
+        }
+    }
+}
+
+#[test]
+fn an_rts_carries_the_counter() {
+    let mut nic = nic(Status::Reserved);
+    nic.handle(remote(OTHER, Control::Rts, of(OTHER), 9));
+    nic.handle(remote(OTHER, Control::Abort, of(OTHER), 0));
+    nic.handle(remote(PEER, Control::Nack, own(1), 0));
+    let replies = nic.handle(ControlMessage::LocalRts {
+        request: own(2),
+        to: PEER,
+    });
+    let (_, packet) = replies.remote.expect("it is free");
+    assert_eq!((packet.control, packet.counter), (Control::Rts, 1));
+}
+
+/// An answer to request 2, which was given up, while request 1 is out.
+#[test]
+fn a_late_answer_leaves_another_request_alone() {
+    for status in [Status::Reserved, Status::ReceivingOutRts] {
+        for (event, control, expected) in [
+            (Event::RemoteCts, Control::Cts, "Rmt ABORT & Lcl NACK"),
+            (Event::RemoteNack, Control::Nack, "Local NACK"),
+        ] {
+            let mut nic = nic(status);
+            let before = nic.clone();
+            let message = remote(OTHER, control, own(2), 0);
+            assert_eq!(nic.cell(message), late(event, status));
+            let replies = nic.handle(message);
+            let expected = format!("{expected}; {}", status_name(status));
+            assert_eq!(written(&replies, nic.status()), expected);
+            assert_eq!(nic, before);
+            assert!(replies.remote.is_none_or(|(to, _)| to == OTHER));
+        }
+    }
+    for event in Event::ALL {
+        for status in Status::ALL {
+            let answer = matches!(event, Event::RemoteCts | Event::RemoteNack);
+            let never = matches!(late(event, status), Cell::Never(_));
+            assert_eq!(never, !(answer && status.is_asking()));
+        }
+    }
+}
+
+#[test]
+fn an_abort_that_crosses_an_answer_is_ignored() {
+    for status in Status::ALL {
+        let mut nic = nic(status);
+        let before = nic.clone();
+        assert_eq!(
+            nic.handle(ControlMessage::LocalAbort(own(2))),
+            Replies::default()
+        );
+        assert_eq!(nic, before);
+    }
+}
+
+#[test]
+fn only_its_owner_ends_a_reservation() {
+    let foreign = [
+        (Status::Receiving, ControlMessage::LocalAck(of(PEER))),
+        (Status::Receiving, remote(PEER, Control::Abort, of(PEER), 0)),
+        (Status::ReceivingOutRts, ControlMessage::LocalAck(of(PEER))),
+        (Status::Sending, remote(PEER, Control::Ack, own(2), 0)),
+        // An RTS is answered once.
+        (Status::Sending, remote(PEER, Control::Cts, own(1), 0)),
+        (Status::Sending, remote(PEER, Control::Nack, own(1), 0)),
+        // From a node that has nothing to do with the request.
+        (
+            Status::Receiving,
+            remote(PEER, Control::Abort, of(OTHER), 0),
+        ),
+        (Status::Reserved, remote(PEER, Control::Cts, of(OTHER), 0)),
+        (Status::Free, ControlMessage::LocalAbort(of(OTHER))),
+        (
+            Status::Free,
+            ControlMessage::LocalRts {
+                request: own(3),
+                to: SELF,
+            },
+        ),
+    ];
+    for (status, message) in foreign {
+        let mut nic = nic(status);
+        let handled = catch_unwind(AssertUnwindSafe(|| nic.handle(message)));
+        assert!(handled.is_err(), "{message:?} in {status:?} is accepted");
+    }
+}
