@@ -43,6 +43,9 @@ def test_small_numbers_have_one_spelling(elanite: Run, file: Path) -> None:
         assert ended.code == 0, ended.err
         chosen = {row["fault.bit_error_rate"] for row in csv.DictReader(io.StringIO(ended.out))}
         assert chosen == {plain(float(rate))}
+    both = [word for rate in RATES for word in ("--where", f"fault.bit_error_rate={rate}")]
+    ended = elanite("run", "mine.toml", "--format", "csv", "--out", "out", *both)
+    assert {row["fault.bit_error_rate"] for row in csv.DictReader(io.StringIO(ended.out))} == set(RATES)
     assert "there are: 1e-7, 1e-5" in elanite("run", "mine.toml", "--where", "fault.bit_error_rate=2").err
 
 

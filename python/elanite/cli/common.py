@@ -151,7 +151,9 @@ SeriesNames = Annotated[
 Where = Annotated[
     list[str] | None,
     typer.Option(
-        "--where", metavar="KEY=VALUE", help="Run and print only points with this parameter; may be repeated."
+        "--where",
+        metavar="KEY=VALUE",
+        help="Run and print only points with this parameter; may be repeated, also for several values of one key.",
     ),
 ]
 Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs.")]
