@@ -188,7 +188,7 @@ class Verdict:
     simulated: float | list[str] | str | None = None
     """A number, an order of names, the figures of an inequality in words, or None if there are no results."""
     low: float | None = None
-    """Lower end of the 95% confidence interval of the simulated number."""
+    """Lower end of the 95% confidence interval of the simulated number; None if there are fewer than three values."""
     high: float | None = None
     """Upper end of this interval."""
     error: float | None = None
@@ -209,6 +209,8 @@ class Verdict:
     """Whether it was measured on points that a quick run shortened."""
     parts: tuple[Part, ...] = ()
     """The statements of a finding, each with its figures."""
+    few: bool = False
+    """Whether a figure has fewer than three values, so that its interval is not known."""
 
     @property
     def role(self) -> Role:
@@ -233,10 +235,17 @@ class Verdict:
         if self.role == "inconsistent":
             return "inconsistent"
         if self.holds is None:
-            return "source too vague" if self.claim.vague else "not resolved"
+            return "source too vague" if self.claim.vague and not self.few else "not resolved"
         if self.claim.known_miss:
             return "holds again" if self.holds else "known miss"
         return "holds" if self.holds else "missed"
+
+    @property
+    def unresolved(self) -> str:
+        """The reason why a claim is not resolved; empty in other states."""
+        if self.state != "not resolved":
+            return ""
+        return "fewer than three values" if self.few else "the interval has the bound inside"
 
     @property
     def failed(self) -> bool:
@@ -264,6 +273,7 @@ class Verdict:
             "holds": self.holds,
             "role": self.role,
             "state": self.state,
+            "unresolved": self.unresolved or None,
             "unit": claim.unit,
             "tolerance": claim.tolerance,
             "says": claim.says,
@@ -364,7 +374,9 @@ def fitted() -> frozenset[str]:
 def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Verdict:
     """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
 
-    The figures of a ``quick`` run decide only if their whole intervals do, and if they have intervals.
+    The figures of a ``quick`` run decide only if their whole intervals do, and if they have intervals: fewer than
+    three values resolve no claim, not even one whose bound is far from them, because a short run of one seed shows
+    nothing of what another seed would give.
     """
     from elanite.measures.numbers import Finding, Order, together
 
@@ -386,8 +398,8 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
         found = Verdict(
             claim,
             simulated=measurement.mean,
-            low=measurement.low,
-            high=measurement.high,
+            low=None if measurement.few else measurement.low,
+            high=None if measurement.few else measurement.high,
             error=_error(claim, measurement.mean),
             holds=together([_near(claim, measurement, one_run), measurement.besides]),
             one_run=one_run,
@@ -395,6 +407,7 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
             widest=_widest([measurement]),
             parts=measurement.parts,
         )
+    found = replace(found, few=_few(measurement))
     if claim.role == "inconsistent":
         return replace(found, holds=None)
     return replace(found, holds=_surely(claim, measurement, found.holds), quick=True) if quick else found
@@ -403,12 +416,10 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
 def _surely(claim: Claim, measurement: Measurement, holds: bool | None) -> bool | None:
     """The verdict on a short run: None unless the whole intervals of its figures say the same."""
     from elanite.measures.numbers import Number, Order, at_least, difference, together
-    from elanite.text import FEWEST
 
     if holds is False and claim.vague:
         return None  # the figure is near a bound that is ours, where a short run says even less
-    numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
-    if not numbers or any(len(side.values) < FEWEST for number in numbers for side in number.sides or (number,)):
+    if _few(measurement):
         return None
     if isinstance(measurement, Number):
         low, high = claim.bounds
@@ -417,6 +428,14 @@ def _surely(claim: Claim, measurement: Measurement, holds: bool | None) -> bool 
     if isinstance(measurement, Order) and holds:
         return together(at_least(difference(a, b), 0.0) for a, b in pairwise(measurement.numbers))
     return holds
+
+
+def _few(measurement: Measurement) -> bool:
+    """Whether an interval is not known: a figure has fewer than three values, or no figure was kept."""
+    from elanite.measures.numbers import Number
+
+    numbers = [measurement] if isinstance(measurement, Number) else measurement.numbers
+    return not numbers or any(number.few for number in numbers)
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
@@ -444,7 +463,7 @@ def _judged(claim: Claim, points: Sequence[Point], store: Store, *, quick: bool 
     from elanite.measures.quantities import MissingError
 
     try:
-        return judge(claim, measurement(claim, points, store), quick=quick)
+        return judge(claim, measurement(claim, points, store, quick=quick), quick=quick)
     except MissingError as error:
         if claim.rows != "steady":
             raise
@@ -465,11 +484,11 @@ def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
     return replace(found, range=range_, ends=tuple(ends))
 
 
-def measurement(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:
-    """The simulated figures of a claim, from finished points."""
+def measurement(claim: Claim, points: Sequence[Point], store: Store, *, quick: bool = False) -> Measurement:
+    """The simulated figures of a claim, from finished points; ``quick`` is as in ``judge``."""
     from elanite.measures import measured
 
-    return measured(claim, _table(claim, points, store))
+    return measured(claim, _table(claim, points, store), quick=quick)
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:

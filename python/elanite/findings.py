@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.text import with_half
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -74,5 +72,5 @@ def decisive(part: Part) -> Sequence[Case]:
 
 
 def _figure(case: Case) -> str:
-    figure = with_half(case.number.mean, case.number.half)
-    return f"{figure} ({case.number.note})" if case.number.note else figure
+    figure = case.number
+    return f"{figure.text} ({figure.note})" if figure.note else figure.text

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -36,7 +38,7 @@ from elanite import (
     whole,
 )
 from elanite.api import Machine
-from elanite.claims import fitted_parameters, verdicts
+from elanite.claims import claims, fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
 from elanite.pages.frame import environment, signs_once, template
 from elanite.plan import FIRST_SEED
@@ -44,7 +46,7 @@ from elanite.quick import NOTE, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.store.places import Folder
 from elanite.study import studies, study
-from elanite.text import SIGN, fitted, headline, one_run, simulated, spread, widest
+from elanite.text import SIGN, fitted, headline, of_today, one_run, simulated, spread, widest
 from elanite.text import published as published_text
 from elanite.vary import varied
 
@@ -158,8 +160,17 @@ class Writer:
     What has not changed since the last time is neither judged nor drawn again.
     """
 
-    def __init__(self, out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
-        self.out, self.store, self.seed, self.quick = out, store, seed, quick
+    def __init__(
+        self,
+        out: Path,
+        store: Store,
+        seed: int = FIRST_SEED,
+        *,
+        quick: bool = False,
+        asked: Collection[str] | None = None,
+    ) -> None:
+        """``asked`` are the experiments of the campaign; None for a report of finished points alone."""
+        self.out, self.store, self.seed, self.quick, self.asked = out, store, seed, quick, asked
         self._drawn: dict[str, Section] = {}
         self._judged: dict[str, Verdict] = {}
         self._readings = readings.Reader(store, seed, quick=quick)
@@ -178,10 +189,12 @@ class Writer:
             self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
+        again = commands(shown, self.seed, quick=self.quick)
         page = self.out / "report" / "index.html"
         mixed = build.note(self.store.builds())
         note = " ".join(filter(None, [NOTE if self.quick else "", f"This report has {mixed}." if mixed else ""]))
-        whole.write(page, render(shown, found, self.seed, studied(self.out, self.seed), note, self._readings.read()))
+        sensitivities = studied(self.out, self.seed)
+        whole.write(page, render(shown, found, self.seed, sensitivities, note, self._readings.read(), again))
         board = [verdict.as_json() for verdict in found]
         whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
         return page, found
@@ -189,12 +202,37 @@ class Writer:
     def _section(self, name: str) -> Section | None:
         plan = planned(name, self.seed, quick=self.quick)
         points = frames.finished(plan, self.store)
+        if not self._belongs(plan, points):
+            return None
         renewed = sum(self.store.current(point.id) is not None for point in points)
         before = self._drawn.get(name)
         if points and (before is None or (before.finished, before.renewed) != (len(points), renewed)):
             shown = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
             self._drawn[name] = replace(shown, renewed=renewed)
         return self._drawn.get(name)
+
+    def _belongs(self, plan: Plan, finished: Sequence[Point]) -> bool:
+        """Whether an experiment was asked for, now or before.
+
+        An experiment may have points that were simulated for others alone: its figures would lack most of their marks.
+        """
+        name = plan.experiment.name
+        asked = len(finished) == len(plan.points) if self.asked is None else name in self.asked
+        own = (manifest for point in finished if (manifest := self.store.get(point.id)) is not None)
+        return asked or any(one["experiment"] == name for one in own)
+
+
+def commands(found: Sequence[Section], seed: int, *, quick: bool) -> list[str]:
+    """The commands that simulate the experiments on a page again: one, and another for those without a quick form."""
+    names = {section.plan.experiment.name for section in found}
+    decisive = {claim.experiment for claim in claims()}
+    every = set(sources.shipped("experiment")) & (decisive if quick else set(sources.shipped("experiment")))
+    more = ["--seed", str(seed)] if seed != FIRST_SEED else []
+    chosen = [] if names >= every or not names & every else ["--only", ",".join(sorted(names & every))]
+    words = [["elanite", "reproduce", *chosen, *(["--quick"] if quick else []), *more]] if names & every else []
+    if others := sorted(names - every):
+        words.append(["elanite", "reproduce", "--only", ",".join(others), *more])
+    return [shlex.join(each) for each in words]
 
 
 def prepare(out: Path) -> None:
@@ -230,11 +268,12 @@ def render(
     sensitivities: Sequence[Studied] = (),
     note: str = "",
     table: Readings | None = None,
+    again: Sequence[str] = (),
 ) -> str:
     """The page as text; ``note`` stands on its cover, such as that its runs were short.
 
-    ``table`` has the statements that can be read in several ways, and stands in the chapter of their paper.
-    Without verdicts the page has no chapters of papers.
+    ``again`` has the commands that simulate the experiments of the page. ``table`` has the statements that can be read
+    in several ways, and stands in the chapter of their paper. Without verdicts the page has no chapters of papers.
     """
     templates = environment(
         published=published_text,
@@ -249,6 +288,8 @@ def render(
     )
     chapters = list(_chapters(found, verdicts))
     line = headline(verdicts)
+    unjudged = [v for v in verdicts if not v.judged]
+    today = [v for v in verdicts if v.claim.today]
     # The cover counts and shows the claims of the papers; those about networks of today are in their chapter.
     verdicts = [v for v in verdicts if not v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
@@ -261,9 +302,11 @@ def render(
         sections=found,
         headline=line,
         note=note,
+        pale=any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
         judged=[v for v in verdicts if v.judged],
         missed=[v for v in counted if v.holds is False],
         unresolved=[v for v in counted if v.state == "not resolved"],
+        reasons=Counter(v.unresolved for v in counted if v.state == "not resolved"),
         vague=[v for v in counted if v.state == "source too vague"],
         inferred=[v for v in verdicts if v.judged and v.role == "inference"],
         contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
@@ -275,7 +318,10 @@ def render(
         typical=cover.typical(verdicts, tally.PREDICTED),
         marks=[(mark, cover.place(mark)) for mark in cover.MARKS],
         sign=SIGN,
-        unjudged=[v for v in verdicts if not v.judged],
+        unjudged=unjudged,
+        unjudged_today=sum(v.claim.today for v in unjudged),
+        of_today=of_today([v for v in today if v.judged]),
+        again=again or ["elanite reproduce"],
         widest=widest(verdicts),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
         ablations=ablation_table.table(),

@@ -45,7 +45,10 @@ def refuse_terminal(format_: Format) -> None:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all."""
+    """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all.
+
+    Several values of one parameter choose the points with any of them; several parameters, those with all of them.
+    """
 
     metrics: tuple[str, ...] = ()
     series: tuple[str, ...] = ()
@@ -69,15 +72,21 @@ class Chosen:
             if one not in names:
                 raise _unknown("--series", "series", one, names)
         points = [point for point in plan.points if not self.series or point.series in self.series]
+        wanted: dict[str, list[str]] = {}
         for name, value in self.where:
+            wanted.setdefault(name, []).append(value)
+        for name, values in wanted.items():
             there = list(dict.fromkeys(key for point in points for key in point.parameters))
             if name not in there:
                 raise _unknown("--where", "parameter", name, there)
-            kept = [point for point in points if alike(point.parameters.get(name), value)]
-            if not kept:
-                values = list(dict.fromkeys(plain(point.parameters.get(name)) for point in points))
-                raise _unknown("--where", name, value, values)
-            points = kept
+            kept: set[str] = set()
+            for value in values:
+                here = {point.id for point in points if alike(point.parameters.get(name), value)}
+                if not here:
+                    known = list(dict.fromkeys(plain(point.parameters.get(name)) for point in points))
+                    raise _unknown("--where", name, value, known)
+                kept |= here
+            points = [point for point in points if point.id in kept]
         return replace(plan, points=tuple(points))
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
@@ -262,7 +271,7 @@ def _said(verdict: Verdict) -> str:
         return verdict.note
     words = [text.measured(verdict)]
     if verdict.state == "not resolved":
-        words.append("(not resolved)")
+        words.append(f"(not resolved: {verdict.unresolved})")
     if verdict.state == "source too vague":
         words.append(f"(source too vague: {verdict.claim.vague})")
     if verdict.claim.proof:

@@ -120,7 +120,7 @@ def reproduce(
     elif brief := limits.in_brief(plans):
         say(brief)
     told = Told(len(chosen))
-    work = Reproduction(Writer(out, store, seed, quick=quick), told.first)
+    work = Reproduction(Writer(out, store, seed, quick=quick, asked=names), told.first)
 
     def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
         return campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost, ended)

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from elanite.frames import SHIPPED
 from elanite.text import number, plain
 
 if TYPE_CHECKING:
@@ -47,10 +48,14 @@ def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
     spec = figure.spec()
     layer, columns = _told(spec)
     rows: list[Spec] = spec["datasets"].get(layer.get("data", spec.get("data", {})).get("name"), [])
-    return (
-        [title for _, title, _ in columns],
-        [[_said(row.get(field), form) for field, _, form in columns] for row in rows],
-    )
+    heads = [title for _, title, _ in columns]
+    lines = [[_said(row.get(field), form) for field, _, form in columns] for row in rows]
+    if any(row.get(SHIPPED) for row in rows):
+        heads.append("results of")
+        lines = [
+            [*line, "shipped run" if row.get(SHIPPED) else "this run"] for line, row in zip(lines, rows, strict=True)
+        ]
+    return heads, lines
 
 
 def legends(spec: Spec) -> list[Legend]:

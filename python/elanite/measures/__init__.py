@@ -28,7 +28,6 @@ from elanite.measures.numbers import (
 from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
 from elanite.measures.rows import prepared
 from elanite.text import number as plain
-from elanite.text import with_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -56,11 +55,11 @@ MOST_SAID = 12
 Figures = list[tuple[Group, Number]]
 
 
-def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
-    """The simulated result for a claim."""
+def measured(claim: Claim, rows: pl.DataFrame, *, quick: bool = False) -> Measurement:
+    """The simulated result for a claim; no part of a ``quick`` run is resolved by fewer than three values."""
     if claim.measure in OWN:
         return OWN[claim.measure](rows, claim)
-    parts = [_part(part, claim, rows) for part in claim.part]
+    parts = [_part(part, claim, rows, quick=quick) for part in claim.part]
     holds = together(part.holds for part in parts)
     text = "; ".join(part.text for part in parts)
     numbers = tuple(figure for part in parts for figure in part.numbers)
@@ -81,7 +80,7 @@ def measured(claim: Claim, rows: pl.DataFrame) -> Measurement:
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
     note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    return Number(picked.mean, low, high, note, holds, picked.values, runs=picked.runs, parts=said)
+    return Number(picked.mean, low, high, note, holds, picked.values, runs=picked.runs, sides=picked.sides, parts=said)
 
 
 PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
@@ -96,13 +95,13 @@ PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
 the highest lower end to the highest upper end; the group farthest from the middle of the published range."""
 
 
-def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame) -> Finding:
+def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame, *, quick: bool) -> Finding:
     """Whether one part holds, in each of its groups."""
     each: Sequence[str] = part.get("each", ())
     metric = part.get("metric", claim.metric)
     here = prepared(rows, part.get("rows", claim.rows), each)
     found = _steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric)
-    holds = [_holds(part, figure) for _, figure in found]
+    holds = [None if quick and figure.few else _holds(part, figure) for _, figure in found]
     if excused := part.get("but", 0):
         groups = [tuple(group[name] for name in each[:-1]) for group, _ in found]
         holds = excuse(groups, holds, excused)
@@ -235,7 +234,7 @@ def _varying(found: Figures) -> set[str]:
 
 
 def _figure(figure: Number) -> str:
-    return with_half(figure.mean, figure.half) + (f" ({figure.note})" if figure.note else "")
+    return figure.text + (f" ({figure.note})" if figure.note else "")
 
 
 def _name(group: Group) -> str:

@@ -70,9 +70,9 @@ def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
         shares += [least, most]
         apart = apart and most - least > UNEVEN
     ratio = number(ratios)
+    above = f"{elsewhere} at higher levels" if elsewhere else "all at the first level"
     text = (
-        f"of the most loaded tenth of the links, {elsewhere or 'none'} not at the first level; of the links down to it"
-        f" the more loaded half has {ratio.mean:.2f} ± {ratio.half:.2f} times the delays of the other; destinations get"
-        f" {min(shares):.2f} to {max(shares):.2f} of the mean"
+        f"the most loaded tenth of the links: {above}; of the links down to it the more loaded half has {ratio.text}"
+        f" times the delays of the other; destinations get {min(shares):.2f} to {max(shares):.2f} of the mean"
     )
     return Finding(together([elsewhere == 0, at_least(ratio, HOT), apart]), text, (ratio,))

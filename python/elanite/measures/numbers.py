@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core
+from elanite.text import FEWEST, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -42,6 +43,19 @@ class Number:
     def half(self) -> float:
         """Half the width of the interval."""
         return (self.high - self.low) / 2
+
+    @property
+    def few(self) -> bool:
+        """Whether it has fewer than three values, or compares a figure that has: then its interval is not known.
+
+        One value shows no spread, and the spread of two is a single difference.
+        """
+        return any(side.few for side in self.sides) if self.sides else len(self.values) < FEWEST
+
+    @property
+    def text(self) -> str:
+        """The mean for people, with half the width of its interval if the interval is known."""
+        return with_half(self.mean, 0.0 if self.few else self.half)
 
     @property
     def relative(self) -> float:

@@ -158,4 +158,5 @@ def _bound(limit: Any, rows: pl.DataFrame, group: Group, metric: str) -> Any:
 def _rate(few: tuple[float, Number], many: tuple[float, Number]) -> Number:
     more = difference(many[1], few[1])
     length = many[0] - few[0]
-    return Number(length / more.mean, length / more.high, length / more.low)
+    sides = (many[1], few[1])
+    return Number(length / more.mean, length / more.high, length / more.low, sides=sides)
