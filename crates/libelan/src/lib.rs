@@ -39,11 +39,13 @@
 mod cpu;
 pub mod elan;
 pub mod elan3;
+mod error;
 mod job;
 pub mod mpi;
 pub mod shmem;
 
-pub use job::{Job, JobError, Pe};
+pub use error::JobError;
+pub use job::{Job, Pe};
 
 /// The page of documentation for people who write programs. The programs on the page are tests.
 #[cfg(doctest)]

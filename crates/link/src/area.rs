@@ -5,6 +5,7 @@
 
 use crate::foul::Foul;
 use crate::part::{Part, Payload};
+use crate::record::BATCH;
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
 use crate::{ABI, Report};
@@ -17,9 +18,6 @@ use std::sync::atomic::Ordering::{Acquire, Release, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::time::Duration;
 use thiserror::Error;
-
-/// Bytes of a slot's area in each direction; pages that nobody uses take no memory.
-pub const BATCH: usize = 1 << 20;
 
 const PAGE: usize = 4096;
 

@@ -47,14 +47,14 @@ mod settings;
 mod simulator;
 pub mod turn;
 
-pub use area::{BATCH, Leaving, LinkError, Phase, Stray};
+pub use area::{Leaving, LinkError, Phase, Stray};
 pub use atomic::Atomic;
 pub use checksum::{Checksum, checksum};
 pub use collective::{CollectiveKind, Collectives};
 pub use foul::Foul;
 pub use part::{Part, Payload};
 pub use rank::{OutOfBand, Rank, Starter};
-pub use record::{Flags, Order, OrderKind, Report, ReportKind, Status};
+pub use record::{BATCH, Flags, Order, OrderKind, Report, ReportKind, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 

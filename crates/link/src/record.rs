@@ -53,6 +53,9 @@
 
 use bytemuck::{CheckedBitPattern, Pod, Zeroable, checked::try_cast};
 
+/// Bytes of a slot's area in each direction; pages that nobody uses take no memory.
+pub const BATCH: usize = 1 << 20;
+
 /// What a rank orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]

@@ -18,7 +18,6 @@ use crate::record::Recorder;
 use crate::sent::InFlight;
 use crate::trace::Trace;
 use about::About;
-pub(crate) use about::tagged;
 use atomics::Found;
 use elan::Node;
 use kernel::Signal;

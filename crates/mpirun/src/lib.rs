@@ -63,6 +63,7 @@ pub mod groups;
 pub mod ideal;
 mod memory;
 pub mod options;
+pub mod outcome;
 mod record;
 pub mod run;
 mod sent;
@@ -73,5 +74,6 @@ mod watch;
 
 pub use groups::Ways;
 pub use options::{Memory, Network, Options, Problem};
-pub use run::{Dead, End, Outcome, Results, Run, Waiting};
+pub use outcome::{Dead, End, Outcome, Results, Waiting};
+pub use run::Run;
 pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

@@ -1,171 +1,24 @@
-//! A run: what it needs, how it ended, what it leaves behind.
+//! A run: its preparation, and its service from the first rank to the last.
 
 use crate::endpoint::Endpoint;
-use crate::groups::Ways;
 use crate::ideal;
 use crate::options::{Collectives, Memory, Network, Options, Problem};
-use crate::server::Server;
+use crate::outcome::{End, Outcome, Results};
+use crate::server::{Link, Server};
 use crate::tports;
-use crate::trace::{CallRow, MessageRow, RankRow};
 use crate::watch::Watch;
-use elan::series::SeriesRow;
 use elan::{Cluster, Matching, Node};
-use goal::Schedule;
 use kernel::Limits;
 use libelan::Job;
-use link::{Compute, Leaving, Settings, Simulator, Stray};
+use link::{Compute, Leaving, Settings, Simulator};
 use machine::Machine;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
-use workload::FaultRow;
-use workload::LinkRow;
 
 /// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// All ranks have left MPI.
-    Finished,
-    /// A rank died before it had left MPI; if the others went on, they have ended, too.
-    Died,
-    /// The host of a rank stopped.
-    Stopped,
-    /// All ranks wait, and nothing will happen any more.
-    Deadlock,
-    /// The program that started the ranks has gone, after some had attached.
-    LauncherGone,
-    /// The program that started the ranks has gone before any had attached.
-    NoMpi,
-    /// Somebody asked for the end.
-    Cancelled,
-    /// A bound was passed.
-    Limit,
-    /// A rank has stored other bytes than were sent: the simulator is wrong.
-    Corrupted,
-    /// A rank has written into the shared memory what no rank may write.
-    Foul,
-    /// A process has initialised an MPI that has no part in the run.
-    Stray,
-    /// A rank ended without having attached, while others had or went on.
-    Absent,
-}
-
-impl End {
-    /// The name of this end.
-    pub fn name(self) -> &'static str {
-        match self {
-            End::Finished => "finished",
-            End::Died => "died",
-            End::Stopped => "stopped",
-            End::Deadlock => "deadlock",
-            End::LauncherGone => "launcher gone",
-            End::NoMpi => "no mpi",
-            End::Cancelled => "cancelled",
-            End::Limit => "limit",
-            End::Corrupted => "corrupted",
-            End::Foul => "foul",
-            End::Stray => "stray",
-            End::Absent => "absent",
-        }
-    }
-}
-
-/// A rank that waits at the end of a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
-    /// The rank.
-    pub rank: u32,
-    /// The rank's process.
-    pub pid: Option<u32>,
-    /// The call of MPI that the rank is in, by its number in [`link::calls`]; 0 if none is known.
-    pub call: u32,
-    /// What the rank has under way.
-    pub what: Vec<String>,
-    /// Whether the rank has the turn, so that it does not wait for the simulator.
-    pub runs: bool,
-}
-
-/// A rank that ended without having left MPI, in a run whose other ranks then went on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dead {
-    /// The rank.
-    pub rank: u32,
-    /// The call of MPI that the rank was in.
-    pub call: u32,
-    /// When the rank was last seen.
-    pub time: Time,
-    /// Whether its host stopped.
-    pub stopped: bool,
-}
-
-/// How a run ended, and where.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// How the run ended.
-    pub end: End,
-    /// The explanation for people.
-    pub message: String,
-    /// Ranks that wait.
-    pub waiting: Vec<Waiting>,
-    /// The rank that died, or that broke the rules of the link.
-    pub rank: Option<u32>,
-    /// Ranks that died while others went on, the first one first.
-    pub dead: Vec<Dead>,
-    /// The first operation of a rank that parts of the machine that have failed have lost, and why.
-    pub lost: Option<String>,
-    /// Simulated time.
-    pub time: Time,
-    /// Ranks that attached.
-    pub attached: u32,
-    /// Ranks that did not attach, though their processes had been started: those that have ended if the run ends as
-    /// [`End::Absent`], else all.
-    pub absent: Vec<u32>,
-    /// Whether a rank that did not attach has written to the process manager, as MPI libraries do.
-    pub managed: bool,
-    /// The first process that has initialised an MPI without a part in the run.
-    pub stray: Option<(u32, Option<u32>, Stray)>,
-    /// Ranks that attached, and none of whose calls was seen.
-    pub unseen: Vec<u32>,
-}
-
-/// What a run leaves behind.
-#[derive(Clone, Debug)]
-pub struct Results {
-    /// All messages.
-    pub messages: Vec<MessageRow>,
-    /// All calls, if they were kept.
-    pub calls: Vec<CallRow>,
-    /// What each rank did.
-    pub ranks: Vec<RankRow>,
-    /// Who carried out collective calls.
-    pub ways: Ways,
-    /// The node of each rank.
-    pub nodes: Vec<u32>,
-    /// What each link did.
-    pub links: Vec<LinkRow>,
-    /// What failed.
-    pub faults: Vec<FaultRow>,
-    /// Packets that adapters sent again since faults had kept them from their destinations.
-    pub resent: u64,
-    /// How busy links, buses and thread processors were over time, if that was kept.
-    pub series: Vec<SeriesRow>,
-    /// The recording of the run in GOAL, or what of the run cannot be recorded; only if the run was to be recorded.
-    pub schedules: Option<Result<Vec<Schedule>, String>>,
-    /// Simulated time.
-    pub time: Time,
-    /// Packets of the fabric.
-    pub packets: u64,
-    /// Events of the cluster.
-    pub events: u64,
-    /// Digest of all packets, messages, ranks and calls.
-    pub digest: String,
-    /// Whether another run of the same program gives the same result.
-    pub repeatable: bool,
-}
 
 /// A run that ranks can attach to.
 pub struct Run {
@@ -173,16 +26,6 @@ pub struct Run {
     options: Options,
     job: Job,
     link: Link,
-}
-
-/// The link, which the server and whoever asks about its ranks use.
-#[derive(Clone)]
-pub(crate) struct Link(Arc<Mutex<Simulator>>);
-
-impl Link {
-    pub fn lock(&self) -> MutexGuard<'_, Simulator> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Run {
@@ -225,7 +68,7 @@ impl Run {
         let simulator = Simulator::new(options.ranks, settings)?;
         simulator.place(&nodes);
         Ok(Run {
-            link: Link(Arc::new(Mutex::new(simulator))),
+            link: Link::new(simulator),
             machine,
             options,
             job,

@@ -7,7 +7,7 @@
 //! without a complaint, and the rest goes when no look of this receiver can tell of the message any more.
 
 use crate::endpoint::Number;
-use crate::trace::{MessageRow, Trace};
+use crate::trace::{MessageRow, Trace, tagged};
 use slab::Slab;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -94,7 +94,7 @@ impl InFlight {
         format!(
             "rank {destination} has stored other bytes than rank {source} sent: {} message of {size}{}: {place}; {WHOSE}",
             kind.name(),
-            crate::agent::tagged(tag),
+            tagged(tag),
         )
     }
 }

@@ -5,6 +5,14 @@ use kernel::Digest;
 use link::calls::number;
 use units::{Bytes, Time};
 
+/// The tag as a program knows it: the low bits are the program's own, the others the library's.
+pub(crate) fn tagged(tag: u64) -> String {
+    format!(", tag {}", tag & PROGRAM)
+}
+
+/// Bits of a tag that MPI leaves to programs.
+pub(crate) const PROGRAM: u64 = 0x7fff_ffff;
+
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {

@@ -4,7 +4,7 @@
 //! in the second. Calls that have only one place use the first. Before a call both hold bytes of the process's own, and
 //! behind them lie some more bytes that no call touches.
 
-use crate::program::bytes;
+use crate::bytes::bytes;
 use elan::ElanAddr;
 use libelan::Pe;
 use libelan::elan::group::Group;

@@ -1,7 +1,7 @@
 //! What fails in a case. Parts are named by numbers that come round, so that they are there on a smaller machine, too.
 
-use crate::draw::Draw;
 use crate::machine::{Machine, Shape};
+use crate::numbers::Draw;
 use crate::program::{Act, Program};
 use elan::faults;
 use elan::{NodeId, Place, Rail};

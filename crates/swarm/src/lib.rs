@@ -17,6 +17,7 @@
 //! The page `docs/swarm.md` says what is checked, and how to see a failure again. This crate is for the development of Elanite only;
 //! nothing depends on it.
 
+mod bytes;
 pub mod case;
 pub mod check;
 pub mod collective;
@@ -24,6 +25,7 @@ pub mod draw;
 pub mod endurance;
 pub mod faults;
 pub mod machine;
+mod numbers;
 pub mod oracle;
 pub mod play;
 mod probe;

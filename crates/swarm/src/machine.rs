@@ -1,6 +1,6 @@
 //! The machine of a case: a shipped machine on a network of choice, with other parameters where the case says so.
 
-use crate::draw::Draw;
+use crate::numbers::Draw;
 use elan::{Config, Matching, Wait};
 use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
 use rails::Kind;

@@ -8,6 +8,7 @@
 //! messages takes any message of the class, collective calls are made in the order of their operations, and every other operation
 //! stands for itself.
 
+use crate::bytes::bytes;
 use crate::collective::Collective;
 use elan::ProcessId;
 use libelan::elan::tport::Select;
@@ -295,13 +296,6 @@ pub fn exactly(from: u32, tag: u64) -> Select {
         process: Some(ProcessId::new(from)),
         ..Select::exactly(Some(from), Some(tag))
     }
-}
-
-/// Bytes that tell their origin: those that an operation sends have its number as their seed.
-pub fn bytes(seed: impl Into<u64>, length: u64) -> Vec<u8> {
-    let seed = seed.into();
-    let byte = |index: u64| (seed * 151 + index * 31 + index / 256 * seed % 251 + 1) as u8;
-    (0..length).map(byte).collect()
 }
 
 /// A queued message: who sends it, for which operation, and more bytes.

@@ -59,7 +59,7 @@ use super::detour::{Mailbox, Post};
 use super::pool::Pool;
 use super::putget::{SMALL, THROTTLE};
 use crate::elan3::Heap;
-use crate::job::JobError;
+use crate::error::JobError;
 use elan::{DmaError, ElanAddr, NoContext, Node, NodeId, Placement, Rail};
 use rails::{Allocation, Candidates, Config, Turn, stripes};
 use std::cell::{Cell, RefCell};

@@ -1,6 +1,7 @@
 //! Descriptions of operations for people.
 
 use crate::endpoint::Wanted;
+use crate::trace::{PROGRAM, tagged};
 use link::CollectiveKind;
 use std::fmt;
 use units::Bytes;
@@ -51,14 +52,6 @@ impl About {
         }
     }
 }
-
-/// The tag as a program knows it: the low bits are the program's own, the others the library's.
-pub(crate) fn tagged(tag: u64) -> String {
-    format!(", tag {}", tag & PROGRAM)
-}
-
-/// Bits of a tag that MPI leaves to programs.
-const PROGRAM: u64 = 0x7fff_ffff;
 
 impl fmt::Display for About {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

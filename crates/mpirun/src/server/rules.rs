@@ -11,13 +11,15 @@
 //! The link has checked lengths and parts before. What is left harms nobody: names of operations that the rank does not know
 //! are its own affair, tags may be anything, a length is refused where there is no room for it.
 
-use super::turns::Batch;
 use link::{Flags, Foul, NEVER, Order, OrderKind};
 use units::Time;
 
 /// Where the simulated time of programs ends. A processor with noise draws each detour on the way to a moment, so that a sleep
 /// of years would take hours; and times near the end of the range of [`Time`] would overflow.
 pub(crate) const HORIZON: Time = Time::from_secs(24 * 3600);
+
+/// What a rank ordered in a turn.
+pub(super) type Batch = Vec<(Order, Vec<u8>)>;
 
 /// Why the orders of a turn are not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,29 @@
 //! The turns of the ranks: giving them, waiting for their end, and what ranks are told and asked with them.
 
-use super::rules::{self, Refusal};
+use super::rules::{self, Batch, Refusal};
 use crate::agent::{Agent, MemoryRange, Reader};
 use crate::endpoint::Number;
-use crate::run::Link;
 use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
-use link::{Foul, Order, OrderKind, Payload, Phase, Report, ReportKind, Status};
+use link::{Foul, OrderKind, Payload, Phase, Report, ReportKind, Simulator, Status};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
+
+/// The link, which the server and whoever asks about its ranks use.
+#[derive(Clone)]
+pub(crate) struct Link(Arc<Mutex<Simulator>>);
+
+impl Link {
+    pub fn new(simulator: Simulator) -> Self {
+        Link(Arc::new(Mutex::new(simulator)))
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Simulator> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The turns of the ranks, given and awaited.
 pub(super) struct Turns {
@@ -40,9 +54,6 @@ enum Out {
 /// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank in. If it
 /// were too long, only ranks that come back at once would wait; if it were short, ranks would exit one after the other.
 const AWAY: Time = Time::from_ms(1);
-
-/// What a rank ordered in a turn.
-pub(super) type Batch = Vec<(Order, Vec<u8>)>;
 
 impl Turns {
     /// The turns of all ranks, which are about to attach and to go on from the start.
