@@ -7,6 +7,7 @@ import io
 import json
 import math
 import random
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -145,7 +146,7 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     said = f"{len(found)} figures of other points: {counts['differs']} differ, {counts['equal']} equal,"
     assert said in " ".join(shown.err.split())
     assert f"{counts['undecided']} undecided" in shown.err
-    assert shown.out.splitlines()[1].endswith("B / A    state")
+    assert [line for line in shown.out.splitlines() if line.endswith("B / A    state")]
     rows = [line for line in shown.out.splitlines() if line.endswith("differs")]
     assert len(rows) == counts["differs"]
     every = elanite(*words, "--all").out.splitlines()
@@ -168,6 +169,34 @@ def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) ->
     for *_, a, b, ratio, _ in rows:
         assert a != b, "enough digits"
         assert ratio != "1"
+
+
+def test_the_inputs_that_differ_are_named(tmp_path: Path, elanite: Run) -> None:
+    """Keys of the machine, of the run and of the workload, seeds; and none that is the same on both sides."""
+    ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
+    usual = el.Machine.load("es40-qsnet")
+    other = usual.with_({"bus.rate": "200 MB/s", "switch.circuit": "wormhole"})
+    for name, machine, slices, seed in (("a", usual, 0, 1), ("b", other, 3, 7)):
+        series = {"name": "size", "ping": ping | {"message": ["0 B", "64 B"]}, "run": {"slices": slices}}
+        content = {"title": "Pings", "machine": "es40-qsnet", "series": [series]}
+        el.run(el.Experiment.from_dict(content, "pings"), machine, seed=seed, out=tmp_path / name)
+    found = compare_stores(Store(tmp_path / "a" / "store"), Store(tmp_path / "b" / "store"))
+    differ = {one.key: (one.a, one.b) for one in found.settings}
+    assert differ == {
+        "switch.circuit": (("until-acknowledged",), ("wormhole",)),
+        "bus.rate": (("264 MB/s",), ("200 MB/s",)),
+        "run.slices": (("0",), ("3",)),
+        "seed": (("1",), ("7",)),
+    }
+    assert all(line.settings for line in found.lines)
+    shown = elanite("compare", "a", "b", "--html", "changes.html")
+    head = shown.out.partition("pings size")[0]
+    assert "inputs that differ" in head
+    assert re.search(r"bus.rate +264 MB/s +200 MB/s", head)
+    (first, *_) = json.loads(elanite("compare", "a", "b", "--format", "json").out)
+    assert first["inputs"]["bus.rate"] == {"a": ["264 MB/s"], "b": ["200 MB/s"]}
+    page = (tmp_path / "changes.html").read_text(encoding="utf-8")
+    assert page.index("Inputs that differ</h2>") < page.index("pings size</h2>")
 
 
 def test_the_state_is_in_csv(elanite: Run, campaign: Path, faster: Path) -> None:

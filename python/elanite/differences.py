@@ -25,13 +25,16 @@ from elanite.errors import UsageError
 from elanite.frames import varying
 from elanite.plan import ON
 from elanite.samples import Pair, Sample, State
+from elanite.settings import apart
 from elanite.text import YES_OR_NO, counted, number, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from elanite.api import Result
+    from elanite.settings import Setting
     from elanite.store import Store
+    from elanite.store.manifest import Manifest
 
 _SCHEMA = {"on": pl.String, "reference": pl.Float64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 _SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "state": pl.String}
@@ -127,6 +130,8 @@ class Line:
     unit: str
     pair: Pair
     """The figure in the first store and in the second."""
+    settings: tuple[Setting, ...] = ()
+    """The inputs in which the points of both stores differ."""
 
     @property
     def state(self) -> State:
@@ -166,6 +171,8 @@ class Comparison:
     """Points that a store holds more than once with the same seed."""
     unrecorded: int = 0
     """Points of the lines, in both stores, that do not record whether random numbers were drawn."""
+    settings: tuple[Setting, ...] = ()
+    """The inputs that differ between points of the same work."""
     compared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The identities of the points of A and of B with a counterpart, those with the same records included."""
 
@@ -242,21 +249,24 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     lines: list[Line] = []
     same = unrecorded = 0
     compared: tuple[list[str], list[str]] = ([], [])
+    manifests = []
     for key, points in sorted(here.items(), key=lambda item: _place(item[0])):
         others = there.get(key)
         if others is None or key in twice:
             continue
         for side, ids in zip(compared, (points, others), strict=True):
             side += ids
+        pair = _manifests(a, points), _manifests(b, others)
+        manifests.append(pair)
         if _digests(a, points) == _digests(b, others):
             same += 1
             continue
         sides = _rows(a, points), _rows(b, others)
-        lines += _lines(key, *sides)
+        lines += _lines(key, *sides, apart([pair]))
         unrecorded += sum(drew is None for _, random in sides for drew in random)
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
     found = tuple(compared[0]), tuple(compared[1])
-    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded, found)
+    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded, apart(manifests), found)
 
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
@@ -291,8 +301,12 @@ def _points(store: Store, experiments: Sequence[str]) -> dict[_Key, list[str]]:
     return found
 
 
+def _manifests(store: Store, points: Iterable[str]) -> list[Manifest]:
+    return [manifest for one in points if (manifest := store.get(one)) is not None]
+
+
 def _digests(store: Store, points: Iterable[str]) -> list[str]:
-    return sorted(str(manifest["digest"]) for one in points if (manifest := store.get(one)) is not None)
+    return sorted(str(manifest["digest"]) for manifest in _manifests(store, points))
 
 
 def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool | None]]:
@@ -306,7 +320,10 @@ def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool 
 
 
 def _lines(
-    key: _Key, a: tuple[pl.DataFrame, list[bool | None]], b: tuple[pl.DataFrame, list[bool | None]]
+    key: _Key,
+    a: tuple[pl.DataFrame, list[bool | None]],
+    b: tuple[pl.DataFrame, list[bool | None]],
+    settings: tuple[Setting, ...],
 ) -> Iterator[Line]:
     experiment, series, parameters = key
     names = ["job", "metric", "unit"]
@@ -315,4 +332,4 @@ def _lines(
         if tuple(figure) in others:
             job, metric, unit = (str(name or "") for name in figure)
             pair = Pair(Sample.of(rows, a[1]), Sample.of(others[tuple(figure)], b[1]))
-            yield Line(experiment, series, json.loads(parameters), job, metric, unit, pair)
+            yield Line(experiment, series, json.loads(parameters), job, metric, unit, pair, settings)

@@ -53,8 +53,10 @@ def compare(
     reaches no farther than 1% of the figure. Otherwise it is undecided, as is a figure of fewer than three values. The
     intervals of one equal figure in twenty exclude zero by chance.
 
-    The table has the figures that differ, the largest change first within a series; with --all, it has the others, too.
-    json and csv have all figures of points whose records are not identical, with state, means, intervals and ratio. The
+    First come the inputs that differ: keys of the machine and the experiment, seeds, and the simulator. The table has
+    the figures that differ, the largest change first within a series; with --all, it has the others, too. json and csv
+    have all figures of points whose records are not identical, with state, means, intervals and ratio; json also has
+    the inputs in which the points of a figure differ. The
     exit code is 0 whether figures differ or not, and 2 if a folder has no results.
     """
     from elanite import whole
@@ -70,6 +72,7 @@ def compare(
     elif format_ is ComparedAs.CSV:
         data(_as_csv(found.lines).rstrip("\n"))
     else:
+        _settings(found)
         _compared(found, every)
     say(f"A is {a}, B is {b}")
     for line in [*found.counts, *found.notes]:
@@ -105,6 +108,19 @@ def _store(folder: Path) -> Store:
     return Store(folder / "store")
 
 
+def _settings(found: Comparison) -> None:
+    """The inputs that differ, as a table."""
+    from elanite.cli.tables import blocks
+
+    screen = console()
+    if not found.settings:
+        return
+    screen.print("inputs that differ", style="bold")
+    sides = [dict(zip(("A", "B"), one.texts, strict=True)) for one in found.settings]
+    rows = [{"key": one.key} | texts for one, texts in zip(found.settings, sides, strict=True)]
+    blocks(screen, ["key"], ["A", "B"], rows)
+
+
 def _compared(found: Comparison, every: bool) -> None:
     from elanite.cli.tables import blocks
     from elanite.differences import varying_parameters
@@ -137,6 +153,7 @@ def _as_json(line: Line) -> dict[str, Any]:
         "metric": line.metric,
         "unit": line.unit,
         "state": str(line.state),
+        "inputs": {one.key: {"a": list(one.a), "b": list(one.b)} for one in line.settings},
         "random": [pair.a.random, pair.b.random],
         "paired": pair.paired,
         "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": len(pair.a.values)},
@@ -164,6 +181,7 @@ def _as_csv(lines: tuple[Line, ...]) -> str:
         row = {"experiment": entry.pop("experiment"), "series": entry.pop("series")}
         row |= {name: plain(value) for name, value in entry.pop("parameters").items()}
         row |= {"job": entry.pop("job"), "metric": entry.pop("metric"), "unit": entry.pop("unit")}
+        del entry["inputs"]
         row |= {"state": entry.pop("state"), "paired": entry.pop("paired")}
         row |= dict(zip(("a_random", "b_random"), entry.pop("random"), strict=True))
         row |= {f"{name}_{end}": value for name, ends in entry.items() for end, value in ends.items()}

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from elanite.figures.sides import Side
 
 CAPTION = (
-    "The mean of B relative to that of A, less 1, with its 95% interval; points without random numbers have none."
+    "The mean of B relative to that of A, less 1, with its 95% interval; figures of fewer than three values have none,"
+    " nor have points without random numbers."
     " Filled circles: the figures differ; hollow circles: they are equal; diagonal crosses: undecided."
 )
 

@@ -26,7 +26,6 @@ MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
 def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inputs: Inputs) -> Page:
     """The page; ``names`` are those of the folders, ``command`` the words of the command line that ran."""
     a, b = names
-    drawn = compared.draw(found.lines)
     return Page(
         title=f"{a} and {b} compared",
         command=command,
@@ -34,11 +33,24 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
         about=f"A is {a}, B is {b} · {found.counts[0]}",
         findings=[*_largest(found), *(f"{text}." for text in found.counts[1:])],
         notes=[f"{note[:1].upper()}{note[1:]}." for note in [*found.notes, *_outside(inputs)]],
-        sections=[
-            Section(f"{experiment} {series}", figures=drawn.get((experiment, series), ()), tables=_tables(lines))
-            for (experiment, series), lines in found.series.items()
-        ],
+        sections=[*_settings(found), *_figures_of(found)],
     )
+
+
+def _settings(found: Comparison) -> list[Section]:
+    """The inputs that differ between points of the same work."""
+    if not found.settings:
+        return [Section("Inputs", text=["Machines, experiments, seeds and simulator are the same on both sides."])]
+    rows = [(one.key, *one.texts) for one in found.settings]
+    return [Section("Inputs that differ", tables=[Table(("key", "A", "B"), rows, "Keys as in --set")])]
+
+
+def _figures_of(found: Comparison) -> list[Section]:
+    drawn = compared.draw(found.lines)
+    return [
+        Section(f"{experiment} {series}", figures=drawn.get((experiment, series), ()), tables=_tables(lines))
+        for (experiment, series), lines in found.series.items()
+    ]
 
 
 def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Inputs:
