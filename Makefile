@@ -137,6 +137,7 @@ docs: build
 	$(BIN)/python docs/figures.py $(OUT)
 	$(BIN)/python docs/io.py $(OUT) docs/io.md
 	$(BIN)/python docs/reference.py $(OUT)
+	$(BIN)/python docs/crates.py
 
 # The essays of modules name the private modules below them, which the pages show as plain text.
 site: build

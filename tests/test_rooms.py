@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -127,6 +128,36 @@ def test_a_crate_uses_only_the_layers_below_it(crate: str) -> None:
     manifest = tomllib.loads((ROOT / "crates" / crate / "Cargo.toml").read_text())
     used = manifest.get("dependencies", {}).keys() | manifest.get("build-dependencies", {}).keys()
     assert used & set(CRATES) <= set(CRATES[: CRATES.index(crate)])
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_the_front_page_of_a_crate_shows_its_rooms_and_one_path(crate: str) -> None:
+    source = ROOT / "crates" / crate / "src"
+    text = (source / "lib.rs").read_text()
+    _, rooms, way = re.split(r"^//! ##? The (?:rooms|main path)$", text, flags=re.M)
+    named = [
+        name
+        for row in re.findall(r"^//! \| (.*?) \|", rooms, flags=re.M)
+        for name in re.findall(r"`(?:mod@)?(\w+)`", row)
+    ]
+    assert rooms.startswith("\n//!\n//! | room | contents |\n//! |---|---|\n")
+    assert sorted(named) == sorted(set(re.findall(r"^(?:pub )?mod (\w+);", text, flags=re.M)) - {"tests"})
+    way = re.split(r"^(?!//!)|^//! #", way.lstrip(), flags=re.M)[0]
+    steps = [int(number) for number in re.findall(r"^//! (\d+)\. `[\w/]+\.rs`", way, flags=re.M)]
+    assert len(steps) > 1
+    assert steps == list(range(1, len(steps) + 1))
+    assert all((source / name).is_file() for name in re.findall(r"`([\w/]+\.rs)`", way))
+
+
+def test_the_picture_of_the_crates_is_current() -> None:
+    drawn = runpy.run_path(str(ROOT / "docs" / "crates.py"))["drawn"]()
+    assert (ROOT / "docs" / "crates.svg").read_text() == drawn, "python docs/crates.py draws it anew"
+
+
+def test_the_table_of_the_crates_is_in_their_order() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    _, table = page.split("| crate | what it is |\n|---|---|\n")
+    assert re.findall(r"^\| `(\w+)` \|", table.split("\n\n")[0], flags=re.M) == CRATES
 
 
 def test_no_source_is_long() -> None:

@@ -10,6 +10,26 @@
 //! in the text of the command line, any other error in the file as it was written.
 //!
 //! A path is dotted: `link.rate`, `series.0.run.window`. A step into a list is an index, or the `name` of a table.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `document` | a file as text, as a tree of keys with places, and as a typed value |
+//! | `overrides` | keys that a command line, or another file, replaces |
+//! | `place` | from a path to a span of the text, and back |
+//! | `findings`, `problem` | problems that a check finds, and their form for people |
+//! | `words` | plain words for the terms of serde and of the parser of TOML |
+//!
+//! ## The main path
+//!
+//! A file becomes a typed value, or problems with places:
+//!
+//! 1. `document.rs`: [`Document::parse`] reads the text and keeps the place of every key.
+//! 2. `overrides.rs`: keys of the command line replace keys of the file.
+//! 3. `document.rs`: [`Document::read`] makes the typed value; `words.rs` words its errors.
+//! 4. `findings.rs`: the caller checks the meaning, and reports by the path of a key.
+//! 5. `place.rs`, `problem.rs`: path becomes line and column; cause, bounds and hint in words.
 
 mod document;
 mod findings;

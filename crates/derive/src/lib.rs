@@ -12,6 +12,22 @@
 //! paths (`crate::section::Section`), where their documentation stands.
 //!
 //! Each module parses an item and returns tokens, or an error with the place in the source ([`syn::Error`]).
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `identifier`, `row`, `table`, `section` | one attribute each |
+//! | `parse` | parts of items that several attributes read |
+//!
+//! ## The main path
+//!
+//! A structure with an attribute:
+//!
+//! 1. `lib.rs`: the compiler hands over the item.
+//! 2. `parse.rs`: fields, comments and arguments, or an error with its place.
+//! 3. `section.rs` (or the room of another attribute): the item as written, and the code that it
+//!    gains.
 
 mod identifier;
 mod parse;

@@ -43,17 +43,32 @@
 //!
 //! ## The rooms
 //!
-//! | room | what the room holds |
+//! | room | contents |
 //! |---|---|
-//! | [`packet`], [`memory`], [`dma`], [`transaction`], [`meter`] | formats, addresses, descriptors: what the parts hand to each other |
-//! | `busy` | whether an adapter sends or receives, as its node knows some time later |
-//! | `in_flight` | the DMAs and packets on their way, which both ends work on |
+//! | [`config`] | parameters of adapters, buses, hosts, libraries and rails |
+//! | [`packet`], [`dma`], [`transaction`], [`meter`] | formats and descriptors |
+//! | [`memory`] | addresses, regions, rights, and the bytes behind them |
+//! | `busy` | the status of an adapter, as its node knows it some time later |
+//! | `in_flight` | the DMAs and packets on their way, at both ends |
 //! | [`adapter`] | the parts of the chip, each with its own state |
-//! | [`cluster`] | time, the run loop, the router between the parts, and the processes' view, [`Node`] |
-//! | [`thread`] | what threads on the adapter can do |
-//! | [`series`] | the utilisation of links, buses and thread processors over time |
-//! | [`noise`] | the processor time that the operating system takes from the hosts |
-//! | [`faults`] | what fails, and when |
+//! | [`cluster`] | the run loop, the router between the parts, [`Node`], utilisation over time |
+//! | [`thread`] | threads on the adapter |
+//! | [`noise`], `distribution` | the processor time that the operating system takes |
+//! | [`faults`] | parts that fail, and the time of each failure |
+//!
+//! ## The main path
+//!
+//! A remote DMA, from the call of a process to its end:
+//!
+//! 1. `cluster/node.rs`: [`Node::dma`] posts a descriptor; its command crosses the bus.
+//! 2. `adapter/command_processor.rs`: the command enters the queue of descriptors.
+//! 3. `adapter/dma_engine.rs`: the engine cuts packets; `adapter/packets.rs` reads their
+//!    payload.
+//! 4. `adapter/mmu/shared.rs`: addresses become ranges of memory, or a fault.
+//! 5. `cluster/world/route.rs`: packets go to the fabric, deliveries and answers come back.
+//! 6. `adapter/inputter.rs`: the destination checks, stores and acknowledges.
+//! 7. `adapter/event_unit.rs`: events occur at both ends, and wake processes or start actions.
+//! 8. `cluster/waiting.rs`: the process sees the event in main memory.
 //!
 //! Sources: petrini2003 is the `QsNET` paper ("Performance Evaluation of the Quadrics Interconnection Network"), garcia2005 the one about
 //! its successor ("Assessing MPI Performance on `QsNetII`").

@@ -23,11 +23,28 @@
 //! product of all lists of all of its jobs, once for each seed. `[[fault]]` and `[[series.fault]]` list what fails meanwhile. `machine` of a series, a table of keys of the machine file or a
 //! list of such tables, changes the machine for the series.
 //!
-//! The modules, in the order of the work: [`Experiment::parse`] (module `read`) makes the typed form (`file`, with the
-//! vocabulary in `nodes`, `pattern`, `changes` and `sweep`) and has it checked (`check`). [`plan`] checks what depends on the
-//! machine (`fit`) and multiplies the lists out. A [`Point`] holds everything that decides its result, and [`simulate`] is a
-//! pure function of the point: same point, same bits, on any machine and any number of threads. Only the first step reads
-//! files.
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
+//! | `nodes`, `pattern`, `changes`, `fault` | words of single fields |
+//! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
+//! | `check`, `fit` | checks without the machine, and against it |
+//! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
+//! | `revision` | the revision of the model |
+//!
+//! ## The main path
+//!
+//! An experiment file becomes records:
+//!
+//! 1. `read.rs`: [`Experiment::parse`] makes the typed form of `file.rs` and has it checked.
+//! 2. `check.rs`: checks that do not depend on the machine.
+//! 3. `plan.rs`: [`plan`] has the series checked against the machine (`fit.rs`) and multiplies
+//!    lists out.
+//! 4. `kinds.rs`: each kind of benchmark makes its points.
+//! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on
+//!    any machine and any number of threads. Only the first step reads files.
 
 mod changes;
 mod check;

@@ -5,14 +5,12 @@
 //! (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). This rule distinguishes the Quadrics networks from
 //! plain wormhole routing, and most of the published figures follow from it.
 //!
-//! The crate has three rooms:
-//!
-//! * [`topology`]: networks (fat trees, tori, meshes, dragonflies, HyperX networks, of any sizes, and any graph), their wiring and routes;
-//! * [`control`]: the *control plane*, which decides: injection, arbitration for channels, circuits, acknowledgements,
-//!   releases. The front of the control plane is [`Fabric`];
-//! * [`motion`]: the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
-//!   every link with something to send in every cycle; it is written to be read, and is the definition of the motion.
-//!   [`motion::worm`] makes the same motion from events, and fast. Nothing outside this room can tell the two movers apart.
+//! The rooms that matter most are [`topology`], networks and their routes; [`control`], the
+//! *control plane*, which decides; and [`motion`], the *movers*, which move flits over the
+//! channels that the control plane has granted. [`motion::flit`] visits every link with something
+//! to send in every cycle; it is written to be read, and is the definition of the motion.
+//! [`motion::worm`] makes the same motion from events, and fast. Nothing outside this room can
+//! tell the two movers apart.
 //!
 //! ## The cycle
 //!
@@ -59,6 +57,31 @@
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
 //! are told by [`Notice`]s what became of them, and answer deliveries with [`Network::acknowledge`].
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `fabric`, `network` | the front of the crate, and the network behind it |
+//! | [`topology`], [`dependency`] | wiring and routes; proof that a routing cannot deadlock |
+//! | [`control`] | injection, arbitration, circuits, acknowledgements, releases |
+//! | `credits` | the share of a link that flow control sustains |
+//! | [`motion`] | the movers of flits |
+//! | `config`, `mechanism` | parameters, and mechanisms by name |
+//! | `id`, `table`, `hash`, `prefetch` | identifiers, tables of records, hash, prefetching |
+//!
+//! ## The main path
+//!
+//! A packet, from its offer to its acknowledgement:
+//!
+//! 1. `network.rs`: [`Network::offer`] takes the packet of an adapter.
+//! 2. `control/queue.rs`: the packet waits at its adapter.
+//! 3. `control/grant.rs`: injection, and the channel of each link after arbitration.
+//! 4. `topology/fat_tree/route.rs` (or the route of another topology): the links that may
+//!    follow.
+//! 5. `control/arbitration.rs`: the header that wins a channel.
+//! 6. `motion/worm.rs` (or `motion/flit.rs`): flits move.
+//! 7. `control/circuit.rs`: delivery, acknowledgement, release.
 
 pub mod config;
 pub mod control;

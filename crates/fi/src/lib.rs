@@ -10,14 +10,30 @@
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
 //! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
 //!
-//! The modules build on each other in this order: types of the interface ([`abi`]), the program's memory and addresses
-//! ([`memory`], [`address`]), the calling thread ([`thread`]), lost operations ([`losses`]), receives that stand
-//! for collective calls ([`stand_in`]), the state ([`progress`]), the
-//! session around it, operations and the objects of libfabric ([`operation`], [`messages`], [`rma`], [`endpoint`],
-//! [`completion`], [`domain`], [`fabric`]).
-//!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those of
 //! the system.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`abi`], [`provider`], [`fabric`], [`domain`], [`object`] | libfabric: layout and objects |
+//! | [`endpoint`], [`messages`], [`rma`], [`operation`], [`peek`] | operations of an endpoint |
+//! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
+//! | [`session`], [`attach`], [`manager`], [`address`] | the rank: its turn, its start, its peers |
+//! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
+//! | [`memory`] | memory of the program |
+//! | [`native`], [`shmem`], [`elan`] | OpenSHMEM, Elanlib and Elan3lib for programs in C |
+//!
+//! ## The main path
+//!
+//! A send of the MPI library:
+//!
+//! 1. `messages.rs`: libfabric calls the endpoint with a buffer and a tag.
+//! 2. `operation.rs`: the operation becomes an order of the link.
+//! 3. `session.rs`, `session/turn.rs`: the order goes out; the turn when the rank must wait.
+//! 4. `progress.rs`: reports of the simulator end operations.
+//! 5. `completion.rs`: the MPI library reads the end from its completion queue.
 
 mod abi;
 mod address;

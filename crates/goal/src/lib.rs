@@ -17,20 +17,6 @@
 //! }
 //! ```
 //!
-//! | module | is |
-//! |---|---|
-//! | `operation` | an operation |
-//! | `schedule` | the graph of one rank in memory, and its text |
-//! | [`pattern`] | schedules of collective operations |
-//! | `scan`, `text` | the text form: words, statements |
-//! | `write` | a whole trace as text |
-//! | `binary` | the binary form, as `txt2bin` makes it |
-//! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
-//! | `progress` | which operations of a rank may start |
-//! | `ledger` | messages that nobody receives |
-//! | `pairs` | sends and receives that belong together |
-//! | [`replay`] | the replay, on a simulated machine or on an ideal network |
-//!
 //! ## A trace need not fit in memory
 //!
 //! A dependency may stand anywhere in the block of its rank, behind the last operation too. So no operation can start before
@@ -49,6 +35,30 @@
 //!
 //! Statements may also end with `;`, and comments may stand anywhere. What `txt2bin` accepts in silence is refused: a label twice in a
 //! rank, a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers beyond their types.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `operation`, `schedule` | an operation; the graph of one rank, and its text |
+//! | [`pattern`] | schedules of collective operations |
+//! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
+//! | `binary`, `pages` | the binary form, and a cache of bounded size over its file |
+//! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
+//! | `progress` | operations that may start |
+//! | `ledger`, `pairs` | messages without a receive; sends and receives that belong together |
+//! | [`replay`] | the replay, on a simulated machine or on an ideal network |
+//! | `problem` | errors: place, cause, remedy |
+//!
+//! ## The main path
+//!
+//! A trace in text, from its file to the time of its last operation:
+//!
+//! 1. `text.rs`: statements of one rank at a time, from the words of `scan.rs`.
+//! 2. `schedule.rs`: the graph of the rank, checked.
+//! 3. `binary.rs`: the graph in the binary form; `trace.rs` opens it.
+//! 4. `progress.rs`: operations whose dependencies are met.
+//! 5. `replay.rs`, `replay/cluster.rs`: each rank carries them out as a process of a job.
 
 mod binary;
 mod ledger;

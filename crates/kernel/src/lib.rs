@@ -1,15 +1,5 @@
 //! The discrete-event kernel, on which every part of the model runs: nothing of the network.
 //!
-//! | part | what it is |
-//! |---|---|
-//! | [`EventQueue`] | future events, in a total order |
-//! | [`Executor`], [`Signal`] | simulated processes as async functions, and the conditions they wait for ([`Spares`]: for use again) |
-//! | [`random`] | one stream of random numbers per component |
-//! | [`statistics`] | counters, latency histograms, confidence intervals |
-//! | [`Limits`] | bounds of a run in simulated time, events and memory |
-//! | [`memory`] | how much memory a run needs |
-//! | [`digest`] | a fingerprint of results |
-//!
 //! # How a run advances
 //!
 //! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets its own time to that of the
@@ -43,6 +33,27 @@
 //! an iteration order that depends on hashing; no result depends on the number of threads, since
 //! a run uses one. Two events at the same time are ordered by a key that the layer above chooses,
 //! then by the order of scheduling. Processes run in the order in which they became ready.
+//!
+//! # The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `queue` | [`EventQueue`]: future events, in a total order |
+//! | `executor`, `signal`, `label` | [`Executor`], [`Signal`]: processes and their conditions |
+//! | [`random`] | one stream of random numbers per component |
+//! | [`statistics`] | counters, latency histograms, confidence intervals |
+//! | `limits`, [`memory`] | [`Limits`]: bounds of a run; the memory that it needs |
+//! | [`digest`] | a fingerprint of results |
+//!
+//! # The main path
+//!
+//! An event of a layer above wakes a process:
+//!
+//! 1. `queue.rs`: the layer pops the first event, by time, key and order of scheduling.
+//! 2. `signal.rs`: the event fires a signal, which marks the tasks that wait for it.
+//! 3. `executor.rs`: every marked task runs until it waits again.
+//! 4. `limits.rs`: time, number of events and memory are compared with the bounds of the run.
+//! 5. `digest.rs`: results enter the fingerprint of the run.
 
 pub mod digest;
 mod executor;

@@ -26,15 +26,30 @@
 //! }
 //! ```
 //!
-//! | library | contents |
+//! Names and meaning of the calls are those of the original libraries, in the style of Rust. Each call says which original
+//! call it stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments follow programs of the time.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
 //! |---|---|
+//! | `job`, `error` | jobs, their processes, and their errors |
+//! | `cpu` | the processor of a process, which works on one call at a time |
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
-//! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups of processes and their collective calls |
+//! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups |
 //! | [`shmem`] | Shmem: one-sided put, get, atomics and waiting, on put and get |
 //! | [`mpi`] | MPI: point to point, on Tports; barrier, broadcast, reductions |
 //!
-//! Names and meaning of the calls are those of the original libraries, in the style of Rust. Each call says which original
-//! call it stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments follow programs of the time.
+//! ## The main path
+//!
+//! A tagged message, from one process to another:
+//!
+//! 1. `job.rs`: [`Job::launch`] attaches the processes and starts the program in each.
+//! 2. `elan/tport/send.rs`: the sender makes an envelope, with the bytes if they are few.
+//! 3. `elan/tport/wire.rs`: the envelope in octets, for the queue of the receiver's adapter.
+//! 4. `elan/tport/thread.rs`: the thread there matches the envelope with a posted receive.
+//! 5. `elan/tport/long.rs`: the bytes of a longer message are fetched over the rails.
+//! 6. `elan/tport/host.rs`: the receiver sees the end.
 
 mod cpu;
 pub mod elan;

@@ -33,6 +33,27 @@
 //! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]).
 //!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `area`, [`turn`] | the shared memory, and the words of a turn |
+//! | `record`, `part`, `checksum` | orders and reports, payload in parts, checksums |
+//! | `rank`, `simulator` | the two sides |
+//! | `atomic`, [`collective`], [`calls`] | operations by number |
+//! | `settings` | facts of the run that ranks read |
+//! | `foul` | breaches of the rules by a rank |
+//!
+//! ## The main path
+//!
+//! A message of a rank reaches the simulator, and a report comes back:
+//!
+//! 1. `rank.rs`: the rank writes an [`Order`] and gives its turn away.
+//! 2. `part.rs`, `area.rs`: the payload is cut to the area and copied.
+//! 3. `turn.rs`: the word of the turn changes hands, and wakes the simulator.
+//! 4. `simulator.rs`: orders and payload are read once, checked, and carried out by the caller.
+//! 5. `record.rs`: a [`Report`] in the other area has the result of the operation.
 
 mod area;
 mod atomic;

@@ -9,6 +9,24 @@
 //! and must say where its value comes from. `fitted_to` names the published claims to which a value was adjusted; those claims
 //! are no predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into the simulator's
 //! configuration, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without provenance.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `file`, `section`, `param` | the format: sections, and parameters with their source |
+//! | `topology`, `graph`, `rails`, `noise`, `fault` | sections with words of their own |
+//! | `check`, `rules`, `advice`, `warning` | bounds, agreement of values, hints, limits |
+//! | `cluster` | the configuration of the simulator |
+//!
+//! ## The main path
+//!
+//! A machine file becomes the configuration of a cluster:
+//!
+//! 1. `lib.rs`: [`Machine::parse`] applies overrides and reads the document.
+//! 2. `file.rs`, `section.rs`: typed sections, each parameter with value and source.
+//! 3. `rules.rs`: bounds of single values, and agreement between values.
+//! 4. `cluster.rs`: [`Machine::cluster_config`] gives the quantities to the simulator.
 
 mod advice;
 mod check;

@@ -4,21 +4,6 @@
 //! provider of ours, which turns what it wants into [orders](link::Order). This crate carries the orders out on a simulated
 //! [`Cluster`](elan::Cluster) and tells the ranks, at the right moments of simulated time, what came of them.
 //!
-//! | module | is |
-//! |---|---|
-//! | [`options`] | the request for a run: machine, ranks and their places, the time of computation |
-//! | [`run`] | a run: what it needs, how it ended, what it leaves behind |
-//! | `server` | the loop: simulate, let ranks go on, take their orders |
-//! | [`agent`] | one rank in the simulation: its operations under way, its reports, what it waits for |
-//! | [`endpoint`] | what a network offers to an agent |
-//! | [`tports`] | the machine's network: Tports, put and get of the simulated libraries |
-//! | [`ideal`] | a network without adapters and without contention, to compare with |
-//! | [`trace`] | the trace of all messages and calls |
-//! | `record` | the recording of a run as schedules in GOAL |
-//! | [`groups`] | groups of ranks: which calls of their members belong together |
-//! | `combine` | the functions of reductions |
-//! | `sent` | messages on their way, and whether what arrives is what was sent |
-//!
 //! ## Time
 //!
 //! A rank goes on from a moment of simulated time, its *wake*. What the rank then does takes the host's time, and takes none of
@@ -55,6 +40,28 @@
 //! from the receiver's memory to the receiving rank. For a get or a put, the simulator asks the other rank's provider in
 //! between, in no simulated time. A get reads what the memory holds when the order is taken, except for puts that have come
 //! since the get. A rank sees at its wake what was put into its memory before.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`options`], [`run`], [`outcome`] | request, preparation and outcome of a run |
+//! | `server`, `watch` | the loop: simulate, let ranks go on, take orders; the watch |
+//! | [`agent`], `memory`, `sent` | one rank in the simulation, its buffers, messages on their way |
+//! | [`endpoint`], [`tports`], [`ideal`] | networks: trait, machine, one without contention |
+//! | [`groups`], `combine` | groups of ranks, and the functions of reductions |
+//! | [`trace`], `record` | all messages and calls; the recording in GOAL |
+//!
+//! ## The main path
+//!
+//! A send of a rank:
+//!
+//! 1. `run.rs`: [`Run::serve`] makes cluster, endpoints and server.
+//! 2. `server/turns.rs`: the server takes the orders of a turn; `server/rules.rs` checks them.
+//! 3. `agent/orders.rs`: the agent of the rank begins each operation.
+//! 4. `tports.rs`, `tports/operations.rs`: the operation becomes a call of a simulated library.
+//! 5. `agent/progress.rs`: its end becomes a report of the next turn.
+//! 6. `trace.rs`: a row of the trace.
 
 pub mod agent;
 mod combine;

@@ -7,6 +7,21 @@
 //!
 //! The time by which an iteration exceeds the shortest one, the *base*, is its *detour*. [`Measurement::profile`] makes a
 //! section of a machine file from the detours, in the terms of `elan::noise`; with it a simulated machine has the same noise.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `probe` | the calibrated loop |
+//! | `profile` | detours, and the section of a machine file |
+//!
+//! ## The main path
+//!
+//! From a processor to a noise profile:
+//!
+//! 1. `probe.rs`: [`measure`] binds itself to a processor, calibrates the loop, and times
+//!    iterations.
+//! 2. `profile.rs`: [`Measurement::profile`] turns detours into the text of a section.
 
 mod probe;
 mod profile;

@@ -19,6 +19,23 @@
 //! are not covered: arithmetic in Rust does not depend on them.
 //!
 //! The hash is XXH3-128, which tells honest builds apart. It does not protect against forgery.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `manifest` | dependencies and compiled parts of manifests |
+//! | `tokens` | sources without comments and superfluous white space |
+//! | `lock` | versions and checksums of linked crates |
+//!
+//! ## The main path
+//!
+//! The fingerprint of a crate:
+//!
+//! 1. `lib.rs`: [`Fingerprint::of`] visits the crate and all that it depends on.
+//! 2. `manifest.rs`: the dependencies of each manifest, and the parts that enter compilation.
+//! 3. `tokens.rs`: the significant text of each source.
+//! 4. `lock.rs`: versions and checksums of the crates that are linked.
 
 mod lock;
 mod manifest;

@@ -3,6 +3,23 @@
 //! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is a few
 //! lines around one of the other crates; errors and panics cross by one bridge (the module `bridge`). Points are simulated
 //! without the interpreter's lock, so that Python's threads run them in parallel.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `bridge`, `cancel` | errors and panics as exceptions; the flag that ends simulations |
+//! | `records`, `stored` | results as columns; finished points of a store |
+//! | `replay`, `mpirun` | traces and real programs as classes |
+//!
+//! ## The main path
+//!
+//! A point, from Python to Python:
+//!
+//! 1. `lib.rs`: `plan` turns the text of an experiment into points, `simulate` runs one.
+//! 2. `bridge.rs`: an error or a panic becomes an exception.
+//! 3. `records.rs`: the tables of the run become dictionaries of columns.
+//! 4. `stored.rs`: a finished point is read again, and its digest compared.
 
 mod bridge;
 mod cancel;

@@ -35,6 +35,27 @@
 //!
 //! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
 //! interchangeably.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`allocation`] | static allocation |
+//! | `policy`, `kinds` | the policies, and their list |
+//! | [`protocol`], `nic` | reservation: the state machine, and its thread on the adapter |
+//! | `host` | the rails of a node, as its processes share them |
+//! | `process`, `generator` | processes that send, and rails that are picked in advance |
+//!
+//! ## The main path
+//!
+//! A message over several rails:
+//!
+//! 1. `lib.rs`: [`Rails::process`] gives a process of a node the policy of its machine.
+//! 2. `process.rs`: [`Process::put`] asks the policy for rails, and cuts the message into
+//!    stripes.
+//! 3. `policy/dynamic.rs` (or another policy): the rails, free or reserved.
+//! 4. `nic.rs`, `protocol.rs`: the adapters of both ends grant or refuse a reservation.
+//! 5. `process.rs`: a DMA for each stripe; the stripes of a rail that fails go again.
 
 pub mod allocation;
 mod generator;

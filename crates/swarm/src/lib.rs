@@ -4,18 +4,30 @@
 //! The case is run on both movers, and all that must hold in spite of the faults is checked. A case that fails is made smaller until
 //! nothing more can be left out, and printed as a command.
 //!
-//! | module | what is in it |
-//! |---|---|
-//! | [`machine`], [`program`], [`collective`], [`faults`] | the parts of a case, as data |
-//! | [`mod@draw`] | the case of a seed |
-//! | [`play`] | runs a program on a simulated cluster, and notes what its processes find |
-//! | [`oracle`] | what the processes may find, worked out with plain vectors |
-//! | [`mod@check`] | one case: both movers, the oracle, and what is left in the machine |
-//! | [`mod@shrink`] | a smaller case that fails in the same way |
-//! | [`endurance`] | beside the cases: millions of messages through a network that fails |
-//!
 //! The page `docs/swarm.md` says what is checked, and how to see a failure again. This crate is for the development of Elanite only;
 //! nothing depends on it.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`case`], [`machine`], [`faults`] | a case: a machine, a program, and failures |
+//! | [`program`], [`collective`], `bytes` | programs, their collective calls, and their payload |
+//! | [`mod@draw`], `numbers` | the case of a seed, from random numbers |
+//! | [`play`], `probe` | the run of a case; a look at the repaired machine |
+//! | [`oracle`] | the findings that are possible, worked out with plain vectors |
+//! | [`mod@check`], [`mod@shrink`] | a case on both movers; a smaller case that fails alike |
+//! | [`endurance`] | millions of messages through a network that fails |
+//!
+//! ## The main path
+//!
+//! A seed becomes a verdict:
+//!
+//! 1. `case.rs`: [`Case::of`] draws machine, program and faults (`draw.rs`, `faults.rs`).
+//! 2. `check.rs`: [`check()`] runs the case on both movers and compares the digests.
+//! 3. `play.rs`, `play/player.rs`: each process carries out its steps and notes its findings.
+//! 4. `oracle.rs`: the notes are possible, or the case fails.
+//! 5. `shrink.rs`: a failing case loses operations, processes and faults as long as it fails.
 
 mod bytes;
 pub mod case;

@@ -38,6 +38,24 @@
 //! ```
 //!
 //! With serde every quantity is written and read as this text; a bare number is an error.
+//!
+//! # The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `time`, `size`, `rate` | the quantities |
+//! | `arithmetic` | sums, differences, products and quotients of all quantities |
+//! | `scale`, `text`, `form` | units, one parser and one printer, the traits of the text form |
+//! | `error` | the reasons against a text |
+//!
+//! # The main path
+//!
+//! A value of a machine file becomes a number of picoseconds:
+//!
+//! 1. `form.rs`: serde hands the text to the quantity that the key needs.
+//! 2. `text.rs`: the parser splits number and unit, and multiplies without rounding.
+//! 3. `scale.rs`: the units of the quantity, and the size of each.
+//! 4. `time.rs`: the quantity, from now on an integer; `arithmetic.rs` has its operators.
 
 mod arithmetic;
 mod error;

@@ -26,6 +26,27 @@
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
 //! equal length. The means of the batches are the sample from which intervals are computed. A run with a [`precision`] doubles
 //! the window until the intervals are narrow enough. A run with [`slices`] also keeps the delays of every link over time.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`ping`], [`overlap`], [`collective`], [`trace`], [`noise`] | benchmarks of few processes |
+//! | [`traffic`], [`mod@job`], [`source`], [`pattern`] | steady traffic of jobs |
+//! | [`saturation`], [`precision`] | searches and lengths of steady traffic |
+//! | [`allocation`], [`goodput`] | kinds for which no cluster runs |
+//! | [`records`], `rows`, [`mod@table`] | results: rows, tables, digest |
+//! | [`slices`], [`faults`], [`circuits`], [`deadlock`] | results of their own form |
+//!
+//! ## The main path
+//!
+//! Steady traffic:
+//!
+//! 1. `traffic.rs`: the jobs start; warm-up, window and batches of the run.
+//! 2. `job.rs`: a process for each node (and rail), with its source of messages.
+//! 3. `source.rs`, `pattern.rs`: arrival, size and destination of the next message.
+//! 4. `records.rs`: counters at the begin and at the end of the window become rows.
+//! 5. `table.rs`: rows become columns, with names and units.
 
 pub mod allocation;
 pub mod circuits;
