@@ -8,6 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ import pytest
 
 from conftest import Ended
 from elanite.pages import hottest, outcomes
-from elanite.states import Load, states
+from elanite.states import Load, State, ends, judged, states
 from elanite.text import number
 from test_pages import Parts, tables_of
 
@@ -102,7 +103,8 @@ def agree(page: str, rows: list[Row]) -> None:
     head, *body = tables_of(page)["Throughput of every configuration"]
     assert [cell.split(",")[0] for cell in head[:3]] == ["configuration", "highest accepted", "at"]
     assert len({row[0] for row in body}) == len(body) == len(expected), "a row for each configuration"
-    assert sorted((row[1], row[2], row[4]) for row in body) == sorted(expected.values())
+    found = sorted((row[1].partition(" ")[0], row[2], row[4]) for row in body)
+    assert found == sorted(expected.values())
     jobs = sorted({row["job"] for row in rows if row["job"]})
     for job in jobs:
         own = {key: one for key, one in expected.items() if f"'{job}'" in key}
@@ -112,7 +114,7 @@ def agree(page: str, rows: list[Row]) -> None:
 def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str, str]], job: str) -> None:
     """The sentence of a job's throughput says what its rows say."""
     (first,) = (one for one in Parts(page).findings if one.startswith(f"Highest accepted load{job}: "))
-    said = re.findall(r"([\d,.]+) MB/s per node at ([\d.]+ [MG]B/s)", first)
+    said = re.findall(r"([\d,.]+)(?: ± [\d.,]+)? MB/s per node at ([\d.]+ [MG]B/s)", first)
     ranked = sorted(expected.values(), key=lambda one: float(one[0].replace(",", "")))
     assert said[0] == ranked[-1][:2]
     if ranked[0][0] != ranked[-1][0]:
@@ -121,7 +123,7 @@ def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str,
     label = re.search(r"^[^;]* at [\d.]+ [MG]B/s \(([^)]*)\)", first)
     if label and not label[1].startswith("all "):
         (row,) = [row for row in body if row[0] == label[1] + job.replace(" of job", ", job")]
-        assert (row[1], row[2]) == said[0]
+        assert (row[1].partition(" ")[0], row[2]) == said[0]
 
 
 def test_two_machines_and_two_placements_say_what_the_table_says(elanite: Run, tmp_path: Path) -> None:
@@ -220,9 +222,10 @@ def test_pings_are_compared_at_the_ends_of_the_axis(elanite: Run, tmp_path: Path
 
 
 def curve(label: str, *places: tuple[float, float, float]) -> outcomes.Curve:
+    found = judged([Load(load, None, accepted, 0.0, saturated) for load, accepted, saturated in places])
     made = [
-        outcomes.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated})
-        for load, accepted, saturated in places
+        outcomes.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated}, {}, *state)
+        for (load, accepted, saturated), state in zip(places, found, strict=True)
     ]
     return outcomes.Curve("jobs", label, "load", made)
 
@@ -289,27 +292,122 @@ def test_jobs_are_not_compared_with_one_another() -> None:
 
 
 def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
-    lost = outcomes.Place(
-        200.0, "200 MB/s", {"accepted": 147.0, "offered": 311.0, "saturated": 0.0}, {"accepted": 160.0}
-    )
-    first = outcomes.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 51.0})
+    means = {"accepted": 147.0, "offered": 311.0, "saturated": 0.0}
+    lost = outcomes.Place(200.0, "200 MB/s", means, {"accepted": 13.0}, State.UNDECIDED)
+    first = outcomes.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 1.0})
     found = outcomes.sentences([outcomes.Curve("jobs", "", "load", [first, lost])], UNITS)
-    assert found[1:] == [
+    assert found == [
+        "Highest accepted load: 147 ± 13 MB/s per node at 200 MB/s.",
         "Undecided at 1 of 2 points, whose window is too short or whose seeds differ: accepted 147 of 311 MB/s per node"
-        " offered at 200 MB/s."
+        " offered at 200 MB/s.",
     ]
     seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
     assert outcomes.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 points")
-    (table,) = outcomes.tables([seeds], UNITS)
-    assert table.rows[0][table.columns.index("undecided at")] == "20 MB/s"
+    throughput, every = outcomes.tables([seeds], UNITS)
+    assert throughput.rows[0][throughput.columns.index("undecided at")] == "20 MB/s"
+    assert [row[-2:] for row in every.rows] == [("steady", ""), ("undecided", "queues grow in 0 of 1 seed")]
+
+
+def test_ranks_come_with_intervals_and_say_when_these_decide_nothing() -> None:
+    def one(label: str, mean: float, half: float, messages: float = 9.0) -> outcomes.Curve:
+        means = {"accepted": mean, "latency_mean": mean, "messages": messages}
+        place = outcomes.Place(10.0, "10 MB/s", means, {"accepted": half, "latency_mean": half}, seeds=2)
+        return outcomes.Curve("jobs", label, "load", [place])
+
+    units = UNITS | {"latency_mean": "us"}
+    assert outcomes.sentences([one("a", 152.9, 5.8, 15.0), one("b", 136.2, 16.4)], units) == [
+        "Highest accepted load: 152.9 ± 5.8 MB/s per node at 10 MB/s (a); the lowest of the 2 maxima is 136.2 ± 16.4"
+        " MB/s per node at 10 MB/s (b); the difference is within the intervals.",
+        "Mean latency at load 10 MB/s: lowest 136.2 ± 16.4 µs (of 18 messages) (b); highest 152.9 ± 5.8 µs (a); the"
+        " difference is within the intervals.",
+    ]
+    apart = outcomes.sentences([one("a", 152.9, 5.8), one("b", 126.2, 16.4)], units)
+    assert all("within" not in said for said in apart)
+    alike = outcomes.sentences([one("a", 212.1, 0.0, 1.0), one("b", 212.1, 0.0, 1.0)], units)
+    assert alike[1] == "Mean latency at load 10 MB/s: 212.1 µs (of 2 messages) in all configurations."
 
 
 def test_states_of_points() -> None:
-    """The queues of the sources decide alone where a curve has one load."""
+    """The window decides alone where a curve has one load."""
     alone = [(1.0, 9.0), (0.0, 9.0), (0.0, 9.6), (0.9, 10.0)]
-    found = [str(state) for saturated, high in alone for state in states([Load(10.0, 10.0, high, 0.0, saturated)])]
+    found = [str(state) for saturated, mean in alone for state in states([Load(10.0, 10.0, mean, 0.0, saturated)])]
     assert found == ["saturated", "undecided", "steady", "undecided"]
     assert states([Load(None, None, None, 0.0, None)]) == ["steady"]
+
+
+@pytest.mark.parametrize(
+    ("load", "state", "because"),
+    [
+        pytest.param(
+            Load(60.0, 102.4, 94.15, 8.95, 0.0, 5, 1.0),
+            "undecided",
+            "accepted 94.15 < 95% of 102.4 offered",
+            id="a wide interval is no excuse",
+        ),
+        pytest.param(
+            Load(60.0, 100.0, 97.0, 30.0, 0.0, 1, 8.0),
+            "undecided",
+            "accepted 97 - 8 < 90% of 100 offered",
+            id="few messages are no evidence",
+        ),
+        pytest.param(
+            Load(60.0, 100.0, 97.0, 30.0, 0.0, 2, 2.0),
+            "steady",
+            "queues grow in 0 of 2 seeds; accepted 97 ≥ 95%, 97 - 2 ≥ 90% of 100 offered",
+            id="the noise of arrivals is in both loads",
+        ),
+        pytest.param(
+            Load(240.0, 238.2, 153.1, 5.5, 0.8, 5, 3.0),
+            "saturated",
+            "nominal load 240 > 153.1 + 5.5, the highest accepted load, and queues grow in 4 of 5 seeds",
+            id="most seeds and the curve agree",
+        ),
+        pytest.param(
+            Load(240.0, 238.2, 153.1, 5.5, 0.2, 5, 3.0),
+            "undecided",
+            "queues grow in 1 of 5 seeds",
+            id="few seeds, and no higher load",
+        ),
+    ],
+)
+def test_a_state_says_by_which_numbers_it_was_decided(load: Load, state: str, because: str) -> None:
+    assert judged([load]) == [(state, because)]
+
+
+def test_the_maximum_of_several_loads_is_named_as_their_mean() -> None:
+    below = Load(80.0, 93.7, 95.56, 18.0, 0.0, 1, 8.7)
+    two = [Load(160.0, 159.5, 140.3, 7.93, 0.0), Load(320.0, 318.0, 142.9, 11.88, 1.0)]
+    assert [because for _, because in judged([below, *two])][1:] == [
+        "nominal load 160 > 141.6 + 7.14, the mean of the 2 accepted loads that may be the highest",
+        "queues grow in 1 of 1 seed",
+    ]
+
+
+def test_a_load_below_a_steady_one_is_steady() -> None:
+    """Few messages leave a low load uncertain; a higher load of the same curve is the evidence then."""
+    low, lost = Load(20.0, 27.2, 28.8, 8.0, 0.0, 1, 5.5), Load(20.0, 27.2, 25.0, 8.0, 0.0, 1, 5.5)
+    high, more = Load(40.0, 41.0, 40.9, 2.0, 0.0, 1, 0.5), Load(40.0, 41.0, 40.9, 9.0, 0.0, 1, 8.0)
+    assert judged([low, high])[0] == ("steady", "accepted 28.8 ≥ 95% of 27.2 offered, and the load 40 is steady")
+    assert states([low, more]) == ["undecided", "undecided"]
+    assert states([lost, high]) == ["undecided", "steady"]
+
+
+def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() -> None:
+    """The messages under way at the ends of batches are random, and the interval holds for about 95% of the windows."""
+    random, inside, halves = Random(1), 0, []
+    for _ in range(400):
+        runs = []
+        for _ in range(2):
+            under_way = [random.gauss(20, 4) for _ in range(9)]
+            runs.append([after - before for before, after in pairwise(under_way)])
+        half = ends(runs)
+        halves.append(half)
+        inside += abs(sum(map(sum, runs)) / 16) <= half
+    assert 0.91 < inside / 400 < 0.99
+    # Two ends of each window, over its batches and the root of the runs, times Student's t.
+    assert sum(halves) / 400 == pytest.approx(2.145 * 4 * 2**0.5 / 8 / 2**0.5, rel=0.1)
+    assert ends([[1.0, -1.0]]) == 0.0, "too few batches"
+    assert ends([[5.0] * 6]) == pytest.approx(0.0), "growth is no noise"
 
 
 @pytest.mark.parametrize(

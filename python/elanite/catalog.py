@@ -19,6 +19,7 @@ from elanite.claims import COUNTED, claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.plan import plan
+from elanite.states import MEANINGS
 from elanite.study import about, studies
 from elanite.text import counted, duration, plain, published, symbol
 from elanite.vary import is_uncertain
@@ -231,6 +232,8 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
         for column, kind, unit, text in columns:
             said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
             known.setdefault(column, Meaning(column, text, facts=[("where", said)]))
+    for name, text in MEANINGS.items():
+        known.setdefault(name, Meaning(name, text, facts=[("where", "results of offered loads")]))
     if key in known:
         return known[key]
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)

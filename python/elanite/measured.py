@@ -5,7 +5,7 @@ The columns are those of the tidy rows that `elanite run --format csv` prints: t
 ``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell says
 nothing, so that rows of several experiments share a file. Rows need only as many columns as tell their configuration
 from all others; several rows of one configuration are measurements of the same value. Other columns of tidy rows
-(``id``, ``seed``, ``batch``, ``unit``) are ignored.
+(``id``, ``seed``, ``batch``, ``unit``, ``state``, ``because``) are ignored.
 
 All mistakes are ``UsageError`` with file, line, column and remedy. Only names of metrics are checked later: which
 metrics there are is known when the first points are finished.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 UNKNOWN = 0.01
 """The standard error of a value without a sigma, as a fraction of the value."""
 
-IGNORED = frozenset({"id", "seed", "batch", "unit"})
+IGNORED = frozenset({"id", "seed", "batch", "unit", frames.STATE, frames.REASON})
 OWN = frozenset({"metric", "value", "sigma", "job"})
 
 Key = tuple[str, str, str]

@@ -138,8 +138,13 @@ def quantity(value: float, unit: str, digits: int | None = None) -> str:
     return f"{text}{symbol(unit)}" if unit in ("fraction", "ratio") else f"{text} {symbol(unit)}".rstrip()
 
 
+WORDS = {"saturated": "queues grow"}
+"""The names of metrics for people. The state of a load may be *saturated* though no queue grows (``states``)."""
+
+
 def heading(metric: str, unit: str) -> str:
     """The heading of a column of figures: the metric in words, with its unit."""
+    metric = WORDS.get(metric, metric)
     return f"{metric}, {symbol(unit)}" if unit else metric
 
 

@@ -126,7 +126,14 @@ def results(result: Result, format_: Format, chosen: Chosen | None = None) -> No
         if result.points:
             _tables(result, chosen)
     else:
-        rows(chosen.rows(result.frame()), format_)
+        rows(chosen.rows(_judged(result.frame())), format_)
+
+
+def _judged(frame: pl.DataFrame) -> pl.DataFrame:
+    """Tidy rows with the states of offered loads; rows without any load stay as they are."""
+    from elanite.states import with_states
+
+    return with_states(frame) if (frame["metric"] == "accepted").any() else frame
 
 
 def rows(frame: pl.DataFrame, format_: Format) -> None:
@@ -325,7 +332,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
     from elanite.cli.tables import blocks
     from elanite.plan import ON
 
-    frame = chosen.rows(result.frame())
+    frame = chosen.rows(_judged(result.frame()))
     titles = dict(result.plan.titles)
     screen = console()
     for series in frame["series"].unique(maintain_order=True).to_list():
@@ -333,15 +340,19 @@ def _tables(result: Result, chosen: Chosen) -> None:
         columns = frames.varying(rows)
         if len(result.plan.machines) > 1:
             columns = [*(name for name in columns if name != ON), "quantity"]
-            wide = [_side_by_side(line) for line in beside(rows)]
+            wide = [_side_by_side(line) for line in beside(rows.drop(frames.STATE, frames.REASON, strict=False))]
         else:
-            wide = _wide(frames.summarise(rows), columns)
+            states = [frames.STATE] if (rows["metric"] == "accepted").any() else []
+            wide = _wide(frames.summarise(rows, [*frames.parameters(rows), *states, "metric", "unit"]), columns)
         title = f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": ")
         screen.print(title, style="bold", markup=False)
         blocks(screen, columns, list(dict.fromkeys(n for line in wide for n in line if n not in columns)), wide)
 
 
 def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
+    import polars as pl
+
+    from elanite.frames import STATE
     from elanite.text import YES_OR_NO, estimate, heading
 
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
@@ -352,6 +363,8 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
         else:
             said = estimate(row["mean"], row["low"], row["high"], row["n"], row["unit"])
         line[heading(row["metric"], row["unit"])] = said
+    for row in summary.filter(pl.col("job").is_not_null()).iter_rows(named=True) if STATE in summary.columns else ():
+        lines[tuple(row[name] for name in columns)][STATE] = row[STATE]
     return list(lines.values())
 
 

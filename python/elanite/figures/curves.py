@@ -31,16 +31,17 @@ OFFERED = "The offered load is the load that the sources offered in the measured
 
 SAID = {
     State.STEADY: (
-        "Filled circles are steady points: the sources' queues do not grow, and the accepted load plus half its"
-        f" interval is at least {1 - LOST:.0%} of the offered load."
+        "Filled circles are steady points: the sources' queues grow in no seed, the accepted load is at least"
+        f" {1 - LOST:.0%} of the offered load, and its uncertainty is small, or a higher load is steady."
     ),
     State.SATURATED: (
-        "Triangles are saturated points: the load exceeds the highest accepted load of its curve by more than its"
-        " interval, or the sources' queues grow."
+        "Triangles are saturated points: the nominal load exceeds the highest accepted load of its curve by more than"
+        " its interval, or the sources' queues grow in all seeds."
     ),
     State.UNDECIDED: (
-        "Diamonds are undecided: seeds differ, the load is within the interval of the highest accepted load, or the"
-        " accepted load is below the offered load although the queues did not grow clearly; a longer window decides."
+        "Diamonds are undecided: seeds differ, the nominal load is within the interval of the highest accepted load, or"
+        " the accepted load is below the offered load or too uncertain although the queues did not grow; a longer"
+        " window decides."
     ),
 }
 """The caption of each state in ``loads``."""

@@ -14,16 +14,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from elanite import _core
-from elanite.frames import SUFFIX, summarise, varying
+from elanite.frames import REASON, STATE, SUFFIX, parameters, summarise, varying
 from elanite.pages.frame import Table
 from elanite.plan import ON
-from elanite.states import Load, State, states
-from elanite.text import FEWEST, SCALE, YES_OR_NO, are, counted, distinct, heading, number, plain, quantity, symbol
+from elanite.states import State, with_states
+from elanite.text import FEWEST, SCALE, YES_OR_NO, are, counted, distinct, heading, number, plain, symbol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,6 +43,11 @@ TIGHT = ("fraction", "ratio")
 MOST_NAMED = 4
 """Series that a title names."""
 
+FEW = 30
+"""Messages below which a latency comes with their number."""
+
+ALIKE = "; the difference is within the intervals"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -54,15 +60,19 @@ class Place:
     means: Mapping[str, float]
     """The mean of each metric over batches and seeds."""
 
-    highs: Mapping[str, float] = field(default_factory=dict)
-    """The upper end of the interval of each metric; the mean of fewer than three values."""
+    halves: Mapping[str, float] = field(default_factory=dict)
+    """Half the interval of each metric; metrics with fewer than three values have none."""
+    state: State = State.STEADY
+    """The state of its load, as in the figures of loads (``states``)."""
+    reason: str = ""
+    """The comparison that decides it."""
+    seeds: int = 1
 
     @property
-    def load(self) -> Load:
-        """The point as a load of its curve."""
-        offered, accepted, saturated = (self.means.get(name) for name in ("offered", "accepted", "saturated"))
-        half = self.highs.get("accepted", accepted or 0.0) - (accepted or 0.0)
-        return Load(self.x, offered, accepted, half, saturated)
+    def messages(self) -> int | None:
+        """The measured messages of all seeds; None if they were not counted."""
+        mean = self.means.get("messages")
+        return None if mean is None else round(mean * self.seeds)
 
 
 @dataclass
@@ -88,29 +98,20 @@ class Curve:
         return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
 
     @property
-    def states(self) -> list[tuple[Place, State]]:
-        """The places with their states, as in the figures of loads."""
-        return list(zip(self.places, states([place.load for place in self.places]), strict=True))
-
-    @property
     def steady(self) -> Place | None:
         """The highest load up to which all loads are steady."""
-        found = None
-        for place, state in self.states:
-            if state is not State.STEADY:
-                break
-            found = place
-        return found
+        found = list(takewhile(lambda place: place.state is State.STEADY, self.places))
+        return found[-1] if found else None
 
     @property
     def saturated(self) -> Place | None:
         """The lowest saturated load."""
-        return next((place for place, state in self.states if state is State.SATURATED), None)
+        return next((place for place in self.places if place.state is State.SATURATED), None)
 
     @property
     def undecided(self) -> list[Place]:
         """The loads that are neither steady nor saturated."""
-        return [place for place, state in self.states if state is State.UNDECIDED]
+        return [place for place in self.places if place.state is State.UNDECIDED]
 
 
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
@@ -167,7 +168,7 @@ def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         if kind == JOBS:
-            made.append(_throughput(here, units))
+            made += [_throughput(here, units), _states(here, units)]
         elif len(here) > 1:
             made.append(_ranges(here, kind, units))
     return made
@@ -199,9 +200,12 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
     over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
     names = distinguishing(rows)
     means: dict[str, dict[str, float]] = {}
-    highs: dict[str, dict[str, float]] = {}
+    halves: dict[str, dict[str, float]] = {}
     found: dict[tuple[str, str], Curve] = {}
-    for row in summarise(rows).iter_rows(named=True):
+    seeds = rows["seed"].n_unique()
+    judged = with_states(rows) if kind == JOBS else rows.with_columns(_STEADY)
+    keys = [*parameters(judged), STATE, REASON, "metric", "unit"]
+    for row in summarise(judged, keys).iter_rows(named=True):
         key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
         if key not in means:
             axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
@@ -213,13 +217,19 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
             job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
             curve = found.setdefault((axis, label), Curve(kind, label, axis, [], group, job, beside))
             at = plain(row[axis]) if axis else ""
-            highs[key] = {}
-            curve.places.append(Place(_numeric(row, axis), at, means[key], highs[key]))
+            halves[key] = {}
+            state = State(row[STATE]), row[REASON], seeds
+            curve.places.append(Place(_numeric(row, axis), at, means[key], halves[key], *state))
         means[key][row["metric"]] = row["mean"]
-        highs[key][row["metric"]] = row["high"] if row["n"] >= FEWEST else row["mean"]
+        if row["n"] >= FEWEST and row["metric"] not in YES_OR_NO:
+            halves[key][row["metric"]] = (row["high"] - row["low"]) / 2
     for curve in found.values():
         curve.places.sort(key=lambda place: (place.x is None, place.x or 0.0))
     yield from found.values()
+
+
+_STEADY = pl.lit(State.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
+"""The state of points without loads."""
 
 
 def _numeric(row: Mapping[str, Any], name: str) -> float | None:
@@ -256,6 +266,7 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
     if len(top) < len(found):
         said += f"; the lowest of the {len(found)} maxima is {_best(low, unit)}"
         said += _tied(len(low), len(found), low[0].label)
+        said += ALIKE if _within(top[0].best, low[0].best, "accepted") else ""
     yield f"{said}."
     yield from _knees(found, job)
     yield from _undecided(found, unit, job)
@@ -266,7 +277,27 @@ def _best(curves: Sequence[Curve], unit: str) -> str:
     """The highest accepted load of curves that have the same one, and its offered load if this is the same, too."""
     best = [curve.best for curve in curves]
     at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
-    return f"{number(best[0].means['accepted'])} {unit}{at}"
+    return f"{_with_half(best[0], 'accepted')} {unit}{at}"
+
+
+def _with_half(place: Place, metric: str, unit: str = "", text: str = "") -> str:
+    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits."""
+    scale = SCALE.get(unit, 1.0)
+    half = number(scale * place.halves.get(metric, 0.0))
+    mean = text or number(scale * place.means[metric])
+    return mean if half == "0" else f"{mean} ± {half}"
+
+
+def _within(one: Place, other: Place, metric: str) -> bool:
+    """Whether the difference of two means is less than its interval; False for means without intervals."""
+    halves = [place.halves.get(metric, 0.0) for place in (one, other)]
+    return abs(one.means[metric] - other.means[metric]) < math.hypot(*halves)
+
+
+def _few(place: Place, metric: str) -> str:
+    """The number of messages behind a latency, if they are few."""
+    few = metric == LATENCY and place.messages is not None and place.messages < FEW
+    return f" (of {counted(place.messages or 0, 'message')})" if few else ""
 
 
 def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
@@ -281,7 +312,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     said = f"Saturation{job}: {'; '.join(ends)}"
     if len(ends) > 1 and sum(x == most for x, _ in knees) == 1 and len(knees) > 2:
         said += f", the last of {len(knees)}"
-    steady = sum(all(state is State.STEADY for _, state in curve.states) for curve in found)
+    steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
     if steady:
         said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads"
     yield f"{said}."
@@ -378,10 +409,13 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         unit = units.get(metric, "")
         figures = distinct(*(_scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip() + _alike(pairs, end, metric, bool(common))
+            _united(_with_half(end[1], metric, unit, figure), unit)
+            + _few(end[1], metric)
+            + _alike(pairs, end, metric, bool(common))
             for figure, end in zip(figures, (low, high), strict=True)
         )
-        yield f"{name}{where}: lowest {least}; highest {most}."
+        alike = ALIKE if _within(low[1], high[1], metric) else ""
+        yield f"{name}{where}: lowest {least}; highest {most}{alike}."
 
 
 def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
@@ -405,7 +439,13 @@ def _at(curve: Curve, place: Place) -> str:
 
 
 def _mean(place: Place, metric: str, units: Mapping[str, str]) -> str:
-    return quantity(place.means[metric], units.get(metric, ""))
+    unit = units.get(metric, "")
+    return _united(_with_half(place, metric, unit), unit) + _few(place, metric)
+
+
+def _united(figure: str, unit: str) -> str:
+    """A figure, with or without its interval, and its unit."""
+    return f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
 
 
 def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
@@ -414,21 +454,39 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
     rows = []
     for curve in found:
         best, steady, saturated = curve.best, curve.steady, curve.saturated
-        first = curve.places[0].means.get(LATENCY)
+        first = curve.places[0]
         rows.append(
             (
                 curve.label or "all",
-                number(best.means.get("accepted", 0.0)),
+                _with_half(best, "accepted") if "accepted" in best.means else "",
                 best.at,
                 steady.at if steady else "",
                 saturated.at if saturated else "",
                 *([", ".join(place.at for place in curve.undecided)] if any(one.undecided for one in found) else []),
-                number(first) if first is not None else "",
+                _with_half(first, LATENCY) + _few(first, LATENCY) if LATENCY in first.means else "",
             )
         )
     doubt = ["undecided at"] if any(one.undecided for one in found) else []
     columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
     return Table(columns, rows, "Throughput of every configuration", right=columns[1:])
+
+
+def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    """Every load with the comparison that decides its state."""
+    offered, accepted = (f"{name}, {units.get(name, 'MB/s')} per node" for name in ("offered", "accepted"))
+    columns = ("configuration", "load", offered, accepted, "state", "because")
+    rows = [
+        (
+            curve.label or "all",
+            place.at,
+            *(_with_half(place, name) if name in place.means else "" for name in ("offered", "accepted")),
+            place.state.value,
+            place.reason,
+        )
+        for curve in found
+        for place in curve.places
+    ]
+    return Table(columns, rows, "State of every load", right=columns[1:4], folded=True)
 
 
 def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Table:
