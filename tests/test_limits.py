@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elanite as el
-from elanite import limits, sources
+from elanite import limits, sources, warmup
 from elanite.plan import plan
 
 if TYPE_CHECKING:
@@ -127,6 +127,12 @@ def test_no_shipped_machine_has_a_limit(name: str) -> None:
 TRUE = {
     # Machines that the experiments make scarce on purpose.
     "qsnet/ablations": {"link.channels", "adapter.packets_in_flight"},
+    # Low loads of long messages, whose figures have the load that the windows offered.
+    "multirail/saturation": {"run.warm_up"},
+    "qsnet/combined": {"run.warm_up"},
+    "qsnet/congestion": {"run.warm_up"},
+    "qsnet/io": {"run.warm_up"},
+    "today/placement": {"run.warm_up"},
 }
 
 
@@ -181,6 +187,68 @@ def test_the_remedy_is_enough(changes: list[str]) -> None:
     assert remedy, limit
     after = of_machine("infiniband-ndr", *changes, f"{remedy[1]}={remedy[2]}")
     assert all(each.key != limit.key for each in after), after
+
+
+TRAFFIC = """title = "Uniform traffic from the start"
+source = "test"
+machine = "es40-qsnet"
+[run]
+warm_up = "{warm_up}"
+window = "{window}"
+batches = 4
+seeds = 20
+[[series]]
+name = "load"
+[series.jobs.own]
+pattern = "uniform"
+nodes = 8
+processes = {processes}
+message = "1 KB"
+sizes = "fixed"
+arrivals = "{arrivals}"
+load = ["20 MB/s", "80 MB/s"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "warm_up", "window", "share"),
+    [
+        # 16 KB at 20 MB/s are 819 us, at 80 MB/s 205 us. Exponential gaps: 1 + t until one gap, then 1.
+        ("exponential", 246, 410, 0.55),
+        ("exponential", 819, 410, 0.0),
+        ("uniform", 410, 328, 0.42),
+        ("uniform", 819, 410, -0.26),
+        ("uniform", 2458, 410, 0.0),
+        ("fixed", 0, 410, 0.0),
+    ],
+)
+def test_a_window_before_the_arrivals_are_stationary_is_told(
+    elanite: Run, tmp_path: Path, arrivals: str, warm_up: int, window: int, share: float
+) -> None:
+    """The expected excess is that of the simulated sources, and there is a warning if it is more than 5%."""
+    text = TRAFFIC.format(arrivals=arrivals, warm_up=f"{warm_up} us", window=f"{window} us", processes=16)
+    (tmp_path / "own.toml").write_text(text, encoding="utf-8")
+    expected = warmup.excess(arrivals, warm_up / 819.2, (warm_up + window) / 819.2)
+    assert expected == pytest.approx(share, abs=0.03)
+    rows = el.run(el.Experiment.load(tmp_path / "own.toml"), out=tmp_path / "out").summary()
+    (offered,) = rows.filter((rows["metric"] == "offered") & (rows["load_MBps"] == 20)).iter_rows(named=True)
+    assert offered["mean"] / 20 - 1 == pytest.approx(expected, abs=0.06)
+    said = re.findall(
+        r"series load: run.warm_up = .*?: at 20 MB/s, .* offers (\d+)% (more|less)", elanite("check", "own.toml").err
+    )
+    signs = "more" if share > 0 else "less"
+    assert said == ([(f"{abs(expected):.0%}".rstrip("%"), signs)] if abs(share) > warmup.MOST else [])
+
+
+def test_the_remedy_for_a_short_warm_up_is_enough(elanite: Run, tmp_path: Path) -> None:
+    for arrivals in warmup.ENOUGH:
+        text = TRAFFIC.format(arrivals=arrivals, warm_up="1 us", window="100 us", processes=16)
+        (tmp_path / "own.toml").write_text(text, encoding="utf-8")
+        remedy = re.search(r"raise run.warm_up to (\d+ [mu]s)", elanite("check", "own.toml").err)
+        assert (remedy is None) == (arrivals == "fixed")
+        if remedy:
+            (tmp_path / "own.toml").write_text(text.replace('"1 us"', f'"{remedy[1]}"'), encoding="utf-8")
+            assert "run.warm_up" not in elanite("check", "own.toml").err
 
 
 def test_a_run_warns_once_of_its_machine(elanite: Run, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ A limit is one of these:
 - ``credits``, ``detours``: links or routes carry less than the rate of a link (``crates/machine/src/warning.rs``);
 - ``same``: a key changes no point, because points with different values of the key have equal content;
 - ``idle``: a key changed no result, because points with different values of the key have equal digests;
+- ``warm-up``: the measured window begins before the arrivals of some sources are stationary (``elanite.warmup``), so
+  that the offered load differs from the nominal one;
 - ``assumed``: values that no source gives, with the claims that they move as far as a study has computed that.
 
 A limit changes no result and no exit code. The commands print each limit once per plan, on standard error: ``check``,
@@ -20,12 +22,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources, studied
-from elanite.text import counted, plain
+from elanite import _core, sources, studied, warmup
+from elanite.text import counted, number, plain
 from elanite.vary import UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from elanite.api import Machine, Parameter, Result
     from elanite.plan import Plan, Point
@@ -120,7 +122,31 @@ def of_plans(plans: Sequence[Plan]) -> list[Limit]:
         first, others = limits[0], len({limit.message for limit in limits}) - 1
         more = f" (and {counted(others, 'other machine')} of this plan, with other figures)" if others else ""
         found.append(Limit(first.kind, first.subject, first.key, first.value, first.message + more))
-    return found + [limit for plan in _experiments(plans) for limit in _same(plan)]
+    return found + [limit for plan in _experiments(plans) for limit in (*_same(plan), *_started(plan))]
+
+
+def _started(plan: Plan) -> Iterator[Limit]:
+    """The jobs of each series whose sources are not stationary in the window, with the point that is farthest off."""
+    found: dict[tuple[str, str], list[tuple[Point, warmup.Start]]] = {}
+    for point in plan.points:
+        for start in warmup.of_point(point):
+            found.setdefault((point.series, start.job), []).append((point, start))
+    for (series, job), starts in found.items():
+        point, worst = max(starts, key=lambda one: abs(one[1].excess))
+        if abs(worst.excess) <= warmup.MOST:
+            continue
+        owned = f"{job}.load" if f"{job}.load" in point.parameters else "load"
+        load, gap = plain(point.parameters[owned]), f"{number(worst.gap_us / 1000)} ms"
+        needed = max((start for _, start in starts), key=lambda start: start.needed_us).needed_us
+        yield Limit(
+            "warm-up",
+            f"{plan.experiment.name}, series {series}",
+            "run.warm_up",
+            plain(point.run["warm_up"]),
+            f"at {load}, each process of job {job} sends a message in {gap} on average, and its arrivals are not"
+            f" stationary before: the window offers {abs(worst.excess):.0%} {'more' if worst.excess > 0 else 'less'}"
+            f" than the load; raise run.warm_up to {warmup.long_enough(needed)}",
+        )
 
 
 def _same(plan: Plan) -> list[Limit]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, catalog
 from elanite.errors import UsageError
+from elanite.warmup import long_enough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,10 @@ WIDTH = 110
 
 FAST = 5_000.0
 """Rate of a link in MB/s from which on a new experiment measures for a shorter time."""
+
+
+PROCESSES, MESSAGE = 16, 4096
+"""Processes on each node of a new experiment, and the bytes of their messages."""
 
 
 def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
@@ -101,17 +106,21 @@ def experiment_file(name: str, machine: Source) -> str:
     rate = _core.quantity(str(values["link.rate"]))
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
-    loads = [f'"{round(rate[0] * share)} MB/s"' for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
+    loads = [round(rate[0] * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
     # A fast network moves as many messages in a shorter time.
-    warm_up, window = ("200 us", "400 us") if rate[0] > FAST else ("1 ms", "2 ms")
+    warm_up, window = (200.0, "400 us") if rate[0] > FAST else (1000.0, "2 ms")
+    # Arrivals are stationary once each process has sent a message on average, at the lowest load, too.
+    gap = PROCESSES * MESSAGE / max(loads[0], 1)
     text = EXPERIMENT.format(
         name=json.dumps(name),
         machine=json.dumps(machine.argument),
-        warm_up=warm_up,
+        warm_up=long_enough(max(warm_up, gap)),
         window=window,
+        processes=PROCESSES,
+        message=f"{MESSAGE // 1024} KB",
         nodes=nodes,
         last=nodes - 1,
-        loads=", ".join(loads),
+        loads=", ".join(f'"{load} MB/s"' for load in loads),
     )
     _core.load_experiment(text, f"{name}.toml", [])
     return text
@@ -127,6 +136,7 @@ source = "my own"
 machine = {machine} # a shipped machine or the path of a machine file; a list compares machines
 
 [run] # how points are measured; a series may change it: run = {{ window = "20 ms" }}
+# Before, each process sends a message on average, so that arrivals are stationary: processes * message / load.
 warm_up = "{warm_up}" # simulated time that is discarded
 window = "{window}" # simulated time that is measured after it
 batches = 10 # parts of the window; their means give the 95% confidence interval
@@ -138,8 +148,8 @@ title = "Uniform traffic from light load to saturation"
 [series.jobs.uniform] # a job, by a name of your choice; several jobs run at the same time
 pattern = "uniform" # where messages go; for any number of nodes also complement, tornado, "shift 8", "random 1"
 nodes = {nodes} # the first so many nodes, or a set such as "0-15"
-processes = 16 # on each node, which share the load; each sends one message at a time
-message = "4 KB" # mean size; with few processes, short messages saturate the senders before they saturate the network
+processes = {processes} # on each node, which share the load; each sends one message at a time
+message = "{message}" # mean size; with few processes, short messages saturate the senders before the network
 sizes = "fixed" # distribution of sizes: fixed, uniform, exponential
 arrivals = "exponential" # distribution of the times between messages
 load = [{loads}] # offered by each node
