@@ -16,6 +16,8 @@ from conftest import FILES, Ended
 from elanite import calibration, identify, measured, minimum, ranges
 from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.machines import rewritten
+from elanite.pages.calibration import page
+from elanite.pages.inputs import Inputs
 from elanite.plan import plan
 from elanite.ranges import amount
 from elanite.sources import shipped
@@ -318,6 +320,32 @@ def test_a_calibration_that_leaves_parameters_open_ends_with_an_error(
         assert abs(place["after"] - place["measured"]) < abs(place["before"] - place["measured"])
 
 
+def test_values_that_no_machine_explains_are_called_so(tmp_path: Path) -> None:
+    """A slower machine for long messages than for short ones, known within 1%: neither determined nor as good."""
+    file = tmp_path / "wrong.csv"
+    lines = ["size,0 B,main,latency,9.0", "size,16 KB,main,latency,60.0", "size,16 KB,elan,latency,90.0"]
+    file.write_text("series,message,destination,metric,value\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    ping = el.Experiment.load("qsnet/ping", SHORT)
+    found = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, file, out=tmp_path / "out", jobs=1)
+    assert found.freedom == 2
+    assert found.best > 10
+    assert re.match(r"no values within the ranges fit: the best set is [\d.]+ standard errors off", found.misfit)
+    assert re.search(r"the largest error is that of .*wrong\.csv:\d$", found.misfit)
+    assert all("as well" not in value.reason for value in found.values)
+    written = page(found, ["elanite"], Inputs(["elanite"]))
+    assert written.notes[0] == found.misfit[:1].upper() + found.misfit[1:] + "."
+    bandwidths = tmp_path / "one.csv"
+    bandwidths.write_text("series,message,destination,metric,value\nsize,16 KB,elan,bandwidth,150\n", encoding="utf-8")
+    one = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, bandwidths, out=tmp_path / "out", jobs=1)
+    assert one.misfit == "", "one value, one parameter: no freedom is left"
+    title = one.figures()[0].title
+    assert "message 16 KB" in title
+    assert "destination elan" in title
+    for figure in found.figures():
+        scales = [layer["encoding"]["y"].get("scale", {}) for layer in figure.spec()["layer"]]
+        assert not [each for each in scales if each.get("type") == "log" and "zero" in each], "a warning of the browser"
+
+
 def test_constants_are_those_that_the_page_states() -> None:
     assert (minimum.STARTS, minimum.STEP, identify.ALIKE) == (4, 0.1, 0.95)
 
@@ -340,5 +368,5 @@ def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, f
 def test_intervals_have_the_unit_of_the_value_before() -> None:
     known = identify.Known(0.01, 0.5, 0.6, effect=True, below=True, above=True)
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
-    found = calibration._value(key, "540 ns", "0.787774 us", known, [])
+    found = calibration._value(key, "540 ns", "0.787774 us", known, [], "as well")
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")

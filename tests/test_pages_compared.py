@@ -177,6 +177,7 @@ def drawn(places: list[Place]) -> list[Figure]:
     class Found:
         def __init__(self) -> None:
             self.places = places
+            self.swept: dict[tuple[str, str], tuple[str, ...]] = {}
 
     found: Any = Found()
     figures = list(calibrated.draw(found))

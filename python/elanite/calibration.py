@@ -42,7 +42,12 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.identify import Known
     from elanite.measured import Measured
+    from elanite.plan import Point
     from elanite.search import Progress
+
+
+UNLIKELY = 0.01
+"""Errors of a fit that chance makes so large in fewer cases are not explained by the machine."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,10 @@ class Calibration:
     """The same with the best set of values, those included that the data do not determine."""
     places: list[Place]
     """Every measured value beside the simulated ones, in the order of the file."""
+    swept: Mapping[tuple[str, str], tuple[str, ...]]
+    """By experiment and series: the parameters that its points vary, measured or not."""
+    freedom: int
+    """Measured values beyond the number of parameters with an effect on them."""
     trials: int
     """How many sets of values were tried."""
     ended: bool
@@ -138,6 +147,18 @@ class Calibration:
         from elanite.figures import calibrated
 
         return list(calibrated.draw(self))
+
+    @property
+    def misfit(self) -> str:
+        """A sentence if no set of values fits: the errors of the best one are larger than chance explains; or empty."""
+        if not _unlikely(self.best, len(self.places), self.freedom):
+            return ""
+        worst = max(self.groups, key=lambda group: abs(group.worst))
+        return (
+            f"no values within the ranges fit: the best set is {self.best:.2f} standard errors off (root mean square),"
+            f" and chance explains about 1; the measured values contradict each other or the model, or their sigmas are"
+            f" too small; the largest error is that of {worst.worst_place}"
+        )
 
     @property
     def undetermined(self) -> list[Value]:
@@ -182,8 +203,10 @@ def calibrate(
     ended = minimise(search, seed)
     best, known, correlation = identify(search)
     alike = _alike([key.key for key in keys], correlation)
+    freedom = len(targets) - sum(each.effect for each in known)
+    fits = "as badly" if _unlikely(search.root(best), len(targets), freedom) else "as well"
     values = [
-        _value(key, before, after, each, [other for *pair, _ in alike if key.key in pair for other in pair])
+        _value(key, before, after, each, [other for *pair, _ in alike if key.key in pair for other in pair], fits)
         for key, before, after, each in zip(keys, own, best, known, strict=True)
     ]
     fitted = {each.key: (each.after, _fitted(each, to)) for each in values if each.determined}
@@ -202,11 +225,30 @@ def calibrate(
             Place(about[each.key], each.job, each.metric, search.units[each.metric], each.value, each.sigma, *sides)
             for each, *sides in zip(targets, before, after, strict=True)
         ],
+        swept={
+            (each.experiment.name, series): _swept([p for p in each.points if p.series == series])
+            for each in plans
+            for series, _ in each.titles
+        },
+        freedom=freedom,
         trials=len(search.tried),
         ended=ended,
         base=base,
         machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),
     )
+
+
+def _unlikely(error: float, count: int, freedom: int) -> bool:
+    """Whether chance hardly explains the root mean square of so many errors, in sigmas, with this freedom left."""
+    from scipy.stats import chi2
+
+    return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY
+
+
+def _swept(points: Sequence[Point]) -> tuple[str, ...]:
+    """The parameters that vary among points."""
+    names = dict.fromkeys(name for point in points for name in point.parameters)
+    return tuple(name for name in names if len({repr(point.parameters.get(name)) for point in points}) > 1)
 
 
 def _ranges(fit: Mapping[str, str] | Sequence[Choice | Range]) -> list[Range]:
@@ -236,7 +278,7 @@ def _base(experiments: Sequence[Experiment], machine: Machine | None) -> Machine
     return Machine.load(str(names[0]))
 
 
-def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str]) -> Value:
+def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str], fits: str) -> Value:
     share = key.share(best)
     wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
     number = abs(key.number(share))
@@ -254,20 +296,20 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
         high=high,
         error=wide / number if number else wide,
         determined=known.determined,
-        reason="" if known.determined else _reason(known, span, [each for each in alike if each != key.key]),
+        reason="" if known.determined else _reason(known, span, [each for each in alike if each != key.key], fits),
     )
 
 
-def _reason(known: Known, span: str, alike: Sequence[str]) -> str:
-    """Why a parameter is not determined."""
+def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
+    """Why a parameter is not determined; its other values fit ``as well`` or ``as badly``."""
     if not known.effect:
         return "no measured value depends on it"
     if alike:
-        return f"{' and '.join(alike)} can make up for it: values from {span} fit as well"
+        return f"{' and '.join(alike)} can make up for it: values from {span} fit {fits}"
     if known.below and known.above:
-        return f"values from {span} fit as well"
+        return f"values from {span} fit {fits}"
     ends = [text for text, excluded in (("lower", known.below), ("upper", known.above)) if not excluded]
-    return f"the {' and the '.join(ends)} end of its range fits as well as values from {span}"
+    return f"the {' and the '.join(ends)} end of its range fits {fits} as values from {span}"
 
 
 def _fitted(value: Value, to: str | Path) -> str:

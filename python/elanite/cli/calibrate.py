@@ -207,6 +207,7 @@ def _json(found: Calibration) -> dict[str, object]:
         "before": found.before,
         "after": found.after,
         "best": found.best,
+        "misfit": found.misfit or None,
         "places": [asdict(each) for each in found.places],
         "trials": found.trials,
         "ended": found.ended,
@@ -241,6 +242,8 @@ def _print(found: Calibration) -> None:
             f"{one} and {other} can hardly be told apart (correlation {share:.3f}); keep one of them, or measure more"
         )
         screen.print(text, style="yellow", markup=False)
+    if found.misfit:
+        screen.print(found.misfit, style="yellow", markup=False)
     if not found.ended:
         screen.print("the search used all trials before it ended; allow more: --trials", style="yellow", markup=False)
 
@@ -250,7 +253,9 @@ def undetermined(found: Calibration, machine_out: Path | None) -> UsageError:
     from elanite.errors import UsageError
 
     names = " or ".join(each.key for each in found.undetermined)
-    reasons = [f"  {each.key} keeps {each.before}: {each.reason}" for each in found.undetermined]
-    where = f"{machine_out} has the other values; " if machine_out and len(reasons) < len(found.values) else ""
+    reasons = [f"  {found.misfit}"] if found.misfit else []
+    reasons += [f"  {each.key} keeps {each.before}: {each.reason}" for each in found.undetermined]
+    others = len(found.undetermined) < len(found.values)
+    where = f"{machine_out} has the other values; " if machine_out and others else ""
     remedy = f"  {where}leave out --fit of such a parameter, widen its range, or measure more"
     return UsageError("\n".join([f"the measured values do not determine {names}", *reasons, remedy]))

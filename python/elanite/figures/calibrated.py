@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures import sides
+from elanite.figures import grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.text import heading
 
@@ -38,7 +38,15 @@ def draw(found: Calibration) -> Iterator[Figure]:
     panels = {names: list(_panels(places)) for names, places in groups.items()}
     colours = sides.colours(side for several in panels.values() for side in several)
     for names, several in panels.items():
-        yield from _group(names, groups[names][0].unit, several, colours)
+        fixed = _fixed(groups[names], found.swept.get(names[:2], ()))
+        yield from _group(names, groups[names][0].unit, several, colours, fixed)
+
+
+def _fixed(places: Sequence[Place], swept: Sequence[str]) -> str:
+    """The parameters that the series varies, and that are the same for all marks, in words."""
+    values = {name: [each.about.get(name) for each in places] for name in swept}
+    same = {name: here[0] for name, here in values.items() if here[0] is not None and here.count(here[0]) == len(here)}
+    return ", ".join(f"{grouping.word(name)} {grouping.said(value)}" for name, value in same.items())
 
 
 def _panels(places: Sequence[Place]) -> Iterator[Side]:
@@ -55,14 +63,14 @@ def _panels(places: Sequence[Place]) -> Iterator[Side]:
 
 
 def _group(
-    names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Mapping[str, str]
+    names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Mapping[str, str], fixed: str
 ) -> Iterator[Figure]:
     experiment, series, metric = names
     rows = pl.concat([side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels])
     scale = _scale(rows)
     far = max(3.0, *rows["_residual"].abs())
     for number, side in enumerate(panels, 1):
-        title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", side.words]))
+        title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         label = heading(metric.replace("_", " "), unit)
         yield Figure(name, title, "", VALUES, layered(title, _values(side, label, scale, colours)))
@@ -77,7 +85,9 @@ def _scale(rows: pl.DataFrame) -> alt.Scale:
     values = [value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()]
     low, high = min(values), max(values)
     domain = [low, high] if low < high else alt.Undefined
-    return alt.Scale(type="log" if low > 0 and high > 10 * low else "linear", zero=False, domain=domain, padding=8)
+    if low > 0 and high > 10 * low:
+        return alt.Scale(type="log", domain=domain, padding=8)
+    return alt.Scale(zero=False, domain=domain, padding=8)
 
 
 def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:

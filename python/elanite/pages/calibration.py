@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
     """The page; ``command`` are the words of the command line that ran."""
-    notes = [
+    notes = [_sentence(found.misfit)] if found.misfit else []
+    notes += [
         micro(f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}")
         for each in found.undetermined
     ]
