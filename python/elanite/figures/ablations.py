@@ -93,7 +93,7 @@ def _table(found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[
         "Accepted load at saturation, in MB/s per node that sends, or of the hot node, with half of its 95% confidence"
         " interval: on the machine as it is, and with one mechanism or parameter changed at a time. The tint shows"
         " the distance of a figure from that of the machine as it is; the last column names the figures that change by"
-        f" {NOTABLE:.0%} or more, and by more than the intervals."
+        f" {NOTABLE:.0%} or more, and by more than the intervals. Fewer than three values have no interval."
     )
     if shipped:
         caption += f" {SIGN}: shipped results of the whole run, not simulated in this one."
@@ -104,7 +104,7 @@ def _table(found: Mapping[str, Mapping[str, Number]], shipped: Collection[tuple[
 def _cell(machine: str, kind: str, figure: Number | None, usual: Number | None, sign: str) -> Cell:
     if figure is None:
         return Cell("")
-    text = f"{figure.mean:.0f}{sign}\n± {figure.half:.1f}"
+    text = f"{figure.mean:.0f}{sign}" + ("" if figure.few else f"\n± {figure.half:.1f}")
     if usual is None:
         return Cell(text)
     relative = 1.0 if machine == UNCHANGED else figure.mean / usual.mean
@@ -120,7 +120,8 @@ def _reading(machine: str, figures: Mapping[str, Number], usual: Mapping[str, Nu
         if kind in usual:
             change = ratio(figure, usual[kind])
             off = change.mean - 1
-            if abs(off) >= NOTABLE and abs(off) > change.half:
+            few = figure.few or usual[kind].few
+            if abs(off) >= NOTABLE and (few or abs(off) > change.half):
                 changes.append((off, f"{kind} {off:+.0%}"))
     parts = [
         f"{word}: {', '.join(said for _, said in sorted(some, key=lambda one: -abs(one[0])))}"

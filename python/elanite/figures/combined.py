@@ -153,7 +153,7 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
                 "io_load": fraction(one.io_load),
                 "order": one.io_load,
                 "kept": one.kept.mean,
-                "text": f"{100 * one.kept.mean:.1f} ± {100 * one.kept.half:.1f}%",
+                "text": f"{100 * one.kept.mean:.1f}" + ("%" if one.few else f" ± {100 * one.kept.half:.1f}%"),
                 "state": STATES[one.undisturbed],
                 "beside": one.beside.mean,
                 "alone": one.alone.mean,
@@ -213,11 +213,13 @@ class Kept:
         self.alone = alone
         """The same job on the same nodes without an I/O job."""
         self.kept = ratio(beside, alone)
+        self.few = beside.few or alone.few
+        """Whether the interval is not known."""
 
     @property
     def undisturbed(self) -> bool | None:
-        """Whether the job keeps (nearly) all of its bandwidth; None if the interval is too wide to say."""
-        return at_least(self.kept, UNDISTURBED)
+        """Whether the job keeps (nearly) all of its bandwidth; None if the interval is too wide or not known."""
+        return None if self.few else at_least(self.kept, UNDISTURBED)
 
 
 def kept(rows: pl.DataFrame) -> list[Kept]:

@@ -17,7 +17,6 @@ from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
 from elanite.plan import ON
-from elanite.text import with_half
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,4 +124,4 @@ def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
 
 
 def _cell(figure: Number | None) -> Cell:
-    return Cell(with_half(figure.mean, figure.half) if figure else "")
+    return Cell(figure.text if figure else "")

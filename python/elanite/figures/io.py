@@ -89,8 +89,9 @@ def _cell(rows: pl.DataFrame, value: float | None = None) -> Cell:
     if rows.is_empty():
         return Cell("")
     found = averaged(rows)
-    text = f"{found.mean:.1f} ± {found.half:.1f}"
+    text = f"{found.mean:.1f}" + ("" if found.few else f" ± {found.half:.1f}")
     if value is None:
         return Cell(text)
     relative = found.mean / value
-    return Cell(f"{text}\n{relative - 1:+.0%}", relative, f"{found.mean:.1f} [{found.low:.1f}, {found.high:.1f}] MB/s")
+    ends = "" if found.few else f" [{found.low:.1f}, {found.high:.1f}]"
+    return Cell(f"{text}\n{relative - 1:+.0%}", relative, f"{found.mean:.1f}{ends} MB/s")

@@ -80,7 +80,7 @@ def _case(series: str, pattern: str, machine: str) -> str:
 def _cell(case: str, name: str, figure: Number | None, basic: Number | None) -> Cell:
     if figure is None:
         return Cell("")
-    text = f"{figure.mean:.0f}\n± {figure.half:.1f}"
+    text = f"{figure.mean:.0f}" + ("" if figure.few else f"\n± {figure.half:.1f}")
     if basic is None:
         return Cell(text)
     relative = 1.0 if figure is basic else ratio(figure, basic).mean
