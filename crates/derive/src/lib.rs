@@ -6,6 +6,7 @@
 //! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
 //! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
 //! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
+//! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
@@ -29,6 +30,7 @@
 //! 3. `section.rs` (or the room of another attribute): the item as written, and the code that it
 //!    gains.
 
+mod grid;
 mod identifier;
 mod parse;
 mod row;
@@ -69,6 +71,13 @@ pub fn table(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn section(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(section::expand(arguments.into(), parse_macro_input!(item)))
+}
+
+/// A [`macro@table`] of swept fields, `Sweep<TYPE>` or `Option<Sweep<TYPE>>`: `#[grid(POINT)]`, where `POINT` is a table of one
+/// combination of their values; `#[grid(struct POINT)]` defines `POINT`, too.
+#[proc_macro_attribute]
+pub fn grid(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    done(grid::expand(arguments.into(), parse_macro_input!(item)))
 }
 
 /// The tokens, or the error at its place.

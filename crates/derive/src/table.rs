@@ -21,9 +21,9 @@ pub fn of_file(item: ItemStruct) -> ItemStruct {
 
 /// Gives a structure the traits of files, and others. A key of an option may be missing.
 pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
-    item.attrs.push(parse_quote! {
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]
-    });
+    let traits = parse_quote!(#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]);
+    // Before the attributes that these traits read.
+    item.attrs.insert(0, traits);
     item.attrs.push(parse_quote!(#[serde(deny_unknown_fields)]));
     for field in &mut item.fields {
         if argument(&field.ty, "Option").is_some() {

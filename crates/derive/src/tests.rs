@@ -112,3 +112,26 @@ fn section() {
     assert!(error(quote!("link"), quote!(bounds = 3)).starts_with("unknown `bounds`: allowed are"));
     assert_eq!(error(quote!("link"), quote!(within)), "expected `=`");
 }
+
+#[test]
+fn grid() {
+    let expand = |head, kind: TokenStream| {
+        let item = syn::parse_quote!(struct PingGrid { #[serde(rename = "for")] lasts: #kind });
+        crate::grid::expand(head, item)
+    };
+    let sound = expand(quote!(struct Ping), quote!(Option<Sweep<Time>>)).expect("a grid");
+    let sound = sound.to_string();
+    assert!(sound.contains("lasts : Option < Time >"), "{sound}");
+    assert!(
+        sound.contains("(\"for\" , self . lasts . length ())"),
+        "{sound}"
+    );
+    let error = expand(quote!(struct Ping), quote!(Time)).expect_err("wrong");
+    assert!(
+        error
+            .to_string()
+            .starts_with("a field of a grid is a `Sweep<TYPE>`")
+    );
+    let error = expand(quote!(3), quote!(Sweep<Time>)).expect_err("wrong");
+    assert_eq!(error.to_string(), "expected identifier");
+}

@@ -6,75 +6,44 @@ use crate::fit::Fit;
 use crate::kinds::kind::fields;
 use crate::sweep::{Grid, Sweep};
 use config::Problem;
+use derive::grid;
 use itertools::Itertools;
 use machine::{Fault, Pick, Wrong};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use units::Time;
 
-/// Defines the table of swept fields. None is always given; [`Fault::check`] says which go together.
-macro_rules! grid {
-    ($($(#[$doc:meta])* $field:ident = $key:literal: $type:ty,)*) => {
-        /// One fault: a part of the machine, and how it fails.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        #[schemars(rename = "Fault")]
-        pub struct FaultGrid {
-            $(
-                $(#[$doc])*
-                #[serde(rename = $key, default, skip_serializing_if = "Option::is_none")]
-                pub $field: Option<Sweep<$type>>,
-            )*
-        }
-
-        impl Grid for FaultGrid {
-            type Point = Fault;
-
-            fn lengths(&self) -> Vec<(&'static str, usize)> {
-                let lengths = [$(($key, self.$field.as_ref().map(|sweep| sweep.values().len())),)*];
-                lengths.into_iter().filter_map(|(key, length)| Some((key, length?))).collect()
-            }
-
-            fn points(&self) -> Vec<Fault> {
-                let mut points = vec![Fault::default()];
-                $(if let Some(sweep) = &self.$field {
-                    let product = points.into_iter().cartesian_product(sweep.values());
-                    points = product.map(|(point, value)| Fault { $field: Some(value.clone()), ..point }).collect();
-                })*
-                points
-            }
-        }
-    };
-}
-
-grid! {
+/// One fault: a part of the machine, and how it fails.
+#[grid(Fault)]
+#[schemars(rename = "Fault")]
+pub struct FaultGrid {
     /// The cable at a node or at a port of a switch, both directions: "node 3" or "switch 1.2, port 5".
-    link = "link": String,
+    pub link: Option<Sweep<String>>,
     /// Several cables: "all", or those of a level of links, such as "level 0", which joins nodes and switches.
-    links = "links": String,
+    pub links: Option<Sweep<String>>,
     /// A switch by its name in tables, such as "1.2": all its cables.
-    switch = "switch": String,
+    pub switch: Option<Sweep<String>>,
     /// The adapter of this node: its cable is dead, and it executes nothing.
-    adapter = "adapter": u32,
+    pub adapter: Option<Sweep<u32>>,
     /// The host of this node: no process of the node runs any more. Its adapters still answer the network.
-    node = "node": u32,
+    pub node: Option<Sweep<u32>>,
     /// A rail: all its adapters and switches. Beside another part: the rail of that part.
-    rail = "rail": u32,
+    pub rail: Option<Sweep<u32>>,
     /// How many of `links` fail; all if not given.
-    count = "count": u32,
+    pub count: Option<Sweep<u32>>,
     /// Which of `links` fail, where `count` says how many; random if not given.
-    pick = "pick": Pick,
+    pub pick: Option<Sweep<Pick>>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
-    bit_error_rate = "bit_error_rate": f64,
+    pub bit_error_rate: Option<Sweep<f64>>,
     /// The part is down from this moment on.
-    at = "at": Time,
+    pub at: Option<Sweep<Time>>,
     /// How long the part is down; for ever if not given.
-    lasts = "for": Time,
+    #[serde(rename = "for")]
+    pub lasts: Option<Sweep<Time>>,
     /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.
-    mtbf = "mtbf": Time,
+    pub mtbf: Option<Sweep<Time>>,
     /// Mean time to its repair, exponentially distributed.
-    mttr = "mttr": Time,
+    pub mttr: Option<Sweep<Time>>,
 }
 
 impl FaultGrid {

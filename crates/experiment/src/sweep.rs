@@ -51,7 +51,7 @@ impl<T> Sweep<T> {
     }
 }
 
-/// A table whose fields are swept.
+/// A table whose fields are swept; [`derive::grid`] implements it.
 pub trait Grid {
     /// The same table with one value for each field.
     type Point;
@@ -71,93 +71,44 @@ pub trait Grid {
     }
 }
 
-/// Defines a table of swept fields, some of which may be left out: `GRID => POINT`, where `POINT` is a table of one combination
-/// of their values; `GRID, POINT` defines `POINT`, too.
-macro_rules! grid {
-    (
-        $(#[$about:meta])*
-        $grid:ident, $point:ident {
-            $($(#[$doc:meta])* $field:ident: $type:ty,)*
-        }
-        optional {
-            $($(#[$optional_doc:meta])* $optional:ident: $optional_type:ty,)*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $point {
-            $($(#[$doc])* pub $field: $type,)*
-            $(
-                $(#[$optional_doc])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $optional: Option<$optional_type>,
-            )*
-        }
+/// A field of a grid: swept, or swept if it is given.
+pub(crate) trait Field {
+    /// The field of a point.
+    type Value;
 
-        grid! {
-            $(#[$about])*
-            $grid => $point {
-                $($(#[$doc])* $field: $type,)*
-            }
-            optional {
-                $($(#[$optional_doc])* $optional: $optional_type,)*
-            }
-        }
-    };
-    (
-        $(#[$about:meta])*
-        $grid:ident => $point:ident {
-            $($(#[$doc:meta])* $field:ident: $type:ty,)*
-        }
-        optional {
-            $($(#[$optional_doc:meta])* $optional:ident: $optional_type:ty,)*
-        }
-    ) => {
-        $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        pub struct $grid {
-            $($(#[$doc])* pub $field: Sweep<$type>,)*
-            $(
-                $(#[$optional_doc])*
-                #[serde(default, skip_serializing_if = "Option::is_none")]
-                pub $optional: Option<Sweep<$optional_type>>,
-            )*
-        }
+    /// The number of its values, if it is given.
+    fn length(&self) -> Option<usize>;
 
-        impl Grid for $grid {
-            type Point = $point;
-
-            fn lengths(&self) -> Vec<(&'static str, usize)> {
-                let required = [$((stringify!($field), self.$field.values().len()),)*];
-                let optional: &[(&str, Option<usize>)] = &[$((
-                    stringify!($optional),
-                    self.$optional.as_ref().map(|sweep| sweep.values().len()),
-                ),)*];
-                let optional = optional.iter().filter_map(|&(key, length)| Some((key, length?)));
-                required.into_iter().chain(optional).collect()
-            }
-
-            fn points(&self) -> Vec<$point> {
-                $(
-                    let $optional: Vec<Option<$optional_type>> = match &self.$optional {
-                        Some(sweep) => sweep.values().iter().cloned().map(Some).collect(),
-                        None => vec![None],
-                    };
-                )*
-                let product = itertools::iproduct!(
-                    $(self.$field.values().iter().cloned(),)*
-                    $($optional,)*
-                );
-                product
-                    .map(|($($field,)* $($optional,)*)| $point { $($field,)* $($optional,)* })
-                    .collect()
-            }
-        }
-    };
+    /// The field of each point in turn; one point lacks the field if it is not given.
+    fn each(&self) -> Vec<Self::Value>;
 }
-pub(crate) use grid;
+
+impl<T: Clone> Field for Sweep<T> {
+    type Value = T;
+
+    fn length(&self) -> Option<usize> {
+        Some(self.values().len())
+    }
+
+    fn each(&self) -> Vec<T> {
+        self.values().to_vec()
+    }
+}
+
+impl<T: Clone> Field for Option<Sweep<T>> {
+    type Value = Option<T>;
+
+    fn length(&self) -> Option<usize> {
+        self.as_ref()?.length()
+    }
+
+    fn each(&self) -> Vec<Option<T>> {
+        match self {
+            Some(sweep) => sweep.values().iter().cloned().map(Some).collect(),
+            None => vec![None],
+        }
+    }
+}
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Sweep<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

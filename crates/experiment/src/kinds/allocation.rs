@@ -4,7 +4,8 @@ use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::{Check, MOST_NODES};
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::Sweep;
+use derive::grid;
 use rails::AllocationError;
 use rails::allocation::{MOST_RAILS, check, most_nodes};
 use schemars::JsonSchema;
@@ -14,20 +15,17 @@ use workload::{Failure, Records};
 /// Most nodes of a matrix that is kept: more than a picture has room for.
 const MOST_OF_A_MATRIX: u32 = 1024;
 
-grid! {
-    /// A static allocation of rails (coll2003 s2): each adapter either transmits or receives, and every node reaches every other.
-    AllocationGrid, Allocation {
-        /// How many nodes there are; they need not be those of the machine.
-        nodes: u32,
-        /// How rails are allocated.
-        algorithm: Algorithm,
-    }
-    optional {
-        /// How many rails there are, for the optimal algorithm; as few as it needs by default.
-        rails: u32,
-        /// Whether the matrix of the allocation is kept, who transmits and who receives on each rail.
-        matrix: bool,
-    }
+/// A static allocation of rails (coll2003 s2): each adapter either transmits or receives, and every node reaches every other.
+#[grid(struct Allocation)]
+pub struct AllocationGrid {
+    /// How many nodes there are; they need not be those of the machine.
+    pub nodes: Sweep<u32>,
+    /// How rails are allocated.
+    pub algorithm: Sweep<Algorithm>,
+    /// How many rails there are, for the optimal algorithm; as few as it needs by default.
+    pub rails: Option<Sweep<u32>>,
+    /// Whether the matrix of the allocation is kept, who transmits and who receives on each rail.
+    pub matrix: Option<Sweep<bool>>,
 }
 
 /// An algorithm that allocates rails statically (coll2003 s2).

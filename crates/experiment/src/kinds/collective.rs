@@ -6,10 +6,10 @@ use crate::check::{Check, MOST_NODES};
 use crate::fit::Fit;
 use crate::nodes::Nodes;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::{Grid, Sweep};
+use derive::grid;
 use elan::Placement;
 use itertools::Itertools;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -23,34 +23,31 @@ const MOST_PROCESSES: u32 = 256;
 /// Most groups at a time: each group keeps a heap of the library in the memory of every adapter.
 const MOST_GROUPS: u32 = 16;
 
-grid! {
-    /// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the warm-up.
-    CollectiveGrid, Collective {
-        /// What is called, by its name in Elanlib.
-        operation: Operation,
-        /// Its nodes, with a process on each unless `processes` says otherwise; the first process is the root of broadcasts.
-        /// The nodes may run jobs, too.
-        nodes: Nodes,
-        /// Calls that are measured, at least as many as batches.
-        repeats: u32,
-    }
-    optional {
-        /// Where the buffers of a broadcast lie.
-        memory: Placement,
-        /// Length of what is broadcast.
-        message: Bytes,
-        /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
-        processes: u32,
-        /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
-        groups: u32,
-        /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
-        may_deadlock: bool,
-        /// What each process computes before each call, on a processor that the operating system takes away now and then;
-        /// nothing by default.
-        compute: Time,
-        /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
-        class: u32,
-    }
+/// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the warm-up.
+#[grid(struct Collective)]
+pub struct CollectiveGrid {
+    /// What is called, by its name in Elanlib.
+    pub operation: Sweep<Operation>,
+    /// Its nodes, with a process on each unless `processes` says otherwise; the first process is the root of broadcasts.
+    /// The nodes may run jobs, too.
+    pub nodes: Sweep<Nodes>,
+    /// Calls that are measured, at least as many as batches.
+    pub repeats: Sweep<u32>,
+    /// Where the buffers of a broadcast lie.
+    pub memory: Option<Sweep<Placement>>,
+    /// Length of what is broadcast.
+    pub message: Option<Sweep<Bytes>>,
+    /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
+    pub processes: Option<Sweep<u32>>,
+    /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
+    pub groups: Option<Sweep<u32>>,
+    /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
+    pub may_deadlock: Option<Sweep<bool>>,
+    /// What each process computes before each call, on a processor that the operating system takes away now and then;
+    /// nothing by default.
+    pub compute: Option<Sweep<Time>>,
+    /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    pub class: Option<Sweep<u32>>,
 }
 
 /// A collective operation and its background traffic.

@@ -4,24 +4,21 @@ use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::Sweep;
+use derive::grid;
 use machine::Fault;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::{Failure, Goodput, Records};
 
-grid! {
-    /// What bit errors leave of the bandwidth of one stream, by a closed form.
-    GoodputGrid => Goodput {
-        /// The node that sends.
-        from: u32,
-        /// The node to which it sends.
-        to: u32,
-        /// Length of each message, at most the payload of a packet.
-        message: Bytes,
-    }
-    optional {}
+/// What bit errors leave of the bandwidth of one stream, by a closed form.
+#[grid(Goodput)]
+pub struct GoodputGrid {
+    /// The node that sends.
+    pub from: Sweep<u32>,
+    /// The node to which it sends.
+    pub to: Sweep<u32>,
+    /// Length of each message, at most the payload of a packet.
+    pub message: Sweep<Bytes>,
 }
 
 impl Kind for GoodputGrid {

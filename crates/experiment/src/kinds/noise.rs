@@ -4,9 +4,8 @@ use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::sweep::Sweep;
+use derive::grid;
 use units::Time;
 use workload::{Failure, Noise, Records};
 
@@ -16,19 +15,17 @@ const MOST_ITERATIONS: u32 = 10_000_000;
 /// Most computation of a point: with as much noise as a machine may have, it takes less than any run may take.
 const MOST: Time = Time::from_secs(1500);
 
-grid! {
-    /// One computation again and again on one processor, which the operating system of the machine takes away (garcia2005 s3.3).
-    NoiseGrid => Noise {
-        /// The node.
-        node: u32,
-        /// Its processor, from 0.
-        cpu: u32,
-        /// How often it computes, at least as often as there are batches.
-        iterations: u32,
-        /// What one computation takes in the absence of noise.
-        compute: Time,
-    }
-    optional {}
+/// One computation again and again on one processor, which the operating system of the machine takes away (garcia2005 s3.3).
+#[grid(Noise)]
+pub struct NoiseGrid {
+    /// The node.
+    pub node: Sweep<u32>,
+    /// Its processor, from 0.
+    pub cpu: Sweep<u32>,
+    /// How often it computes, at least as often as there are batches.
+    pub iterations: Sweep<u32>,
+    /// What one computation takes in the absence of noise.
+    pub compute: Sweep<Time>,
 }
 
 impl Kind for NoiseGrid {

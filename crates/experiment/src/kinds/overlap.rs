@@ -4,30 +4,27 @@ use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crate::sweep::Sweep;
+use derive::grid;
 use units::{Bytes, Time};
 use workload::{Failure, Overlap, Records};
 
 /// Longest computation.
 const LONGEST: Time = Time::from_secs(1);
 
-grid! {
-    /// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (garcia2005 s3.2).
-    OverlapGrid => Overlap {
-        /// The node of the process that computes.
-        from: u32,
-        /// The node of its partner, which only communicates.
-        to: u32,
-        /// Length of each message, in main memory.
-        message: Bytes,
-        /// How long each computation takes.
-        compute: Time,
-        /// Rounds that are measured.
-        repeats: u32,
-    }
-    optional {}
+/// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (garcia2005 s3.2).
+#[grid(Overlap)]
+pub struct OverlapGrid {
+    /// The node of the process that computes.
+    pub from: Sweep<u32>,
+    /// The node of its partner, which only communicates.
+    pub to: Sweep<u32>,
+    /// Length of each message, in main memory.
+    pub message: Sweep<Bytes>,
+    /// How long each computation takes.
+    pub compute: Sweep<Time>,
+    /// Rounds that are measured.
+    pub repeats: Sweep<u32>,
 }
 
 impl Kind for OverlapGrid {

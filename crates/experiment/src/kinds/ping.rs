@@ -4,36 +4,32 @@ use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::Sweep;
+use derive::grid;
 use elan::Placement;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::ping::{Directions, Library, Ping};
 use workload::{Failure, Records};
 
-grid! {
-    /// One message at a time between two nodes (petrini2003 s4.1, s4.2).
-    PingGrid => Ping {
-        /// The first node.
-        from: u32,
-        /// The second node.
-        to: u32,
-        /// Which messages travel at the same time.
-        directions: Directions,
-        /// Where the sender's buffer lies.
-        source: Placement,
-        /// Where the receiver's buffer lies.
-        destination: Placement,
-        /// Length of each message.
-        message: Bytes,
-        /// Messages in each direction.
-        repeats: u32,
-    }
-    optional {
-        /// What moves the messages: remote DMAs of Elan3lib (default), or MPI.
-        library: Library,
-    }
+/// One message at a time between two nodes (petrini2003 s4.1, s4.2).
+#[grid(Ping)]
+pub struct PingGrid {
+    /// The first node.
+    pub from: Sweep<u32>,
+    /// The second node.
+    pub to: Sweep<u32>,
+    /// Which messages travel at the same time.
+    pub directions: Sweep<Directions>,
+    /// Where the sender's buffer lies.
+    pub source: Sweep<Placement>,
+    /// Where the receiver's buffer lies.
+    pub destination: Sweep<Placement>,
+    /// Length of each message.
+    pub message: Sweep<Bytes>,
+    /// Messages in each direction.
+    pub repeats: Sweep<u32>,
+    /// What moves the messages: remote DMAs of Elan3lib (default), or MPI.
+    pub library: Option<Sweep<Library>>,
 }
 
 impl Kind for PingGrid {

@@ -5,10 +5,9 @@ use crate::check::Check;
 use crate::fit::Fit;
 use crate::nodes::Nodes;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::Sweep;
+use derive::grid;
 use goal::pattern::Calls;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Bytes;
 use workload::trace::Called;
 use workload::{Failure, Records, Replay};
@@ -16,24 +15,21 @@ use workload::{Failure, Records, Replay};
 /// Most ranks.
 const MOST_RANKS: u32 = 1 << 20;
 
-grid! {
-    /// A collective operation as a trace: its messages, replayed by processes on some nodes.
-    TraceGrid, Trace {
-        /// What is called, by its algorithm.
-        pattern: Called,
-        /// The nodes of the processes, in the order of the ranks.
-        nodes: Nodes,
-        /// Bytes of the vector of a rank; of an all-to-all, from each rank to each other of its group.
-        message: Bytes,
-        /// Calls, one after the other.
-        repeats: u32,
-    }
-    optional {
-        /// Processes on each node, with ranks next to each other; 1 by default.
-        processes: u32,
-        /// Ranks of a group: a divisor of the ranks. By default the ranks of a node; of an all-to-all in groups, all ranks.
-        group: u32,
-    }
+/// A collective operation as a trace: its messages, replayed by processes on some nodes.
+#[grid(struct Trace)]
+pub struct TraceGrid {
+    /// What is called, by its algorithm.
+    pub pattern: Sweep<Called>,
+    /// The nodes of the processes, in the order of the ranks.
+    pub nodes: Sweep<Nodes>,
+    /// Bytes of the vector of a rank; of an all-to-all, from each rank to each other of its group.
+    pub message: Sweep<Bytes>,
+    /// Calls, one after the other.
+    pub repeats: Sweep<u32>,
+    /// Processes on each node, with ranks next to each other; 1 by default.
+    pub processes: Option<Sweep<u32>>,
+    /// Ranks of a group: a divisor of the ranks. By default the ranks of a node; of an all-to-all in groups, all ranks.
+    pub group: Option<Sweep<u32>>,
 }
 
 impl Kind for TraceGrid {

@@ -2,42 +2,38 @@
 
 use crate::nodes::Nodes;
 use crate::pattern::Pattern;
-use crate::sweep::{Grid, Sweep, grid};
+use crate::sweep::{Grid, Sweep};
+use derive::grid;
 use elan::Placement;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::{Bytes, Rate};
 use workload::Distribution;
 
-grid! {
-    /// Nodes that send messages, or fetch them, each one message at a time (petrini2003 s4.3-4.7).
-    JobGrid, Job {
-        /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
-        pattern: Pattern,
-        /// Its nodes. A node runs one job.
-        nodes: Nodes,
-        /// Mean message size.
-        message: Bytes,
-        /// Distribution of message sizes.
-        sizes: Distribution,
-        /// Distribution of inter-arrival times.
-        arrivals: Distribution,
-        /// Mean offered load of each node.
-        load: Rate,
-    }
-    optional {
-        /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
-        servers: Nodes,
-        /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
-        /// several rails they can only be written.
-        writes: f64,
-        /// Where the buffers lie: in the adapter's memory (default) or in main memory.
-        memory: Placement,
-        /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
-        processes: u32,
-        /// The traffic class of its messages, from 0 on, where the machine has several (`link.classes`); 0 by default.
-        class: u32,
-    }
+/// Nodes that send messages, or fetch them, each one message at a time (petrini2003 s4.3-4.7).
+#[grid(struct Job)]
+pub struct JobGrid {
+    /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
+    pub pattern: Sweep<Pattern>,
+    /// Its nodes. A node runs one job.
+    pub nodes: Sweep<Nodes>,
+    /// Mean message size.
+    pub message: Sweep<Bytes>,
+    /// Distribution of message sizes.
+    pub sizes: Sweep<Distribution>,
+    /// Distribution of inter-arrival times.
+    pub arrivals: Sweep<Distribution>,
+    /// Mean offered load of each node.
+    pub load: Sweep<Rate>,
+    /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
+    pub servers: Option<Sweep<Nodes>>,
+    /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
+    /// several rails they can only be written.
+    pub writes: Option<Sweep<f64>>,
+    /// Where the buffers lie: in the adapter's memory (default) or in main memory.
+    pub memory: Option<Sweep<Placement>>,
+    /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
+    pub processes: Option<Sweep<u32>>,
+    /// The traffic class of its messages, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    pub class: Option<Sweep<u32>>,
 }
 
 impl Job {
