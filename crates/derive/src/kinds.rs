@@ -1,126 +1,176 @@
 //! The list of benchmarks.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
-use syn::{Data, DeriveInput, Error, Fields, Result};
+use quote::quote;
+use syn::{Data, DeriveInput, Error, Fields, Ident, Result, Type, Variant};
+
+/// The variants, each with its grid and its key.
+struct List<'a> {
+    variants: Vec<&'a Variant>,
+    names: Vec<&'a Ident>,
+    grids: Vec<&'a Type>,
+    keys: Vec<String>,
+}
 
 /// Implements the calls of each kind, and defines `Workload`, the list of points.
 pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
-    let Data::Enum(list) = &item.data else {
+    let Data::Enum(data) = &item.data else {
         return Err(Error::new_spanned(name, "expected an enumeration"));
     };
-    let (mut names, mut grids, mut keys, mut comments) = (vec![], vec![], vec![], vec![]);
-    for variant in &list.variants {
+    let mut list = List {
+        variants: data.variants.iter().collect(),
+        names: data.variants.iter().map(|variant| &variant.ident).collect(),
+        grids: Vec::new(),
+        keys: Vec::new(),
+    };
+    for variant in &data.variants {
         match &variant.fields {
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => {
-                grids.push(&fields.unnamed[0].ty);
+                list.grids.push(&fields.unnamed[0].ty);
             }
-            _ => return Err(Error::new_spanned(variant, "a kind has its grid: `NAME(GRID)`")),
+            _ => {
+                return Err(Error::new_spanned(
+                    variant,
+                    "a kind has its grid: `NAME(GRID)`",
+                ));
+            }
         }
-        keys.push(variant.ident.to_string().to_lowercase());
-        comments.push(variant.attrs.iter().filter(|one| one.path().is_ident("doc")));
-        names.push(&variant.ident);
+        list.keys.push(variant.ident.to_string().to_lowercase());
     }
-    let comments = comments.into_iter().map(|lines| quote!(#(#lines)*));
-    let points = format_ident!("Workload");
-    let each = |call| quote!(match self { #(Self::#names(kind) => #call,)* });
-    let each_key = |call: fn(&str) -> TokenStream| {
-        let calls = keys.iter().map(|key| call(key));
+    let (kinds, points) = (list.kinds(name), list.points());
+    Ok(quote!(#kinds #points))
+}
+
+impl List<'_> {
+    /// A call of each kind.
+    fn each(&self, call: &TokenStream) -> TokenStream {
+        self.each_key(|_| call.clone())
+    }
+
+    /// A call of each kind, which depends on its key.
+    fn each_key(&self, call: impl Fn(&str) -> TokenStream) -> TokenStream {
+        let calls = self.keys.iter().map(|key| call(key));
+        let names = &self.names;
         quote!(match self { #(Self::#names(kind) => #calls,)* })
-    };
-    let [take, refusal, check, fit, combinations, columns, what] = [
-        quote!(kind.take(beside)),
-        quote!(Refusal::of(kind)),
-        quote!(kind.check(series, run, check)),
-        quote!(kind.fit(series, fit)),
-        quote!(kind.combinations()),
-        quote!(kind.columns()),
-        quote!(what(kind)),
-    ]
-    .map(each);
-    let [run, parameters] =
-        [quote!(Runs::run(kind, setting)), quote!(kind.parameters())].map(each);
-    let sections = each_key(|key| quote!(kind.sections(#key)));
-    let key = each_key(|key| quote!(serde_json::json!({ #key: kind.key(run) })));
-    Ok(quote! {
-        /// What a point runs: a benchmark with one value for each field.
-        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum #points {
-            #(#comments #names(<#grids as Grid>::Point),)*
-        }
+    }
 
-        impl #name {
-            /// The keys of all kinds, with what is drawn of each.
-            pub const PLOTS: &'static [(&'static str, Plot)] = &[#((#keys, <#grids as Kind>::PLOT)),*];
+    fn kinds(&self, name: &Ident) -> TokenStream {
+        let List {
+            names, grids, keys, ..
+        } = self;
+        let [take, refusal, check, fit, combinations, columns, words] = [
+            quote!(kind.take(beside)),
+            quote!(Refusal::of(kind)),
+            quote!(kind.check(series, run, check)),
+            quote!(kind.fit(series, fit)),
+            quote!(kind.combinations()),
+            quote!(kind.columns()),
+            quote!(what(kind)),
+        ]
+        .map(|call| self.each(&call));
+        let sections = self.each_key(|key| quote!(kind.sections(#key)));
+        quote! {
+            impl #name {
+                /// All keys, each with its plot.
+                pub const PLOTS: &'static [(&'static str, Plot)] = &[#((#keys, <#grids as Kind>::PLOT)),*];
 
-            /// What it is, in words; see [`Kind::WHAT`].
-            fn what(&self) -> &'static str {
-                fn what<K: Kind>(_: &K) -> &'static str {
-                    K::WHAT
+                /// Its key.
+                fn key(&self) -> &'static str {
+                    match self {
+                        #(Self::#names(_) => #keys,)*
+                    }
                 }
-                #what
+
+                /// Its name in words; see [`Kind::WHAT`].
+                fn what(&self) -> &'static str {
+                    fn what<K: Kind>(_: &K) -> &'static str {
+                        K::WHAT
+                    }
+                    #words
+                }
+
+                fn take(&mut self, beside: &mut Beside) {
+                    #take
+                }
+
+                /// The reasons to refuse faults, if it refuses them.
+                pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
+                    #refusal
+                }
+
+                /// The checks without a machine; see [`Kind::check`].
+                pub(crate) fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
+                    #check
+                }
+
+                /// The checks on a machine; see [`Kind::fit`].
+                pub(crate) fn fit(&self, series: &str, fit: &mut Fit<'_>) {
+                    #fit
+                }
+
+                /// The number of combinations of values.
+                pub(crate) fn combinations(&self) -> u64 {
+                    #combinations
+                }
+
+                /// The fields that distinguish its points; see [`Kind::columns`].
+                pub(crate) fn columns(&self) -> Map<String, Value> {
+                    #columns
+                }
+
+                /// All combinations of values.
+                pub(crate) fn workloads(&self) -> Vec<Workload> {
+                    match self {
+                        #(Self::#names(kind) => kind.points().into_iter().map(Workload::#names).collect(),)*
+                    }
+                }
             }
 
-            fn take(&mut self, beside: &mut Beside) {
-                #take
-            }
-
-            /// Why it refuses faults, if it does.
-            pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
-                #refusal
-            }
-
-            /// Finds what is wrong, whatever the machine; see [`Kind::check`].
-            pub(crate) fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
-                #check
-            }
-
-            /// Finds what a machine does not admit; see [`Kind::fit`].
-            pub(crate) fn fit(&self, series: &str, fit: &mut Fit<'_>) {
-                #fit
-            }
-
-            /// How many combinations of values there are.
-            pub(crate) fn combinations(&self) -> u64 {
-                #combinations
-            }
-
-            /// The fields whose values tell its points apart; see [`Kind::columns`].
-            pub(crate) fn columns(&self) -> Map<String, Value> {
-                #columns
-            }
-
-            /// All combinations of values.
-            pub(crate) fn workloads(&self) -> Vec<#points> {
-                match self {
-                    #(Self::#names(kind) => kind.points().into_iter().map(#points::#names).collect(),)*
+            impl serde::Serialize for #name {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    #sections.serialize(serializer)
                 }
             }
         }
+    }
 
-        impl serde::Serialize for #name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                #sections.serialize(serializer)
+    fn points(&self) -> TokenStream {
+        let List { names, grids, .. } = self;
+        let comments = self.variants.iter().map(|variant| {
+            let lines = variant
+                .attrs
+                .iter()
+                .filter(|one| one.path().is_ident("doc"));
+            quote!(#(#lines)*)
+        });
+        let run = self.each(&quote!(Runs::run(kind, setting)));
+        let parameters = self.each(&quote!(kind.parameters()));
+        let key = self.each_key(|key| quote!(serde_json::json!({ #key: kind.key(run) })));
+        quote! {
+            /// The benchmark of a point: one value for each field.
+            #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+            #[serde(rename_all = "kebab-case")]
+            pub enum Workload {
+                #(#comments #names(<#grids as Grid>::Point),)*
+            }
+
+            impl Workload {
+                /// Runs it; see [`Runs::run`].
+                pub(crate) fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
+                    #run
+                }
+
+                /// Its parameters in tables and figures; see [`Runs::parameters`].
+                pub(crate) fn parameters(&self) -> Map<String, Value> {
+                    #parameters
+                }
+
+                /// The part that decides the result; see [`Runs::key`].
+                pub(crate) fn key(&self, run: &mut Value) -> Value {
+                    #key
+                }
             }
         }
-
-        impl #points {
-            /// Runs it; see [`Runs::run`].
-            pub(crate) fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-                #run
-            }
-
-            /// What distinguishes it in tables and figures; see [`Runs::parameters`].
-            pub(crate) fn parameters(&self) -> Map<String, Value> {
-                #parameters
-            }
-
-            /// What of it decides the result; see [`Runs::key`].
-            pub(crate) fn key(&self, run: &mut Value) -> Value {
-                #key
-            }
-        }
-    })
+    }
 }

@@ -7,6 +7,7 @@
 //! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
 //! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
 //! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
+//! | [`Kinds`](derive@Kinds) | the list of benchmarks | the same list of points, and calls of each kind | `experiment` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
@@ -32,6 +33,7 @@
 
 mod grid;
 mod identifier;
+mod kinds;
 mod parse;
 mod row;
 mod section;
@@ -78,6 +80,12 @@ pub fn section(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn grid(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(grid::expand(arguments.into(), parse_macro_input!(item)))
+}
+
+/// The list of benchmarks: an enumeration with a grid in each variant, whose key in files is the name of the variant.
+#[proc_macro_derive(Kinds)]
+pub fn kinds(item: TokenStream) -> TokenStream {
+    done(kinds::derive(&parse_macro_input!(item)))
 }
 
 /// The tokens, or the error at its place.

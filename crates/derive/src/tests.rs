@@ -135,3 +135,20 @@ fn grid() {
     let error = expand(quote!(3), quote!(Sweep<Time>)).expect_err("wrong");
     assert_eq!(error.to_string(), "expected identifier");
 }
+
+#[test]
+fn kinds() {
+    let error = |item| error(crate::kinds::derive, item);
+    let gridless = error(quote!(
+        enum Benchmark {
+            Ping,
+        }
+    ));
+    assert_eq!(gridless, "a kind has its grid: `NAME(GRID)`");
+    assert_eq!(
+        error(quote!(
+            struct Benchmark;
+        )),
+        "expected an enumeration"
+    );
+}

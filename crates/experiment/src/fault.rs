@@ -3,8 +3,7 @@
 
 use crate::check::Check;
 use crate::fit::Fit;
-use crate::kinds::kind::fields;
-use crate::sweep::{Grid, Sweep};
+use crate::sweep::{Grid, Sweep, fields};
 use config::Problem;
 use derive::grid;
 use itertools::Itertools;

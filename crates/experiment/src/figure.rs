@@ -15,8 +15,6 @@
 //! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the values of that
 //! column. An experiment without figures gets a plain figure for each metric.
 
-pub(crate) mod check;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -12,6 +12,7 @@
 mod allocation;
 mod collective;
 mod goodput;
+mod job;
 mod jobs;
 pub(crate) mod kind;
 mod noise;
@@ -22,7 +23,8 @@ mod trace;
 pub use allocation::{Allocation, AllocationGrid};
 pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
 pub use goodput::GoodputGrid;
-pub use jobs::{Job, JobGrid, JobsSeries, Traffic};
+pub use job::{Job, JobGrid};
+pub use jobs::{JobsSeries, Traffic};
 pub use kind::Plot;
 pub use noise::NoiseGrid;
 pub use overlap::OverlapGrid;
@@ -37,8 +39,8 @@ use crate::run::{Run, RunChanges};
 use crate::sweep::{Grid, Sweep};
 use kind::{Beside, Kind, Runs, Setting};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use workload::{Failure, RailFailure, Records, Search};
 
@@ -119,214 +121,125 @@ impl Refusal {
     }
 }
 
-macro_rules! kinds {
-    ($($(#[$about:meta])* $key:ident: $section:ty => $name:ident($grid:ty),)*) => {
-        /// What a series runs, with lists of values.
-        #[derive(Clone, Debug, PartialEq)]
-        pub enum Benchmark {
-            $($(#[$about])* $name($grid),)*
-            /// Jobs that run at the same time.
-            Jobs(JobsSeries),
-        }
-
-        /// What a point runs: a benchmark with one value for each field.
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum Workload {
-            $($(#[$about])* $name(<$grid as Grid>::Point),)*
-            /// Jobs that run at the same time.
-            Jobs(Traffic),
-        }
-
-        /// A series as it stands in a file. It runs what one of its sections says; jobs, a section each, may run beside a
-        /// collective operation.
-        #[derive(Clone, Debug, Deserialize, JsonSchema)]
-        #[serde(deny_unknown_fields)]
-        #[schemars(rename = "Series")]
-        pub(crate) struct Sections {
-            /// Short name, unique in the file.
-            pub name: String,
-            /// One line about it, with the figure.
-            #[serde(default)]
-            pub title: String,
-            /// Changes of the defaults.
-            #[serde(default)]
-            pub run: RunChanges,
-            /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
-            #[serde(default)]
-            pub machine: Option<Sweep<Changes>>,
-            /// What fails while the series runs, beside what fails while all series run.
-            #[serde(default)]
-            fault: Vec<FaultGrid>,
-            $($(#[$about])* #[serde(default)] $key: Option<$section>,)*
-            /// Jobs that run at the same time, by their names.
-            #[serde(default)]
-            pub jobs: BTreeMap<String, JobGrid>,
-            /// A rail that fails while jobs run.
-            #[serde(default)]
-            failure: Option<RailFailure>,
-            /// A search of the load at which the job saturates, from its own load upwards.
-            #[serde(default)]
-            saturation: Option<Search>,
-        }
-
-        /// The keys of sections, but for those of jobs.
-        pub(crate) const KEYS: &[&str] = &[$(stringify!($key)),*];
-
-        /// The keys of all kinds, with what is drawn of each.
-        pub const PLOTS: &[(&str, Plot)] = &[
-            $((stringify!($key), <$grid as Kind>::PLOT),)*
-            ("jobs", JobsSeries::PLOT),
-        ];
-
-        impl Sections {
-            /// The series, if it runs anything. `path` is its own.
-            pub fn series(self, path: &str, check: &mut Check<'_>) -> Option<Series> {
-                let mut given: Vec<(&str, &str, Benchmark)> = Vec::new();
-                $(if let Some(section) = self.$key {
-                    let benchmark = Benchmark::$name(section.into());
-                    given.push((stringify!($key), <$grid as Kind>::WHAT, benchmark));
-                })*
-                let beside = Beside {
-                    jobs: self.jobs,
-                    failure: self.failure,
-                    saturation: self.saturation,
-                };
-                Some(Series {
-                    name: self.name,
-                    title: self.title,
-                    run: self.run,
-                    machine: self.machine,
-                    fault: self.fault,
-                    benchmark: choose(given, beside, path, check)?,
-                })
-            }
-        }
-
-        impl Benchmark {
-            fn take(&mut self, beside: &mut Beside) {
-                match self {
-                    $(Benchmark::$name(kind) => kind.take(beside),)*
-                    Benchmark::Jobs(kind) => kind.take(beside),
-                }
-            }
-
-            /// Why it refuses faults, if it does.
-            pub(crate) fn refuses_faults(&self) -> Option<Refusal> {
-                match self {
-                    $(Benchmark::$name(kind) => Refusal::of(kind),)*
-                    Benchmark::Jobs(kind) => Refusal::of(kind),
-                }
-            }
-
-            /// Finds what is wrong, whatever the machine; see [`Kind::check`].
-            pub(crate) fn check(&self, series: &str, run: &Run, check: &mut Check<'_>) {
-                match self {
-                    $(Benchmark::$name(kind) => kind.check(series, run, check),)*
-                    Benchmark::Jobs(kind) => kind.check(series, run, check),
-                }
-            }
-
-            /// Finds what a machine does not admit; see [`Kind::fit`].
-            pub(crate) fn fit(&self, series: &str, fit: &mut Fit<'_>) {
-                match self {
-                    $(Benchmark::$name(kind) => kind.fit(series, fit),)*
-                    Benchmark::Jobs(kind) => kind.fit(series, fit),
-                }
-            }
-
-            /// How many combinations of values there are.
-            pub(crate) fn combinations(&self) -> u64 {
-                match self {
-                    $(Benchmark::$name(kind) => kind.combinations(),)*
-                    Benchmark::Jobs(kind) => kind.combinations(),
-                }
-            }
-
-            /// The fields whose values tell its points apart; see [`Kind::columns`].
-            pub(crate) fn columns(&self) -> Map<String, Value> {
-                match self {
-                    $(Benchmark::$name(kind) => kind.columns(),)*
-                    Benchmark::Jobs(kind) => kind.columns(),
-                }
-            }
-
-            /// All combinations of values.
-            pub(crate) fn workloads(&self) -> Vec<Workload> {
-                match self {
-                    $(Benchmark::$name(kind) => kind.points().into_iter().map(Workload::$name).collect(),)*
-                    Benchmark::Jobs(kind) => kind.points().into_iter().map(Workload::Jobs).collect(),
-                }
-            }
-        }
-
-        impl Serialize for Benchmark {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                let sections = match self {
-                    $(Benchmark::$name(kind) => kind.sections(stringify!($key)),)*
-                    Benchmark::Jobs(kind) => kind.sections("jobs"),
-                };
-                sections.serialize(serializer)
-            }
-        }
-
-        impl Workload {
-            /// Runs it; see [`Runs::run`].
-            pub(crate) fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-                match self {
-                    $(Workload::$name(point) => Runs::run(point, setting),)*
-                    Workload::Jobs(point) => Runs::run(point, setting),
-                }
-            }
-
-            /// What distinguishes it in tables and figures; see [`Runs::parameters`].
-            pub(crate) fn parameters(&self) -> Map<String, Value> {
-                match self {
-                    $(Workload::$name(point) => point.parameters(),)*
-                    Workload::Jobs(point) => point.parameters(),
-                }
-            }
-
-            /// What of it decides the result; see [`Runs::key`].
-            pub(crate) fn key(&self, run: &mut Value) -> Value {
-                match self {
-                    $(Workload::$name(point) => json!({ stringify!($key): point.key(run) }),)*
-                    Workload::Jobs(point) => json!({ "jobs": point.key(run) }),
-                }
-            }
-        }
-    };
-}
-
-kinds! {
+/// What a series runs, with lists of values. The names of the variants are the keys of the kinds.
+#[derive(Clone, Debug, PartialEq, derive::Kinds)]
+pub enum Benchmark {
     /// A ping.
-    ping: PingGrid => Ping(PingGrid),
+    Ping(PingGrid),
     /// A test of how communication and computation overlap.
-    overlap: OverlapGrid => Overlap(OverlapGrid),
+    Overlap(OverlapGrid),
     /// A noise test.
-    noise: NoiseGrid => Noise(NoiseGrid),
+    Noise(NoiseGrid),
     /// A collective operation.
-    collective: CollectiveGrid => Collective(CollectiveSeries),
+    Collective(CollectiveSeries),
     /// A collective operation as a trace.
-    trace: TraceGrid => Trace(TraceGrid),
+    Trace(TraceGrid),
     /// A static allocation of rails.
-    allocation: AllocationGrid => Allocation(AllocationGrid),
+    Allocation(AllocationGrid),
     /// A closed form of goodput.
-    goodput: GoodputGrid => Goodput(GoodputGrid),
+    Goodput(GoodputGrid),
+    /// Jobs that run at the same time.
+    Jobs(JobsSeries),
 }
 
-/// The one benchmark of a series, chosen from those given with their keys and words, and what stands beside it.
+/// A series as it stands in a file. It runs what one of its sections says; jobs, a section each, may run beside a
+/// collective operation.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Series")]
+pub(crate) struct Sections {
+    /// Short name, unique in the file.
+    pub name: String,
+    /// One line about it, with the figure.
+    #[serde(default)]
+    pub title: String,
+    /// Changes of the defaults.
+    #[serde(default)]
+    pub run: RunChanges,
+    /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
+    #[serde(default)]
+    pub machine: Option<Sweep<Changes>>,
+    /// What fails while the series runs, beside what fails while all series run.
+    #[serde(default)]
+    fault: Vec<FaultGrid>,
+    /// A ping.
+    #[serde(default)]
+    ping: Option<PingGrid>,
+    /// A test of how communication and computation overlap.
+    #[serde(default)]
+    overlap: Option<OverlapGrid>,
+    /// A noise test.
+    #[serde(default)]
+    noise: Option<NoiseGrid>,
+    /// A collective operation.
+    #[serde(default)]
+    collective: Option<CollectiveGrid>,
+    /// A collective operation as a trace.
+    #[serde(default)]
+    trace: Option<TraceGrid>,
+    /// A static allocation of rails.
+    #[serde(default)]
+    allocation: Option<AllocationGrid>,
+    /// A closed form of goodput.
+    #[serde(default)]
+    goodput: Option<GoodputGrid>,
+    /// Jobs that run at the same time, by their names.
+    #[serde(default)]
+    pub jobs: BTreeMap<String, JobGrid>,
+    /// A rail that fails while jobs run.
+    #[serde(default)]
+    failure: Option<RailFailure>,
+    /// A search of the load at which the job saturates, from its own load upwards.
+    #[serde(default)]
+    saturation: Option<Search>,
+}
+
+impl Sections {
+    /// The series, if it runs anything. `path` is its own.
+    pub fn series(self, path: &str, check: &mut Check<'_>) -> Option<Series> {
+        let collective = self.collective.map(CollectiveSeries::from);
+        let given = [
+            self.ping.map(Benchmark::Ping),
+            self.overlap.map(Benchmark::Overlap),
+            self.noise.map(Benchmark::Noise),
+            collective.map(Benchmark::Collective),
+            self.trace.map(Benchmark::Trace),
+            self.allocation.map(Benchmark::Allocation),
+            self.goodput.map(Benchmark::Goodput),
+        ];
+        let beside = Beside {
+            jobs: self.jobs,
+            failure: self.failure,
+            saturation: self.saturation,
+        };
+        Some(Series {
+            name: self.name,
+            title: self.title,
+            run: self.run,
+            machine: self.machine,
+            fault: self.fault,
+            benchmark: choose(given.into_iter().flatten(), beside, path, check)?,
+        })
+    }
+}
+
+/// The keys of sections, except those of jobs.
+pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
+    let keys = Benchmark::PLOTS.iter().map(|&(key, _)| key);
+    keys.filter(|&key| key != "jobs")
+}
+
+/// The one benchmark of a series, chosen from those given, and what stands beside it.
 fn choose(
-    given: Vec<(&str, &str, Benchmark)>,
+    mut given: impl Iterator<Item = Benchmark>,
     mut beside: Beside,
     path: &str,
     check: &mut Check<'_>,
 ) -> Option<Benchmark> {
     let jobs = (!beside.jobs.is_empty()).then_some(JobsSeries::WHAT);
-    let mut given = given.into_iter();
-    let Some((key, what, mut benchmark)) = given.next() else {
+    let Some(mut benchmark) = given.next() else {
         if jobs.is_none() {
-            let sections: Vec<_> = KEYS.iter().map(|key| format!("[series.{key}]")).collect();
+            let sections: Vec<_> = keys().map(|key| format!("[series.{key}]")).collect();
             let hint = format!(
                 "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME]",
                 sections.join(", ")
@@ -339,9 +252,9 @@ fn choose(
     };
     benchmark.take(&mut beside);
     let jobs = jobs.filter(|_| !beside.jobs.is_empty());
-    if let Some(other) = given.next().map(|(_, other, _)| other).or(jobs) {
-        let message = format!("this series runs both {what} and {other}");
-        let found = check.problem(&format!("{path}.{key}"), message);
+    if let Some(other) = given.next().map(|other| other.what()).or(jobs) {
+        let message = format!("this series runs both {} and {other}", benchmark.what());
+        let found = check.problem(&format!("{path}.{}", benchmark.key()), message);
         found.hint("give each of them a series of its own");
     }
     if beside.failure.is_some() {

@@ -50,6 +50,7 @@ mod changes;
 mod check;
 mod fault;
 mod figure;
+mod figures;
 mod file;
 mod fit;
 mod kinds;
@@ -69,8 +70,8 @@ pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::Experiment;
 pub use kinds::{
     Allocation, AllocationGrid, Benchmark, Collective, CollectiveGrid, CollectiveSeries,
-    Collectives, Job, JobGrid, JobsSeries, NoiseGrid, OverlapGrid, PLOTS, PingGrid, Plot, Series,
-    Traffic, Workload,
+    Collectives, Job, JobGrid, JobsSeries, NoiseGrid, OverlapGrid, PingGrid, Plot, Series, Traffic,
+    Workload,
 };
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern};

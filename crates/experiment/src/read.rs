@@ -1,8 +1,8 @@
 //! Reads the text of an experiment file, with overrides, into a checked experiment.
 
-use crate::figure::check as figures;
+use crate::figures;
 use crate::file::Experiment;
-use crate::kinds::{KEYS, Sections};
+use crate::kinds::{self, Sections};
 use crate::missing;
 use crate::pattern::Pattern;
 use config::{Document, Override, Problem, Problems};
@@ -99,7 +99,7 @@ fn full_path(document: &Document, key: &str) -> String {
     let names: Vec<&str> = jobs.map_or(Vec::new(), |jobs| {
         jobs.iter().map(|(name, _)| name).collect()
     });
-    let section = KEYS.iter().find(|key| series.get(key).is_some());
+    let section = kinds::keys().find(|key| series.get(key).is_some());
     match (rest, section, &names[..]) {
         ([field], Some(section), _) => format!("series.{index}.{section}.{field}"),
         ([field], None, [job]) => format!("series.{index}.jobs.{job}.{field}"),

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -68,6 +69,14 @@ pub trait Grid {
         lengths.fold(1, |product: u64, (_, values)| {
             product.saturating_mul(values as u64)
         })
+    }
+}
+
+/// The fields of a table.
+pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
+    match json!(table) {
+        Value::Object(fields) => fields,
+        other => panic!("{other} is no table"),
     }
 }
 

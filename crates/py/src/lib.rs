@@ -238,7 +238,7 @@ mod _core {
     /// and the metrics.
     #[pyfunction]
     fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
-        let plots = experiment::PLOTS.iter();
+        let plots = experiment::Benchmark::PLOTS.iter();
         plots
             .map(|(key, plot)| (*key, plot.over, plot.metrics))
             .collect()

@@ -1,12 +1,13 @@
 //! A barrier, a broadcast or a reduction, again and again (petrini2001), alone or beside jobs; see [`workload::collective`].
 
-use super::jobs::{self, Job, JobGrid};
-use super::kind::{Beside, Kind, Plot, Runs, Setting, fields};
+use super::job::{Job, JobGrid};
+use super::jobs;
+use super::kind::{Beside, Kind, Plot, Runs, Setting};
 use crate::check::{Check, MOST_NODES};
 use crate::fit::Fit;
 use crate::nodes::Nodes;
 use crate::run::Run;
-use crate::sweep::{Grid, Sweep};
+use crate::sweep::{Grid, Sweep, fields};
 use derive::grid;
 use elan::Placement;
 use itertools::Itertools;

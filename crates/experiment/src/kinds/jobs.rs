@@ -4,17 +4,16 @@
 
 mod check;
 mod fit;
-mod job;
 
 pub(super) use check::{check, not_alone};
 pub(super) use fit::fit;
-pub use job::{Job, JobGrid};
 
-use super::kind::{Beside, Kind, Plot, Runs, Setting, fields};
+use super::job::{Job, JobGrid};
+use super::kind::{Beside, Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::Grid;
+use crate::sweep::{Grid, fields};
 use itertools::Itertools;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

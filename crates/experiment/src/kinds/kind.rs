@@ -1,10 +1,10 @@
 //! What a kind of benchmark says about itself; see the essay of [`super`].
 
-use super::jobs::JobGrid;
+use super::job::JobGrid;
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
-use crate::sweep::Grid;
+use crate::sweep::{Grid, fields};
 use elan::Cluster;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -92,12 +92,4 @@ pub(crate) struct Beside {
     pub failure: Option<RailFailure>,
     /// A search.
     pub saturation: Option<Search>,
-}
-
-/// The fields of a table.
-pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
-    match json!(table) {
-        Value::Object(fields) => fields,
-        other => panic!("{other} is no table"),
-    }
 }

@@ -1,7 +1,7 @@
 //! What jobs may say, whatever the machine.
 
-use super::job::JobGrid;
 use crate::check::{Check, LONGEST};
+use crate::kinds::job::JobGrid;
 use std::collections::BTreeMap;
 use units::Time;
 use workload::{RailFailure, Search};

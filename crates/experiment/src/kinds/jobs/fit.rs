@@ -1,7 +1,7 @@
 //! What a machine does not admit of jobs, and what jobs on the same nodes do not admit of each other.
 
-use super::job::JobGrid;
 use crate::fit::{Fit, no_node};
+use crate::kinds::job::JobGrid;
 use crate::nodes::Nodes;
 use crate::pattern::{BadEnd, Pattern};
 use elan::NodeId;

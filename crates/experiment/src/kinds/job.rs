@@ -2,7 +2,7 @@
 
 use crate::nodes::Nodes;
 use crate::pattern::Pattern;
-use crate::sweep::{Grid, Sweep};
+use crate::sweep::Sweep;
 use derive::grid;
 use elan::Placement;
 use units::{Bytes, Rate};

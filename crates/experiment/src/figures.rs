@@ -3,8 +3,8 @@
 //! Columns are the fields of everything that the series run, and the columns of the tables that are drawn. A field that is a
 //! quantity has a numeric column, too, named with its unit: `message` and `message_bytes`.
 
-use super::{Drawing, Figure};
 use crate::fault;
+use crate::figure::{Drawing, Figure};
 use crate::file::Experiment;
 use config::{Document, Findings, Problem, nearest};
 use serde_json::Value;
