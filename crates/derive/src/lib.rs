@@ -8,6 +8,7 @@
 //! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
 //! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
 //! | [`Kinds`](derive@Kinds) | the list of benchmarks | the same list of points, and calls of each kind | `experiment` |
+//! | [`macro@call`] | a function of C | its symbol, and a note of the call | `fi` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
@@ -31,6 +32,7 @@
 //! 3. `section.rs` (or the room of another attribute): the item as written, and the code that it
 //!    gains.
 
+mod call;
 mod grid;
 mod identifier;
 mod kinds;
@@ -86,6 +88,13 @@ pub fn grid(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Kinds)]
 pub fn kinds(item: TokenStream) -> TokenStream {
     done(kinds::derive(&parse_macro_input!(item)))
+}
+
+/// A function of C that programs call, `extern "C" fn`: exports it by its name, and notes the call while it runs. `#[call("NAME")]`
+/// is its name in reports, if it is another one.
+#[proc_macro_attribute]
+pub fn call(shown: TokenStream, item: TokenStream) -> TokenStream {
+    done(call::expand(shown.into(), &parse_macro_input!(item)))
 }
 
 /// The tokens, or the error at its place.

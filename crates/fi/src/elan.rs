@@ -52,14 +52,6 @@ use crate::native::life;
 use std::ffi::c_long;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Notes that the program is in a call, by its name ([`native::call`]).
-macro_rules! called {
-    ($name:literal) => {
-        let _call = $crate::native::call(const { link::calls::number($name) });
-    };
-}
-pub(crate) use called;
-
 /// Ends the process: a call cannot do what it is asked for.
 fn stop(call: &str, why: &str) -> ! {
     life::stop(&format!("rank {}: {call}: {why}", native::rank()))

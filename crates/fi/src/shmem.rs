@@ -92,22 +92,6 @@ fn shmem() -> MutexGuard<'static, Shmem> {
     SHMEM.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Defines a function of C that is a call of the program: its name in reports is given, if it is not its own name.
-macro_rules! call {
-    ($($(#[$about:meta])* fn $name:ident $(as $shown:literal)? ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $body:block)*) => {
-        $($(#[$about])*
-        #[unsafe(no_mangle)]
-        extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            const NUMBER: u32 = link::calls::number(call!(@ $name $($shown)?));
-            let _call = $crate::native::call(NUMBER);
-            $body
-        })*
-    };
-    (@ $name:ident) => { stringify!($name) };
-    (@ $name:ident $shown:literal) => { $shown };
-}
-use call;
-
 /// Ends the program with what is wrong with the call that it is in.
 fn fail(what: fmt::Arguments<'_>) -> ! {
     fail_in(thread::current().call.get(), what)

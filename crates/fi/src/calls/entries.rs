@@ -21,7 +21,7 @@ macro_rules! pass {
         };
         let next = find(&NEXT, NAME);
         // SAFETY: it is the function of this name, which takes so many arguments of a word each and returns an integer.
-        let next = unsafe { std::mem::transmute::<usize, extern "C" fn($(words!($word)),*) -> c_int>(next) };
+        let next = unsafe { std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> c_int>(next) };
         around(NUMBER, || {
             let done: Option<c_int> = $done;
             done.unwrap_or_else(|| next($($word),*))
@@ -29,56 +29,42 @@ macro_rules! pass {
     }};
 }
 
-macro_rules! words {
-    ($word:ident) => {
-        usize
-    };
-}
-
+/// Entry points: each passes its words on. `unless` carries out the call in the place of the library, as the same call; `instead`
+/// ends the call first.
 macro_rules! entry {
-    ($name:ident $($word:ident)*) => {
+    ($($name:ident($($word:ident)*) $(unless $done:expr)? $(, instead $ended:expr)?;)*) => {$(
         #[unsafe(no_mangle)]
         extern "C" fn $name($($word: usize),*) -> c_int {
-            pass!($name($($word)*))
+            $(if let Some(result) = $ended {
+                return result;
+            })?
+            pass!($name($($word)*) $(unless $done)?)
         }
-    };
+    )*};
 }
 
 macro_rules! entries {
     ($($kind:ident { $($count:tt => $($name:ident)*;)* })*) => {
-        $($($(with_words!($count $name);)*)*)*
+        $($($(entries!($count $name);)*)*)*
     };
-}
-
-macro_rules! with_words {
-    (0 $name:ident) => { entry!($name); };
-    (1 $name:ident) => { entry!($name a); };
-    (2 $name:ident) => { entry!($name a b); };
-    (3 $name:ident) => { entry!($name a b c); };
-    (4 $name:ident) => { entry!($name a b c d); };
-    (5 $name:ident) => { entry!($name a b c d e); };
-    (6 $name:ident) => { entry!($name a b c d e f); };
-    (7 $name:ident) => { entry!($name a b c d e f g); };
-    (8 $name:ident) => { entry!($name a b c d e f g h); };
-    (9 $name:ident) => { entry!($name a b c d e f g h i); };
-    (10 $name:ident) => { entry!($name a b c d e f g h i j); };
-    (12 $name:ident) => { entry!($name a b c d e f g h i j k l); };
-    (13 $name:ident) => { entry!($name a b c d e f g h i j k l m); };
+    (0 $name:ident) => { entry!($name();); };
+    (1 $name:ident) => { entry!($name(a);); };
+    (2 $name:ident) => { entry!($name(a b);); };
+    (3 $name:ident) => { entry!($name(a b c);); };
+    (4 $name:ident) => { entry!($name(a b c d);); };
+    (5 $name:ident) => { entry!($name(a b c d e);); };
+    (6 $name:ident) => { entry!($name(a b c d e f);); };
+    (7 $name:ident) => { entry!($name(a b c d e f g);); };
+    (8 $name:ident) => { entry!($name(a b c d e f g h);); };
+    (9 $name:ident) => { entry!($name(a b c d e f g h i);); };
+    (10 $name:ident) => { entry!($name(a b c d e f g h i j);); };
+    (12 $name:ident) => { entry!($name(a b c d e f g h i j k l);); };
+    (13 $name:ident) => { entry!($name(a b c d e f g h i j k l m);); };
     // The calls under `own` are defined below: they do more.
     (own $name:ident) => {};
 }
 
 link::each_call!(entries);
-
-/// A collective call, which Elanlib may carry out.
-macro_rules! collective {
-    ($($name:ident($($word:ident)*) as $call:expr;)*) => {$(
-        #[unsafe(no_mangle)]
-        extern "C" fn $name($($word: usize),*) -> c_int {
-            pass!($name($($word)*) unless $call)
-        }
-    )*};
-}
 
 /// An `int` in a register of 64 bits, the upper half of which is anything.
 fn int(word: usize) -> i64 {
@@ -90,24 +76,25 @@ fn large(word: usize) -> i64 {
     word.cast_signed() as i64
 }
 
-collective! {
-    MPI_Barrier(comm) as collective::barrier(comm);
-    MPI_Bcast(buffer count datatype root comm) as
+// The collective calls that Elanlib may carry out.
+entry! {
+    MPI_Barrier(comm) unless collective::barrier(comm);
+    MPI_Bcast(buffer count datatype root comm) unless
         collective::broadcast(buffer, int(count), datatype, root, comm);
-    MPI_Bcast_c(buffer count datatype root comm) as
+    MPI_Bcast_c(buffer count datatype root comm) unless
         collective::broadcast(buffer, large(count), datatype, root, comm);
-    MPI_Ibarrier(comm request) as collective::start_barrier(comm, request);
-    MPI_Ibcast(buffer count datatype root comm request) as
+    MPI_Ibarrier(comm request) unless collective::start_barrier(comm, request);
+    MPI_Ibcast(buffer count datatype root comm request) unless
         collective::start_broadcast(buffer, int(count), datatype, root, (comm, request));
-    MPI_Ibcast_c(buffer count datatype root comm request) as
+    MPI_Ibcast_c(buffer count datatype root comm request) unless
         collective::start_broadcast(buffer, large(count), datatype, root, (comm, request));
-    MPI_Reduce(send receive count datatype operation root comm) as
+    MPI_Reduce(send receive count datatype operation root comm) unless
         collective::reduce((send, receive), int(count), (datatype, operation), Some(root), comm);
-    MPI_Reduce_c(send receive count datatype operation root comm) as
+    MPI_Reduce_c(send receive count datatype operation root comm) unless
         collective::reduce((send, receive), large(count), (datatype, operation), Some(root), comm);
-    MPI_Allreduce(send receive count datatype operation comm) as
+    MPI_Allreduce(send receive count datatype operation comm) unless
         collective::reduce((send, receive), int(count), (datatype, operation), None, comm);
-    MPI_Allreduce_c(send receive count datatype operation comm) as
+    MPI_Allreduce_c(send receive count datatype operation comm) unless
         collective::reduce((send, receive), large(count), (datatype, operation), None, comm);
 }
 
@@ -165,26 +152,17 @@ extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_i
     pass!(MPI_Session_init(info handler place))
 }
 
-/// A call that starts processes: in a simulation it fails, since the ranks are fixed when the run starts.
-macro_rules! spawning {
-    ($name:ident($($word:ident)*) of $root:ident in $comm:ident) => {
-        #[unsafe(no_mangle)]
-        extern "C" fn $name($($word: usize),*) -> c_int {
-            if session::get().is_some() {
-                return refuse_to_spawn(stringify!($name), $root, $comm);
-            }
-            pass!($name($($word)*))
-        }
-    };
+// Calls that start processes: in a simulation they fail, since the ranks are fixed when the run starts.
+entry! {
+    MPI_Comm_spawn(command arguments processes info root comm children errors),
+        instead refuse_to_spawn("MPI_Comm_spawn", root, comm);
+    MPI_Comm_spawn_multiple(count commands arguments processes infos root comm children errors),
+        instead refuse_to_spawn("MPI_Comm_spawn_multiple", root, comm);
 }
 
-spawning!(MPI_Comm_spawn(command arguments processes info root comm children errors) of root in comm);
-spawning!(MPI_Comm_spawn_multiple(
-    count commands arguments processes infos root comm children errors
-) of root in comm);
-
 /// Says so once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
-fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
+fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
+    session::get()?;
     let (Some(rank), Some(barrier), Some(handler)) = (
         definition(c"MPI_Comm_rank"),
         definition(c"MPI_Barrier"),
@@ -212,7 +190,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> c_int {
     // The first rank that fails ends the others, so none may fail before the reason has been said. All these ranks make the call.
     around(link::calls::number("MPI_Barrier"), || barrier(comm));
     handler(comm, error);
-    error
+    Some(error)
 }
 
 /// The clock of the session, from which it takes its seconds with all their digits.

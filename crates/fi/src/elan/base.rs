@@ -4,8 +4,9 @@
 
 use super::environment::{self as env, is_off, number};
 use super::layout::{Base, Capability, Rail, State};
-use super::{called, group, lock, memory, places};
+use super::{group, lock, memory, places};
 use crate::{clock, native};
+use derive::call;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::Mutex;
@@ -186,46 +187,38 @@ pub fn call_poll_functions() -> bool {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_baseInit(_flags: c_uint) -> *mut Base {
-    called!("elan_baseInit");
     base()
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_init(_flags: c_uint) -> *mut State {
-    called!("elan_init");
     // SAFETY: bases live until the process ends.
     unsafe { (*base()).state }
 }
 
 /// The process is attached already.
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_attach(_state: *mut State) -> c_int {
-    called!("elan_attach");
     0
 }
 
 /// The network is always enabled: messages to a process that has not made its queue are errors of their senders.
-#[unsafe(no_mangle)]
-extern "C" fn elan_enable_network(_state: *mut State) {
-    called!("elan_enable_network");
-}
+#[call]
+extern "C" fn elan_enable_network(_state: *mut State) {}
 
 /// See [`elan_enable_network`].
-#[unsafe(no_mangle)]
-extern "C" fn elan_disable_network(_state: *mut State) {
-    called!("elan_disable_network");
-}
+#[call]
+extern "C" fn elan_disable_network(_state: *mut State) {}
 
 /// All members of the group come to the end: none leaves while others still need its memory.
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_fini(
     _state: *mut State,
     group: *mut super::layout::Group,
     _flags: c_uint,
 ) {
-    called!("elan_fini");
     if !group.is_null() {
         unsafe { group::barrier(group, group::Way::Software) };
     }
@@ -279,9 +272,8 @@ extern "C" fn elan_addProgressFn(
 
 /// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives time for
 /// what has come.
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_deviceCheck(_state: *mut State) {
-    called!("elan_deviceCheck");
     native::look();
 }
 

@@ -5,8 +5,9 @@
 //! so does `elan_poll` when it says that all has ended. An operation that fails ends the process, as an exception of the library
 //! did.
 
-use super::{called, complain, lock, stop, until, within};
+use super::{complain, lock, stop, until, within};
 use crate::native::{self, Ended, Failure, Ticket};
+use derive::call;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -194,9 +195,8 @@ fn missing(call: &str) -> c_int {
     1
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
-    called!("elan_poll");
     unsafe {
         if event.is_null() {
             return missing("elan_poll");
@@ -209,9 +209,8 @@ unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
-    called!("elan_wait");
     unsafe {
         if event.is_null() {
             missing("elan_wait");
@@ -224,9 +223,8 @@ unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_done(event: *mut Event, how: c_long) -> c_int {
-    called!("elan_done");
     unsafe {
         if event.is_null() {
             return missing("elan_done");

@@ -6,8 +6,9 @@
 
 use super::layout::Group;
 use super::tport::{EXACTLY, own_tag};
-use super::{called, event, group, stop};
+use super::{event, group, stop};
 use crate::native::{self, Buffer, Span, Ticket};
+use derive::call;
 use std::ffi::{c_uint, c_void};
 
 /// Tags of the messages of each call.
@@ -50,7 +51,7 @@ fn exchange(call: &str, members: &[u32], own: usize, out: &[Span], into: &[Span]
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_gather(
     group: *mut Group,
     from: *const u8,
@@ -59,7 +60,6 @@ unsafe extern "C" fn elan_gather(
     root: c_uint,
     _flags: c_uint,
 ) {
-    called!("elan_gather");
     let (own, inside) = unsafe { ((*group).own, group::inside("elan_gather", group)) };
     let Some(&vp) = inside.members.get(root as usize) else {
         stop("elan_gather", &format!("the group has no place {root}"));
@@ -80,7 +80,7 @@ unsafe extern "C" fn elan_gather(
     finish("elan_gather", tickets);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_alltoall(
     group: *mut Group,
     from: *const u8,
@@ -88,7 +88,6 @@ unsafe extern "C" fn elan_alltoall(
     size: usize,
     _flags: c_uint,
 ) {
-    called!("elan_alltoall");
     let (own, inside) = unsafe { ((*group).own as usize, group::inside("elan_alltoall", group)) };
     inside.gathers(size * inside.members.len());
     let all = || 0..inside.members.len();
@@ -100,7 +99,7 @@ unsafe extern "C" fn elan_alltoall(
     exchange("elan_alltoall", &inside.members, own, &out, &into);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_alltoalls(
     group: *mut Group,
     from: *const u8,
@@ -111,7 +110,6 @@ unsafe extern "C" fn elan_alltoalls(
     to_places: *const usize,
     _flags: c_uint,
 ) {
-    called!("elan_alltoalls");
     let (own, inside) = unsafe {
         (
             (*group).own as usize,

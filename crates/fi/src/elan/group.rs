@@ -6,9 +6,10 @@
 //! forbid hardware, the same calls use software.
 
 use super::layout::{Base, Group};
-use super::{base, called, complain, event, lock, stop, until};
+use super::{base, complain, event, lock, stop, until};
 use crate::native::groups::{self, Collective, collective};
 use crate::native::{self, Buffer, Span};
+use derive::call;
 use link::collective::{Element, Operation, Reduction};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Mutex;
@@ -243,9 +244,8 @@ pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_uint) -> *mut Group {
-    called!("elan_group");
     let members = unsafe { super::slice(vps, count as usize) };
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
@@ -260,25 +260,22 @@ unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_u
     make(members)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_gsync(group: *mut Group) {
-    called!("elan_gsync");
     unsafe { barrier(group, Way::Software) };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_hgsync(group: *mut Group) {
-    called!("elan_hgsync");
     unsafe { barrier(group, Way::Hardware) };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_hgsyncevent(group: *mut Group) {
-    called!("elan_hgsyncevent");
     unsafe { barrier(group, Way::Hardware) };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_bcast(
     group: *mut Group,
     buffer: *mut c_void,
@@ -286,11 +283,10 @@ unsafe extern "C" fn elan_bcast(
     root: c_uint,
     _flags: c_uint,
 ) {
-    called!("elan_bcast");
     unsafe { broadcast("elan_bcast", group, Way::Software, (buffer, size), root) };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_hbcast(
     group: *mut Group,
     buffer: *mut c_void,
@@ -298,11 +294,10 @@ unsafe extern "C" fn elan_hbcast(
     root: c_uint,
     _flags: c_uint,
 ) {
-    called!("elan_hbcast");
     unsafe { broadcast("elan_hbcast", group, Way::Hardware, (buffer, size), root) };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_reduce(
     group: *mut Group,
     from: *const c_void,
@@ -316,7 +311,6 @@ unsafe extern "C" fn elan_reduce(
     flags: c_uint,
     root: c_uint,
 ) {
-    called!("elan_reduce");
     let (own, group) = unsafe { ((*group).own, inside("elan_reduce", group)) };
     if root as usize >= group.members.len() {
         stop("elan_reduce", &format!("the group has no place {root}"));

@@ -5,8 +5,9 @@
 //! that has the words does nothing.
 
 use super::layout::State;
-use super::{called, event, putget};
+use super::{event, putget};
 use crate::native::{self, Atomic, Width};
+use derive::call;
 use std::ffi::{c_int, c_uint};
 
 /// `ELAN_LOCK`.
@@ -36,9 +37,8 @@ fn atomic(call: &str, lock: &Lock, word: usize, what: Atomic, operand: u64) -> u
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_int) -> c_int {
-    called!("elan_lockInit");
     let words: &mut [u64; 2] = Box::leak(Box::new([0; 2]));
     let made = Lock {
         kind,
@@ -50,9 +50,8 @@ unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_
     0
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_int) {
-    called!("elan_lockLock");
     let lock = unsafe { &*lock };
     let number = atomic("elan_lockLock", lock, 0, Atomic::Add, 1);
     let mut pause = FIRST_PAUSE;
@@ -64,8 +63,7 @@ unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_i
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_lockUnLock(_state: *mut State, lock: *mut Lock) {
-    called!("elan_lockUnLock");
     atomic("elan_lockUnLock", unsafe { &*lock }, 1, Atomic::Add, 1);
 }

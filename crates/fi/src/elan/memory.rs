@@ -8,8 +8,9 @@
 //! without randomised addresses.
 
 use super::layout::{Base, Group, State};
-use super::{base, called, complain, environment, group, lock};
+use super::{base, complain, environment, group, lock};
 use crate::native;
+use derive::call;
 use heaps::{ALL, ALL_ELAN, Heaps, OWN, OWN_ELAN, SOME, SOME_ELAN};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
@@ -144,25 +145,23 @@ extern "C" fn elan_freeElan(_state: *mut State, memory: *mut c_void) {
     free(memory);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_gallocMain(
     _base: *mut Base,
     group: *mut Group,
     align: usize,
     size: usize,
 ) -> *mut c_void {
-    called!("elan_gallocMain");
     unsafe { galloc("elan_gallocMain", group, false, align, size) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_gallocElan(
     _base: *mut Base,
     group: *mut Group,
     align: usize,
     size: usize,
 ) -> *mut c_void {
-    called!("elan_gallocElan");
     unsafe { galloc("elan_gallocElan", group, true, align, size) }
 }
 
@@ -182,14 +181,13 @@ extern "C" fn elan_gallocVaddrCreate(
     base::galloc()
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_galloc(
     _galloc: *mut c_void,
     group: *mut Group,
     align: usize,
     size: usize,
 ) -> u64 {
-    called!("elan_galloc");
     let memory = unsafe { galloc("elan_galloc", group, false, align, size) };
     memory.expose_provenance() as u64
 }

@@ -6,8 +6,9 @@
 
 use super::event::{Event, What};
 use super::layout::State;
-use super::{called, lock, stop, until};
+use super::{lock, stop, until};
 use crate::native::{self, Place, Span, Ticket};
+use derive::call;
 use link::ADDRESS_SPACE;
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -146,7 +147,7 @@ unsafe fn get_event(
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_put(
     _state: *mut State,
     from: *const c_void,
@@ -154,11 +155,10 @@ unsafe extern "C" fn elan_put(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_put");
     unsafe { put_event("elan_put", (from, to), size, vp, 0) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_get(
     _state: *mut State,
     from: *const c_void,
@@ -166,7 +166,6 @@ unsafe extern "C" fn elan_get(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_get");
     unsafe { get_event("elan_get", (from, to), size, vp) }
 }
 
@@ -184,7 +183,7 @@ extern "C" fn elan_putgetInit(
     std::ptr::from_mut(Box::leak(Box::new(0_u64))).cast()
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_doput(
     _control: *mut c_void,
     from: *const c_void,
@@ -194,11 +193,10 @@ unsafe extern "C" fn elan_doput(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
-    called!("elan_doput");
     unsafe { put_event("elan_doput", (from, to), size, vp, event) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_doget(
     _control: *mut c_void,
     from: *const c_void,
@@ -207,19 +205,16 @@ unsafe extern "C" fn elan_doget(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
-    called!("elan_doget");
     unsafe { get_event("elan_doget", (from, to), size, vp) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_putWaitAll(_state: *mut State, _how: c_long) {
-    called!("elan_putWaitAll");
     wait_all(&PUTS);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_getWaitAll(_state: *mut State, _how: c_long) {
-    called!("elan_getWaitAll");
     wait_all(&GETS);
 }
 

@@ -8,8 +8,9 @@ use super::event::{self, Event};
 use super::layout::{Base, Group, State};
 use super::memory::{alloc, galloc};
 use super::putget::process;
-use super::{called, complain, places, stop, until, within};
+use super::{complain, places, stop, until, within};
 use crate::native;
+use derive::call;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::ptr;
 
@@ -92,15 +93,13 @@ impl Side {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_gallocQueue(_base: *mut Base, group: *mut Group) -> *mut c_void {
-    called!("elan_gallocQueue");
     unsafe { galloc("elan_gallocQueue", group, true, QUEUE, QUEUE) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_allocQueue(_state: *mut State) -> *mut c_void {
-    called!("elan_allocQueue");
     alloc("elan_allocQueue", true, QUEUE, QUEUE)
 }
 
@@ -109,7 +108,7 @@ extern "C" fn elan_queueMaxSlotSize(_state: *mut State) -> c_int {
     places::longest_slot()
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_queueRxInit(
     _state: *mut State,
     queue: *mut c_void,
@@ -118,22 +117,20 @@ extern "C" fn elan_queueRxInit(
     _rail: c_int,
     _flags: c_uint,
 ) -> *mut Side {
-    called!("elan_queueRxInit");
     receiving("elan_queueRxInit", queue, slots, slot)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_queueTxInit(
     _state: *mut State,
     queue: *mut c_void,
     _rail: c_int,
     _flags: c_uint,
 ) -> *mut Side {
-    called!("elan_queueTxInit");
     side(queue, 0)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueTx(
     queue: *const Side,
     vp: c_uint,
@@ -141,24 +138,21 @@ unsafe extern "C" fn elan_queueTx(
     size: usize,
     _rail: c_int,
 ) -> *mut Event {
-    called!("elan_queueTx");
     let ticket = unsafe { (*queue).send("elan_queueTx", vp, buffer, size) };
     Event::of("elan_queueTx", ticket)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueRxPoll(queue: *const Side, how: c_long) -> c_int {
-    called!("elan_queueRxPoll");
     c_int::from(within(how, || unsafe { (*queue).has_message() }))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueRxWait(
     queue: *mut Side,
     buffer: *mut c_void,
     _how: c_long,
 ) -> *mut c_void {
-    called!("elan_queueRxWait");
     let queue = unsafe { &mut *queue };
     queue.take();
     if buffer.is_null() {
@@ -179,7 +173,7 @@ unsafe extern "C" fn elan_queueRxComplete(queue: *mut Side) {
     unsafe { (*queue).message.clear() };
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_mainQueueInit(
     _state: *mut State,
     queue: *mut c_void,
@@ -187,32 +181,28 @@ extern "C" fn elan_mainQueueInit(
     slot: c_int,
     _flags: c_uint,
 ) -> *mut Side {
-    called!("elan_mainQueueInit");
     receiving("elan_mainQueueInit", queue, slots, slot)
 }
 
 /// Returns when the other queue has the message.
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueReq(
     queue: *const Side,
     vp: c_uint,
     buffer: *const c_void,
     size: usize,
 ) {
-    called!("elan_queueReq");
     let ticket = unsafe { (*queue).send("elan_queueReq", vp, buffer, size) };
     event::wait_for("elan_queueReq", ticket);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueHaveReq(queue: *const Side) -> c_int {
-    called!("elan_queueHaveReq");
     c_int::from(within(0, || unsafe { (*queue).has_message() }))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_queueWait(queue: *mut Side, buffer: *mut c_void, _how: c_long) {
-    called!("elan_queueWait");
     let queue = unsafe { &mut *queue };
     queue.take();
     let bytes = queue.message.as_ptr();

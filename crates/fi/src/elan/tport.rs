@@ -13,8 +13,9 @@
 use super::event::{self, Event, What, fail};
 use super::layout::State;
 use super::putget::process;
-use super::{called, complain, lock, stop, until, within};
+use super::{complain, lock, stop, until, within};
 use crate::native::{self, Ended, Failure, Span, Ticket};
+use derive::call;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::ptr;
@@ -167,7 +168,7 @@ fn system_buffer(size: usize) -> *mut u8 {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan_tportInit(
     _state: *mut State,
     _queue: *mut c_void,
@@ -183,7 +184,6 @@ extern "C" fn elan_tportInit(
     _flags: c_uint,
 ) -> *mut Tport {
     static MADE: AtomicU64 = AtomicU64::new(0);
-    called!("elan_tportInit");
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     if number >= PORTS {
         complain(
@@ -199,7 +199,7 @@ extern "C" fn elan_tportInit(
     }))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportTxStart(
     port: *const Tport,
     flags: c_uint,
@@ -209,7 +209,6 @@ unsafe extern "C" fn elan_tportTxStart(
     buffer: *const c_void,
     size: usize,
 ) -> *mut Event {
-    called!("elan_tportTxStart");
     let vp = process("elan_tportTxStart", vp);
     let label = sender.cast_unsigned();
     if label >> LABEL_BITS != 0 {
@@ -241,7 +240,7 @@ unsafe extern "C" fn elan_tportTxStart(
     Event::of("elan_tportTxStart", ticket)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportRxStart(
     port: *const Tport,
     flags: c_uint,
@@ -252,7 +251,6 @@ unsafe extern "C" fn elan_tportRxStart(
     buffer: *mut c_void,
     size: usize,
 ) -> *mut Event {
-    called!("elan_tportRxStart");
     let number = unsafe { (*port).number };
     let labels =
         |word: c_int| u64::from(word.cast_unsigned() & ((1 << LABEL_BITS) - 1)) << LABEL_SHIFT;
@@ -281,9 +279,8 @@ unsafe fn test(event: *mut Event, how: c_long) -> c_int {
     c_int::from(done)
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
-    called!("elan_tportTxDone");
     let done = unsafe { test(event, 0) };
     if done != 0 {
         event::seen(event);
@@ -291,33 +288,29 @@ unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
     done
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportRxDone(event: *mut Event) -> c_int {
-    called!("elan_tportRxDone");
     unsafe { test(event, 0) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportRxPoll(event: *mut Event, how: c_long) -> c_int {
-    called!("elan_tportRxPoll");
     unsafe { test(event, how) }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportTxWait(event: *mut Event) {
-    called!("elan_tportTxWait");
     until(|| unsafe { (*event).has_occurred() });
     event::seen(event);
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_tportRxWait(
     event: *mut Event,
     sender: *mut c_int,
     tag: *mut c_int,
     size: *mut usize,
 ) -> *mut c_void {
-    called!("elan_tportRxWait");
     until(|| unsafe { (*event).has_occurred() });
     let Some(receive) = (unsafe { (*event).receive() }) else {
         stop("elan_tportRxWait", "this is no event of a receive");

@@ -4,8 +4,9 @@
 use super::event::{Event, What};
 use super::layout::State;
 use super::putget::{get, process, put};
-use super::{called, stop};
+use super::stop;
 use crate::native::Ticket;
+use derive::call;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// Memory in which the original kept descriptors; programs allocate as much as they are told.
@@ -156,7 +157,7 @@ extern "C" fn elan_pgsGlobalMemSize(_state: *mut State) -> c_int {
     DESCRIPTORS as c_int
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_putv(
     _control: *mut c_void,
     from: *const *mut c_void,
@@ -165,7 +166,6 @@ unsafe extern "C" fn elan_putv(
     count: c_int,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_putv");
     unsafe {
         vector(
             "elan_putv",
@@ -177,7 +177,7 @@ unsafe extern "C" fn elan_putv(
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_getv(
     _control: *mut c_void,
     from: *const *mut c_void,
@@ -186,7 +186,6 @@ unsafe extern "C" fn elan_getv(
     count: c_int,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_getv");
     unsafe {
         vector(
             "elan_getv",
@@ -198,7 +197,7 @@ unsafe extern "C" fn elan_getv(
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_putss(
     _control: *mut c_void,
     from: *mut u8,
@@ -209,7 +208,6 @@ unsafe extern "C" fn elan_putss(
     depth: c_uint,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_putss");
     let strides = [from_strides, to_strides];
     unsafe {
         strided(
@@ -223,7 +221,7 @@ unsafe extern "C" fn elan_putss(
     }
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_getss(
     _control: *mut c_void,
     from: *mut u8,
@@ -234,7 +232,6 @@ unsafe extern "C" fn elan_getss(
     depth: c_uint,
     vp: c_uint,
 ) -> *mut Event {
-    called!("elan_getss");
     let strides = [from_strides, to_strides];
     unsafe {
         strided(

@@ -1,7 +1,8 @@
 //! Waiting for words of memory, which adapters write.
 
 use super::layout::{Rail, State};
-use super::{called, until, within};
+use super::{until, within};
+use derive::call;
 use std::ffi::{c_int, c_long, c_void};
 
 /// Whether a word is not 0.
@@ -15,18 +16,17 @@ pub unsafe fn is_set(word: *const u32) -> bool {
 
 // SAFETY, of both functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_pollWord(
     _state: *mut State,
     _rail: *mut Rail,
     word: *const u32,
     how: c_long,
 ) -> c_int {
-    called!("elan_pollWord");
     c_int::from(within(how, || unsafe { is_set(word) }))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan_waitWord(
     _state: *mut State,
     _rail: *mut Rail,
@@ -34,6 +34,5 @@ unsafe extern "C" fn elan_waitWord(
     word: *const u32,
     _how: c_long,
 ) {
-    called!("elan_waitWord");
     until(|| unsafe { is_set(word) });
 }

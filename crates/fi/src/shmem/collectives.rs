@@ -16,9 +16,10 @@ use super::active::Set;
 use super::contexts::{self, Begun, DEFAULT};
 use super::teams;
 use super::transfer::{begin_put, place};
-use super::{call, fail, own, product, symmetric};
+use super::{fail, own, product, symmetric};
 use crate::native::groups::{Collective, collective, combine_by};
 use crate::native::{self, Buffer, Span};
+use derive::call;
 use link::calls::number;
 use link::collective::{Element, Operation, Reduction};
 use std::ffi::{c_int, c_long, c_void};
@@ -262,72 +263,85 @@ fn reduce_by(
 /// The calls on active sets and elements of a size.
 macro_rules! sized {
     ($size:literal: $broadcast:ident $collect:ident $fcollect:ident $alltoall:ident $alltoalls:ident) => {
-        call! {
-            fn $broadcast(
-                to: *mut c_void,
-                from: *const c_void,
-                count: usize,
-                root: c_int,
-                start: c_int,
-                log_stride: c_int,
-                size: c_int,
-                _sync: *mut c_long,
-            ) {
-                let set = Set::active(start, log_stride, size);
-                broadcast(&set, (to, from), product(count, $size), root as usize);
-            }
+        #[call]
+        extern "C" fn $broadcast(
+            to: *mut c_void,
+            from: *const c_void,
+            count: usize,
+            root: c_int,
+            start: c_int,
+            log_stride: c_int,
+            size: c_int,
+            _sync: *mut c_long,
+        ) {
+            let set = Set::active(start, log_stride, size);
+            broadcast(&set, (to, from), product(count, $size), root as usize);
+        }
 
-            fn $collect(
-                to: *mut c_void,
-                from: *const c_void,
-                count: usize,
-                start: c_int,
-                log_stride: c_int,
-                size: c_int,
-                _sync: *mut c_long,
-            ) {
-                collect(&Set::active(start, log_stride, size), to, from, product(count, $size));
-            }
+        #[call]
+        extern "C" fn $collect(
+            to: *mut c_void,
+            from: *const c_void,
+            count: usize,
+            start: c_int,
+            log_stride: c_int,
+            size: c_int,
+            _sync: *mut c_long,
+        ) {
+            collect(
+                &Set::active(start, log_stride, size),
+                to,
+                from,
+                product(count, $size),
+            );
+        }
 
-            fn $fcollect(
-                to: *mut c_void,
-                from: *const c_void,
-                count: usize,
-                start: c_int,
-                log_stride: c_int,
-                size: c_int,
-                _sync: *mut c_long,
-            ) {
-                fcollect(&Set::active(start, log_stride, size), to, from, product(count, $size));
-            }
+        #[call]
+        extern "C" fn $fcollect(
+            to: *mut c_void,
+            from: *const c_void,
+            count: usize,
+            start: c_int,
+            log_stride: c_int,
+            size: c_int,
+            _sync: *mut c_long,
+        ) {
+            fcollect(
+                &Set::active(start, log_stride, size),
+                to,
+                from,
+                product(count, $size),
+            );
+        }
 
-            fn $alltoall(
-                to: *mut c_void,
-                from: *const c_void,
-                count: usize,
-                start: c_int,
-                log_stride: c_int,
-                size: c_int,
-                _sync: *mut c_long,
-            ) {
-                let set = Set::active(start, log_stride, size);
-                exchange(&set, (to, from), (1, 1), (count, $size));
-            }
+        #[call]
+        extern "C" fn $alltoall(
+            to: *mut c_void,
+            from: *const c_void,
+            count: usize,
+            start: c_int,
+            log_stride: c_int,
+            size: c_int,
+            _sync: *mut c_long,
+        ) {
+            let set = Set::active(start, log_stride, size);
+            exchange(&set, (to, from), (1, 1), (count, $size));
+        }
 
-            fn $alltoalls(
-                to: *mut c_void,
-                from: *const c_void,
-                to_stride: isize,
-                from_stride: isize,
-                count: usize,
-                start: c_int,
-                log_stride: c_int,
-                size: c_int,
-                _sync: *mut c_long,
-            ) {
-                let set = Set::active(start, log_stride, size);
-                exchange(&set, (to, from), (to_stride, from_stride), (count, $size));
-            }
+        #[call]
+        extern "C" fn $alltoalls(
+            to: *mut c_void,
+            from: *const c_void,
+            to_stride: isize,
+            from_stride: isize,
+            count: usize,
+            start: c_int,
+            log_stride: c_int,
+            size: c_int,
+            _sync: *mut c_long,
+        ) {
+            let set = Set::active(start, log_stride, size);
+            exchange(&set, (to, from), (to_stride, from_stride), (count, $size));
         }
     };
 }
@@ -335,22 +349,24 @@ macro_rules! sized {
 sized!(4: shmem_broadcast32 shmem_collect32 shmem_fcollect32 shmem_alltoall32 shmem_alltoalls32);
 sized!(8: shmem_broadcast64 shmem_collect64 shmem_fcollect64 shmem_alltoall64 shmem_alltoalls64);
 
-call! {
-    fn shmem_barrier_all() {
-        barrier_of_all();
-    }
+#[call]
+extern "C" fn shmem_barrier_all() {
+    barrier_of_all();
+}
 
-    fn shmem_sync_all() {
-        sync(&Set::all());
-    }
+#[call]
+extern "C" fn shmem_sync_all() {
+    sync(&Set::all());
+}
 
-    fn shmem_barrier(start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_long) {
-        barrier(&Set::active(start, log_stride, size));
-    }
+#[call]
+extern "C" fn shmem_barrier(start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_long) {
+    barrier(&Set::active(start, log_stride, size));
+}
 
-    fn shmem_sync(start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_long) {
-        sync(&Set::active(start, log_stride, size));
-    }
+#[call]
+extern "C" fn shmem_sync(start: c_int, log_stride: c_int, size: c_int, _sync: *mut c_long) {
+    sync(&Set::active(start, log_stride, size));
 }
 
 /// The numbers of reductions by their operations, in the order of the header.
@@ -410,53 +426,57 @@ fn of_team(team: usize, call: impl FnOnce(&Set)) -> c_int {
     })
 }
 
-call! {
-    fn elanite_shmem_team_broadcast as "shmem_broadcast"(
-        team: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        size: usize,
-        root: c_int,
-    ) -> c_int {
-        of_team(team, |set| {
-            let root = root as usize;
-            broadcast(set, (to, from), size, root);
-            // The root of a team has the bytes, too.
-            if set.place == root && to.cast_const() != from {
-                copy(to, own(from, size));
-            }
-        })
-    }
+#[call("shmem_broadcast")]
+extern "C" fn elanite_shmem_team_broadcast(
+    team: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    root: c_int,
+) -> c_int {
+    of_team(team, |set| {
+        let root = root as usize;
+        broadcast(set, (to, from), size, root);
+        // The root of a team has the bytes, too.
+        if set.place == root && to.cast_const() != from {
+            copy(to, own(from, size));
+        }
+    })
+}
 
-    fn elanite_shmem_team_collect as "shmem_collect"(
-        team: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        size: usize,
-    ) -> c_int {
-        of_team(team, |set| collect(set, to, from, size))
-    }
+#[call("shmem_collect")]
+extern "C" fn elanite_shmem_team_collect(
+    team: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+) -> c_int {
+    of_team(team, |set| collect(set, to, from, size))
+}
 
-    fn elanite_shmem_team_fcollect as "shmem_fcollect"(
-        team: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        size: usize,
-    ) -> c_int {
-        of_team(team, |set| fcollect(set, to, from, size))
-    }
+#[call("shmem_fcollect")]
+extern "C" fn elanite_shmem_team_fcollect(
+    team: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+) -> c_int {
+    of_team(team, |set| fcollect(set, to, from, size))
+}
 
-    fn elanite_shmem_team_alltoall as "shmem_alltoall"(
-        team: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        to_stride: isize,
-        from_stride: isize,
-        count: usize,
-        size: usize,
-    ) -> c_int {
-        of_team(team, |set| exchange(set, (to, from), (to_stride, from_stride), (count, size)))
-    }
+#[call("shmem_alltoall")]
+extern "C" fn elanite_shmem_team_alltoall(
+    team: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    to_stride: isize,
+    from_stride: isize,
+    count: usize,
+    size: usize,
+) -> c_int {
+    of_team(team, |set| {
+        exchange(set, (to, from), (to_stride, from_stride), (count, size));
+    })
 }
 
 /// The numbers of reductions of teams, in the order of the header.

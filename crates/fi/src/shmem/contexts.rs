@@ -4,9 +4,10 @@
 //! will not be used for; nothing here depends on that.
 
 use super::teams::{self, WORLD};
-use super::{call, check_running, fail, fail_in, own, shmem};
+use super::{check_running, fail, fail_in, own, shmem};
 use crate::native::{self, Ended, Failure, Ticket};
 use crate::thread;
+use derive::call;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
 
@@ -200,40 +201,44 @@ pub fn quiet(context: usize) {
     }
 }
 
-call! {
-    fn shmem_ctx_create(options: c_long, context: *mut usize) -> c_int {
-        let _ = options;
-        if context.is_null() {
-            fail(format_args!("the place for the context is a null pointer"));
-        }
-        let new = create(WORLD);
-        // SAFETY: the program's place for a context.
-        unsafe { context.write(new) };
-        0
+#[call]
+extern "C" fn shmem_ctx_create(options: c_long, context: *mut usize) -> c_int {
+    let _ = options;
+    if context.is_null() {
+        fail(format_args!("the place for the context is a null pointer"));
     }
+    let new = create(WORLD);
+    // SAFETY: the program's place for a context.
+    unsafe { context.write(new) };
+    0
+}
 
-    fn shmem_ctx_destroy(context: usize) {
-        if context == DEFAULT {
-            fail(format_args!("the default context cannot be destroyed"));
-        }
-        if context != 0 {
-            destroy(context);
-        }
+#[call]
+extern "C" fn shmem_ctx_destroy(context: usize) {
+    if context == DEFAULT {
+        fail(format_args!("the default context cannot be destroyed"));
     }
+    if context != 0 {
+        destroy(context);
+    }
+}
 
-    fn shmem_quiet() {
-        quiet(DEFAULT);
-    }
+#[call]
+extern "C" fn shmem_quiet() {
+    quiet(DEFAULT);
+}
 
-    fn shmem_fence() {
-        quiet(DEFAULT);
-    }
+#[call]
+extern "C" fn shmem_fence() {
+    quiet(DEFAULT);
+}
 
-    fn shmem_ctx_quiet as "shmem_quiet"(context: usize) {
-        quiet(context);
-    }
+#[call("shmem_quiet")]
+extern "C" fn shmem_ctx_quiet(context: usize) {
+    quiet(context);
+}
 
-    fn shmem_ctx_fence as "shmem_fence"(context: usize) {
-        quiet(context);
-    }
+#[call("shmem_fence")]
+extern "C" fn shmem_ctx_fence(context: usize) {
+    quiet(context);
 }

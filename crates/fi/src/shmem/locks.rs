@@ -14,8 +14,9 @@
 
 use super::atomics::change;
 use super::contexts::{self, DEFAULT};
-use super::{call, check_running, fail, symmetric, waits};
+use super::{check_running, fail, symmetric, waits};
 use crate::native::{self, Atomic};
+use derive::call;
 use std::ffi::{c_int, c_long, c_void};
 
 /// The bit of the own half that says to wait; the others name who comes next.
@@ -86,16 +87,17 @@ impl Lock {
     }
 }
 
-call! {
-    fn shmem_set_lock(lock: *mut c_long) {
-        Lock::new(lock).set();
-    }
+#[call]
+extern "C" fn shmem_set_lock(lock: *mut c_long) {
+    Lock::new(lock).set();
+}
 
-    fn shmem_clear_lock(lock: *mut c_long) {
-        Lock::new(lock).clear();
-    }
+#[call]
+extern "C" fn shmem_clear_lock(lock: *mut c_long) {
+    Lock::new(lock).clear();
+}
 
-    fn shmem_test_lock(lock: *mut c_long) -> c_int {
-        (!Lock::new(lock).test()).into()
-    }
+#[call]
+extern "C" fn shmem_test_lock(lock: *mut c_long) -> c_int {
+    (!Lock::new(lock).test()).into()
 }

@@ -9,8 +9,9 @@
 //! has given it back.
 
 use super::heap::Heap;
-use super::{call, collectives, fail, own, product, setup, shmem};
+use super::{collectives, fail, own, product, setup, shmem};
 use crate::native;
+use derive::call;
 use std::ffi::c_void;
 
 /// Where the heap begins in every rank, far from where systems put programs, libraries and stacks.
@@ -185,46 +186,54 @@ fn zeroed(count: usize, size: usize) -> *mut c_void {
     at
 }
 
-call! {
-    fn shmem_malloc(size: usize) -> *mut c_void {
-        allocate(size, ALIGNMENT)
-    }
+#[call]
+extern "C" fn shmem_malloc(size: usize) -> *mut c_void {
+    allocate(size, ALIGNMENT)
+}
 
-    fn shmem_calloc(count: usize, size: usize) -> *mut c_void {
-        zeroed(count, size)
-    }
+#[call]
+extern "C" fn shmem_calloc(count: usize, size: usize) -> *mut c_void {
+    zeroed(count, size)
+}
 
-    fn shmem_align(alignment: usize, size: usize) -> *mut c_void {
-        align(alignment, size)
-    }
+#[call]
+extern "C" fn shmem_align(alignment: usize, size: usize) -> *mut c_void {
+    align(alignment, size)
+}
 
-    fn shmem_realloc(at: *mut c_void, size: usize) -> *mut c_void {
-        reallocate(at, size)
-    }
+#[call]
+extern "C" fn shmem_realloc(at: *mut c_void, size: usize) -> *mut c_void {
+    reallocate(at, size)
+}
 
-    fn shmem_free(at: *mut c_void) {
-        free(at);
-    }
+#[call]
+extern "C" fn shmem_free(at: *mut c_void) {
+    free(at);
+}
 
-    fn shmem_malloc_with_hints(size: usize, _hints: std::ffi::c_long) -> *mut c_void {
-        allocate(size, ALIGNMENT)
-    }
+#[call]
+extern "C" fn shmem_malloc_with_hints(size: usize, _hints: std::ffi::c_long) -> *mut c_void {
+    allocate(size, ALIGNMENT)
+}
 
-    fn shmalloc(size: usize) -> *mut c_void {
-        allocate(size, ALIGNMENT)
-    }
+#[call]
+extern "C" fn shmalloc(size: usize) -> *mut c_void {
+    allocate(size, ALIGNMENT)
+}
 
-    fn shmemalign(alignment: usize, size: usize) -> *mut c_void {
-        align(alignment, size)
-    }
+#[call]
+extern "C" fn shmemalign(alignment: usize, size: usize) -> *mut c_void {
+    align(alignment, size)
+}
 
-    fn shrealloc(at: *mut c_void, size: usize) -> *mut c_void {
-        reallocate(at, size)
-    }
+#[call]
+extern "C" fn shrealloc(at: *mut c_void, size: usize) -> *mut c_void {
+    reallocate(at, size)
+}
 
-    fn shfree(at: *mut c_void) {
-        free(at);
-    }
+#[call]
+extern "C" fn shfree(at: *mut c_void) {
+    free(at);
 }
 
 #[cfg(test)]

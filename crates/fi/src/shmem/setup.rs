@@ -3,9 +3,10 @@
 //! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as the standard says. The exit of
 //! one processing element with another code, and `shmem_global_exit`, end all.
 
-use super::{Stage, call, collectives, memory, shmem};
+use super::{Stage, collectives, memory, shmem};
 use crate::native;
 use crate::thread;
+use derive::call;
 use link::Leaving;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -86,28 +87,31 @@ fn own_number() -> c_int {
     native::rank().cast_signed()
 }
 
-call! {
-    fn shmem_init() {
-        start(0);
-    }
+#[call]
+extern "C" fn shmem_init() {
+    start(0);
+}
 
-    fn start_pes as "shmem_init"(_count: c_int) {
-        start(0);
-    }
+#[call("shmem_init")]
+extern "C" fn start_pes(_count: c_int) {
+    start(0);
+}
 
-    fn shmem_init_thread as "shmem_init"(requested: c_int, provided: *mut c_int) -> c_int {
-        start(requested);
-        tell(provided, shmem().level);
-        0
-    }
+#[call("shmem_init")]
+extern "C" fn shmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int {
+    start(requested);
+    tell(provided, shmem().level);
+    0
+}
 
-    fn shmem_finalize() {
-        finish();
-    }
+#[call]
+extern "C" fn shmem_finalize() {
+    finish();
+}
 
-    fn shmem_global_exit(status: c_int) {
-        end_all(status)
-    }
+#[call]
+extern "C" fn shmem_global_exit(status: c_int) {
+    end_all(status)
 }
 
 #[unsafe(no_mangle)]
@@ -175,19 +179,22 @@ extern "C" fn shmem_info_get_name(name: *mut c_char) {
 #[unsafe(no_mangle)]
 extern "C" fn shmem_pcontrol(_level: c_int) {}
 
-/// The caches of the hosts see what the adapters write: all calls about them have nothing to do.
-macro_rules! caches {
-    ($($name:ident)*) => {
-        $(#[unsafe(no_mangle)]
-        extern "C" fn $name(_line: *mut c_void) {})*
-    };
-}
+// The caches of the hosts see what the adapters write: the calls about them have no effect.
 
-caches!(
-    shmem_clear_cache_inv
-    shmem_set_cache_inv
-    shmem_clear_cache_line_inv
-    shmem_set_cache_line_inv
-    shmem_udcflush
-    shmem_udcflush_line
-);
+#[unsafe(no_mangle)]
+extern "C" fn shmem_clear_cache_inv(_line: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_set_cache_inv(_line: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_clear_cache_line_inv(_line: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_set_cache_line_inv(_line: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_udcflush(_line: *mut c_void) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_udcflush_line(_line: *mut c_void) {}

@@ -5,8 +5,9 @@
 //! computes who belongs to it, so that they need not communicate. Teams of the same members share a group of Elanlib.
 
 use super::active::Set;
-use super::{Shmem, call, check_running, collectives, contexts, setup, shmem};
+use super::{Shmem, check_running, collectives, contexts, setup, shmem};
 use crate::native;
+use derive::call;
 use std::ffi::{c_int, c_long};
 
 /// The team of all.
@@ -152,71 +153,82 @@ impl Shmem {
     }
 }
 
-call! {
-    fn shmem_team_split_strided(
-        parent: usize,
-        start: c_int,
-        stride: c_int,
-        size: c_int,
-        config: *const Config,
-        mask: c_long,
-        new: *mut usize,
-    ) -> c_int {
-        let members = members(parent).and_then(|parent| strided(&parent, start, stride, size));
-        let team = members.clone().map_or(0, |members| make(members, wanted(config, mask)));
-        setup::tell(new, team);
-        if members.is_some() { 0 } else { FAILED }
-    }
+#[call]
+extern "C" fn shmem_team_split_strided(
+    parent: usize,
+    start: c_int,
+    stride: c_int,
+    size: c_int,
+    config: *const Config,
+    mask: c_long,
+    new: *mut usize,
+) -> c_int {
+    let members = members(parent).and_then(|parent| strided(&parent, start, stride, size));
+    let team = members
+        .clone()
+        .map_or(0, |members| make(members, wanted(config, mask)));
+    setup::tell(new, team);
+    if members.is_some() { 0 } else { FAILED }
+}
 
-    fn shmem_team_split_2d(
-        parent: usize,
-        row: c_int,
-        row_config: *const Config,
-        row_mask: c_long,
-        row_team: *mut usize,
-        column_config: *const Config,
-        column_mask: c_long,
-        column_team: *mut usize,
-    ) -> c_int {
-        let length = usize::try_from(row).ok().filter(|&row| row > 0);
-        let (Some(parent), Some(length)) = (members(parent), length) else {
-            setup::tell(row_team, 0);
-            setup::tell(column_team, 0);
-            return FAILED;
-        };
-        let configs = [wanted(row_config, row_mask), wanted(column_config, column_mask)];
-        let [rows, columns] = rows_and_columns(&parent, length, configs);
-        setup::tell(row_team, rows);
-        setup::tell(column_team, columns);
+#[call]
+extern "C" fn shmem_team_split_2d(
+    parent: usize,
+    row: c_int,
+    row_config: *const Config,
+    row_mask: c_long,
+    row_team: *mut usize,
+    column_config: *const Config,
+    column_mask: c_long,
+    column_team: *mut usize,
+) -> c_int {
+    let length = usize::try_from(row).ok().filter(|&row| row > 0);
+    let (Some(parent), Some(length)) = (members(parent), length) else {
+        setup::tell(row_team, 0);
+        setup::tell(column_team, 0);
+        return FAILED;
+    };
+    let configs = [
+        wanted(row_config, row_mask),
+        wanted(column_config, column_mask),
+    ];
+    let [rows, columns] = rows_and_columns(&parent, length, configs);
+    setup::tell(row_team, rows);
+    setup::tell(column_team, columns);
+    0
+}
+
+#[call]
+extern "C" fn shmem_team_destroy(team: usize) {
+    if let Some(set) = set(team)
+        && team > SHARED
+    {
+        contexts::destroy_those_of(team);
+        collectives::sync(&set);
+        shmem().destroy_team(team);
+    }
+}
+
+#[call]
+extern "C" fn shmem_team_sync(team: usize) -> c_int {
+    set(team).map_or(FAILED, |set| {
+        collectives::sync(&set);
         0
-    }
+    })
+}
 
-    fn shmem_team_destroy(team: usize) {
-        if let Some(set) = set(team) && team > SHARED {
-            contexts::destroy_those_of(team);
-            collectives::sync(&set);
-            shmem().destroy_team(team);
-        }
-    }
+#[call]
+extern "C" fn shmem_team_create_ctx(team: usize, _options: c_long, context: *mut usize) -> c_int {
+    let new = members(team).map(|_| contexts::create(team));
+    setup::tell(context, new.unwrap_or(0));
+    if new.is_some() { 0 } else { FAILED }
+}
 
-    fn shmem_team_sync(team: usize) -> c_int {
-        set(team).map_or(FAILED, |set| {
-            collectives::sync(&set);
-            0
-        })
-    }
-
-    fn shmem_team_create_ctx(team: usize, _options: c_long, context: *mut usize) -> c_int {
-        let new = members(team).map(|_| contexts::create(team));
-        setup::tell(context, new.unwrap_or(0));
-        if new.is_some() { 0 } else { FAILED }
-    }
-
-    fn shmem_ctx_get_team(context: usize, team: *mut usize) -> c_int {
-        let found = contexts::team_of(context);
-        setup::tell(team, found.unwrap_or(0));
-        if found.is_some() { 0 } else { FAILED }
-    }
+#[call]
+extern "C" fn shmem_ctx_get_team(context: usize, team: *mut usize) -> c_int {
+    let found = contexts::team_of(context);
+    setup::tell(team, found.unwrap_or(0));
+    if found.is_some() { 0 } else { FAILED }
 }
 
 #[unsafe(no_mangle)]

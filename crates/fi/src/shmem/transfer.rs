@@ -4,8 +4,9 @@
 //! an operation of its own: a DMA moves one range of bytes.
 
 use super::contexts::{self, Begun, DEFAULT};
-use super::{SMALL, call, own, product, symmetric};
+use super::{SMALL, own, product, symmetric};
 use crate::native::{self, Buffer, Span};
+use derive::call;
 use std::ffi::{c_int, c_void};
 
 /// Begins a put; nothing if there is nothing to put.
@@ -74,75 +75,119 @@ pub fn place(array: *const c_void, index: usize, stride: isize, size: usize) -> 
     array.wrapping_byte_offset(distance)
 }
 
-/// The forms of a put or a get: of the default context and of any, with the wait and without.
-macro_rules! forms {
-    ($transfer:ident: $blocking:ident $ctx_blocking:ident as $shown:literal, $nbi:ident $ctx_nbi:ident as $shown_nbi:literal) => {
-        call! {
-            fn $blocking as $shown(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-                $transfer(DEFAULT, (to, from), size, pe, true);
-            }
-
-            fn $ctx_blocking as $shown(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-                $transfer(context, (to, from), size, pe, true);
-            }
-
-            fn $nbi as $shown_nbi(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-                $transfer(DEFAULT, (to, from), size, pe, false);
-            }
-
-            fn $ctx_nbi as $shown_nbi(context: usize, to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
-                $transfer(context, (to, from), size, pe, false);
-            }
-        }
-    };
+#[call("shmem_put")]
+extern "C" fn shmem_putmem(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+    put(DEFAULT, (to, from), size, pe, true);
 }
 
-forms!(put: shmem_putmem shmem_ctx_putmem as "shmem_put", shmem_putmem_nbi shmem_ctx_putmem_nbi as "shmem_put_nbi");
-forms!(get: shmem_getmem shmem_ctx_getmem as "shmem_get", shmem_getmem_nbi shmem_ctx_getmem_nbi as "shmem_get_nbi");
+#[call("shmem_put_nbi")]
+extern "C" fn shmem_putmem_nbi(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+    put(DEFAULT, (to, from), size, pe, false);
+}
 
-call! {
-    fn elanite_shmem_iput as "shmem_iput"(
-        context: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        to_stride: isize,
-        from_stride: isize,
-        count: usize,
-        size: usize,
-        pe: c_int,
-    ) {
-        if (to_stride, from_stride) == (1, 1) {
-            put(context, (to, from), product(count, size), pe, true);
-            return;
-        }
-        for index in 0..count {
-            let to = place(to, index, to_stride, size).cast_mut();
-            put(context, (to, place(from, index, from_stride, size)), size, pe, true);
-        }
+#[call("shmem_put")]
+extern "C" fn shmem_ctx_putmem(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    pe: c_int,
+) {
+    put(context, (to, from), size, pe, true);
+}
+
+#[call("shmem_put_nbi")]
+extern "C" fn shmem_ctx_putmem_nbi(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    pe: c_int,
+) {
+    put(context, (to, from), size, pe, false);
+}
+
+#[call("shmem_get")]
+extern "C" fn shmem_getmem(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+    get(DEFAULT, (to, from), size, pe, true);
+}
+
+#[call("shmem_get_nbi")]
+extern "C" fn shmem_getmem_nbi(to: *mut c_void, from: *const c_void, size: usize, pe: c_int) {
+    get(DEFAULT, (to, from), size, pe, false);
+}
+
+#[call("shmem_get")]
+extern "C" fn shmem_ctx_getmem(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    pe: c_int,
+) {
+    get(context, (to, from), size, pe, true);
+}
+
+#[call("shmem_get_nbi")]
+extern "C" fn shmem_ctx_getmem_nbi(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    size: usize,
+    pe: c_int,
+) {
+    get(context, (to, from), size, pe, false);
+}
+
+#[call("shmem_iput")]
+extern "C" fn elanite_shmem_iput(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    to_stride: isize,
+    from_stride: isize,
+    count: usize,
+    size: usize,
+    pe: c_int,
+) {
+    if (to_stride, from_stride) == (1, 1) {
+        put(context, (to, from), product(count, size), pe, true);
+        return;
     }
+    for index in 0..count {
+        let to = place(to, index, to_stride, size).cast_mut();
+        put(
+            context,
+            (to, place(from, index, from_stride, size)),
+            size,
+            pe,
+            true,
+        );
+    }
+}
 
-    fn elanite_shmem_iget as "shmem_iget"(
-        context: usize,
-        to: *mut c_void,
-        from: *const c_void,
-        to_stride: isize,
-        from_stride: isize,
-        count: usize,
-        size: usize,
-        pe: c_int,
-    ) {
-        if (to_stride, from_stride) == (1, 1) {
-            get(context, (to, from), product(count, size), pe, true);
-            return;
-        }
-        let pe = contexts::element(context, pe);
-        let one = |index| {
-            let to = place(to, index, to_stride, size);
-            begin_get(own(to, size), place(from, index, from_stride, size), pe)
-        };
-        let all: Vec<Begun> = (0..count).filter_map(one).collect();
-        for get in all {
-            get.finish();
-        }
+#[call("shmem_iget")]
+extern "C" fn elanite_shmem_iget(
+    context: usize,
+    to: *mut c_void,
+    from: *const c_void,
+    to_stride: isize,
+    from_stride: isize,
+    count: usize,
+    size: usize,
+    pe: c_int,
+) {
+    if (to_stride, from_stride) == (1, 1) {
+        get(context, (to, from), product(count, size), pe, true);
+        return;
+    }
+    let pe = contexts::element(context, pe);
+    let one = |index| {
+        let to = place(to, index, to_stride, size);
+        begin_get(own(to, size), place(from, index, from_stride, size), pe)
+    };
+    let all: Vec<Begun> = (0..count).filter_map(one).collect();
+    for get in all {
+        get.finish();
     }
 }

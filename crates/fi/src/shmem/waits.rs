@@ -3,8 +3,9 @@
 //! The word may change by a put or an atomic operation of another rank. A rank that waits goes on when others have written into
 //! its memory, and looks at the word again. A program that only tests lets time go on by a step each time in vain.
 
-use super::{call, check_running, fail};
+use super::{check_running, fail};
 use crate::native;
+use derive::call;
 use link::calls::number;
 use std::ffi::{c_int, c_void};
 
@@ -74,23 +75,35 @@ pub fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
-call! {
-    fn elanite_shmem_wait_until as "shmem_wait_until"(at: *const c_void, size: usize, has_sign: c_int, comparison: c_int, value: u64) {
-        check_running();
-        let word = Word::new(at, size);
-        wait_until(|| word.holds(comparison, value, has_sign != 0));
-    }
+#[call("shmem_wait_until")]
+extern "C" fn elanite_shmem_wait_until(
+    at: *const c_void,
+    size: usize,
+    has_sign: c_int,
+    comparison: c_int,
+    value: u64,
+) {
+    check_running();
+    let word = Word::new(at, size);
+    wait_until(|| word.holds(comparison, value, has_sign != 0));
+}
 
-    fn elanite_shmem_test as "shmem_test"(at: *const c_void, size: usize, has_sign: c_int, comparison: c_int, value: u64) -> c_int {
-        check_running();
-        let word = Word::new(at, size);
-        let mut holds = word.holds(comparison, value, has_sign != 0);
-        if !holds {
-            native::look();
-            holds = word.holds(comparison, value, has_sign != 0);
-        }
-        holds.into()
+#[call("shmem_test")]
+extern "C" fn elanite_shmem_test(
+    at: *const c_void,
+    size: usize,
+    has_sign: c_int,
+    comparison: c_int,
+    value: u64,
+) -> c_int {
+    check_running();
+    let word = Word::new(at, size);
+    let mut holds = word.holds(comparison, value, has_sign != 0);
+    if !holds {
+        native::look();
+        holds = word.holds(comparison, value, has_sign != 0);
     }
+    holds.into()
 }
 
 /// Words of an array that a program waits for.

@@ -4,9 +4,10 @@
 //! program begins: the calls that did this have nothing left to do but to say that all is well.
 
 use super::super::layout::Capability;
-use super::super::{called, complain, places};
+use super::super::{complain, places};
 use super::{event, hear, space};
 use crate::native::{self, operations};
+use derive::call;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
@@ -85,7 +86,7 @@ fn refuse(call: &str, why: &str) -> c_int {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_init(
     _device: c_int,
     main: u32,
@@ -93,7 +94,6 @@ extern "C" fn elan3_init(
     elan: u32,
     elan_size: c_uint,
 ) -> *mut Context {
-    called!("elan3_init");
     context("elan3_init", (main, main_size), (elan, elan_size))
 }
 
@@ -101,9 +101,8 @@ extern "C" fn elan3_init(
 extern "C" fn elan3_fini(_ctx: *mut Context) {}
 
 /// A context of the device, for `elan3_create`: the same one.
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_control_open(_device: c_int) -> *mut Context {
-    called!("elan3_control_open");
     let made = CONTEXT.load(Ordering::Acquire);
     if made.is_null() {
         refuse(

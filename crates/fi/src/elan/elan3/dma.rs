@@ -9,10 +9,11 @@
 //!
 //! The events lie where the bytes do: that of the source where they come from, that of the destination where they go.
 
-use super::super::{called, lock, putget, stop};
+use super::super::{lock, putget, stop};
 use super::context::Context;
 use super::{OURS, space};
 use crate::native::{self, Place, Span};
+use derive::call;
 use link::ELAN3_SPACE;
 use std::ffi::{c_uint, c_ulong};
 use std::sync::Mutex;
@@ -126,26 +127,23 @@ fn begin(dma: Descriptor) {
 
 // SAFETY, of all functions below: their callers keep to the headers.
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_putdma(_ctx: *mut Context, descriptor: c_ulong) {
-    called!("elan3_putdma");
     begin(load(descriptor));
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan3_putdma_main(
     _ctx: *mut Context,
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
-    called!("elan3_putdma_main");
     begin(unsafe { descriptor.read_unaligned() });
 }
 
 /// The direction stands in the descriptor, or in the call's name.
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_getdma(_ctx: *mut Context, descriptor: c_ulong) {
-    called!("elan3_getdma");
     let dma = load(descriptor);
     begin(Descriptor {
         kind: dma.kind | READS,
@@ -153,13 +151,12 @@ extern "C" fn elan3_getdma(_ctx: *mut Context, descriptor: c_ulong) {
     });
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan3_getdma_main(
     _ctx: *mut Context,
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
-    called!("elan3_getdma_main");
     let dma = unsafe { descriptor.read_unaligned() };
     begin(Descriptor {
         kind: dma.kind | READS,

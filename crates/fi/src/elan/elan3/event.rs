@@ -8,9 +8,10 @@
 //!
 //! What has been set before an event is primed counts.
 
-use super::super::{called, lock, until, within, words};
+use super::super::{lock, until, within, words};
 use super::context::Context;
 use super::{dma, space};
+use derive::call;
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::sync::Mutex;
@@ -148,61 +149,54 @@ extern "C" fn elan3_primeevent(_ctx: *mut Context, at: c_ulong, count: c_int) {
     dma::go_on();
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_setevent(_ctx: *mut Context, at: c_ulong) {
-    called!("elan3_setevent");
     set(space::elan_of(at));
     dma::go_on();
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_pollevent(_ctx: *mut Context, at: c_ulong, how: c_long) -> c_int {
-    called!("elan3_pollevent");
     c_int::from(within(how, || has_occurred(at)))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan3_pollevent_word(
     _ctx: *mut Context,
     word: *const u32,
     how: c_long,
 ) -> c_int {
-    called!("elan3_pollevent_word");
     c_int::from(within(how, || unsafe { words::is_set(word) }))
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_waitevent(_ctx: *mut Context, at: c_ulong) {
-    called!("elan3_waitevent");
     until(|| has_occurred(at));
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan3_waitevent_word(
     _ctx: *mut Context,
     _at: c_ulong,
     word: *const u32,
     _how: c_long,
 ) {
-    called!("elan3_waitevent_word");
     until(|| unsafe { words::is_set(word) });
 }
 
-#[unsafe(no_mangle)]
+#[call]
 unsafe extern "C" fn elan3_waitevent_blk(
     _ctx: *mut Context,
     _at: c_ulong,
     block: *const u8,
     _how: c_long,
 ) {
-    called!("elan3_waitevent_blk");
     until(|| unsafe { words::is_set(block.add(DONE).cast()) });
 }
 
 /// An event that has occurred starts the DMA at once.
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_waitdmaevent(_ctx: *mut Context, descriptor: c_ulong, at: c_ulong) {
-    called!("elan3_waitdmaevent");
     with(at, |event| {
         event.action = Action::Dma(descriptor, 0);
         if event.occurred {
@@ -212,7 +206,7 @@ extern "C" fn elan3_waitdmaevent(_ctx: *mut Context, descriptor: c_ulong, at: c_
     dma::go_on();
 }
 
-#[unsafe(no_mangle)]
+#[call]
 extern "C" fn elan3_waitdmaevent0(
     _ctx: *mut Context,
     descriptor: c_ulong,
@@ -220,7 +214,6 @@ extern "C" fn elan3_waitdmaevent0(
     _wait: c_ulong,
     count: c_uint,
 ) {
-    called!("elan3_waitdmaevent0");
     with(at, |event| {
         let again = count.cast_signed();
         event.action = Action::Dma(descriptor, again);
