@@ -5,6 +5,7 @@
 //! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
 //! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
 //! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
+//! | [`macro@choice`] | words of a file | the traits of files | any |
 //! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
 //! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
 //! | [`Kinds`](derive@Kinds) | the list of benchmarks | the same list of points, and calls of each kind | `experiment` |
@@ -63,6 +64,12 @@ pub fn row(item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn table(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(table::expand(&arguments.into(), parse_macro_input!(item)))
+}
+
+/// Words of a file, one for each variant in kebab-case.
+#[proc_macro_attribute]
+pub fn choice(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    done(table::choice(&arguments.into(), parse_macro_input!(item)))
 }
 
 /// A section of machine files, `#[section("KEY")]`; it is a [`macro@table`].

@@ -1,9 +1,9 @@
-//! Tables of files.
+//! Tables of files, and the words among which a key of a table chooses.
 
 use crate::parse::argument;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Error, ItemStruct, Result, parse_quote};
+use syn::{Attribute, Error, ItemEnum, ItemStruct, Result, parse_quote};
 
 /// The table alone.
 pub fn expand(arguments: &TokenStream, item: ItemStruct) -> Result<TokenStream> {
@@ -33,4 +33,22 @@ pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
         }
     }
     item
+}
+
+/// Gives an enumeration the traits of files and their schema, where its variants are words.
+pub fn choice(arguments: &TokenStream, mut item: ItemEnum) -> Result<TokenStream> {
+    if !arguments.is_empty() {
+        return Err(Error::new_spanned(arguments, "`choice` has no arguments"));
+    }
+    if let Some(variant) = item.variants.iter().find(|one| !one.fields.is_empty()) {
+        return Err(Error::new_spanned(variant, "a choice has no fields"));
+    }
+    let traits: [Attribute; 2] = [
+        parse_quote! {
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        },
+        parse_quote!(#[serde(rename_all = "kebab-case")]),
+    ];
+    item.attrs.splice(0..0, traits);
+    Ok(item.into_token_stream())
 }

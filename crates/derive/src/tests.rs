@@ -82,6 +82,14 @@ fn table() {
     assert!(table.to_string().contains("skip_serializing_if"));
     let error = crate::table::expand(&quote!(strict), item()).expect_err("wrong");
     assert_eq!(error.to_string(), "`table` has no arguments");
+    let item = syn::parse_quote!(
+        enum Choice {
+            Adaptive,
+            Fixed(u32),
+        }
+    );
+    let error = crate::table::choice(&TokenStream::new(), item).expect_err("wrong");
+    assert_eq!(error.to_string(), "a choice has no fields");
 }
 
 #[test]

@@ -6,8 +6,7 @@ pub mod rails;
 use crate::faults;
 use crate::noise;
 use crate::packet::PacketFormat;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use derive::choice;
 use units::{Bytes, Rate, Time};
 
 /// An Elan3 adapter (petrini2003 s2.1).
@@ -81,8 +80,7 @@ pub enum Part {
 }
 
 /// Whether a bus moves in both directions at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Duplex {
     /// In one at a time.
     Half,
@@ -126,8 +124,7 @@ pub struct HostConfig {
 pub const ENVELOPE: Bytes = Bytes::new(32);
 
 /// Who matches the tags of messages and moves their bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Matching {
     /// A thread on the adapter, whatever the process does.
     Adapter,

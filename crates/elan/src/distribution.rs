@@ -1,13 +1,11 @@
 //! Distributions around a mean: of message sizes and inter-arrival times (petrini2003 s5.3: tags S and T of the figures), and
 //! of what the operating system takes of a processor ([`crate::noise`]).
 
+use derive::choice;
 use kernel::random::Stream;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// How a positive quantity with a given mean varies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Distribution {
     /// Always the mean.
     Fixed,

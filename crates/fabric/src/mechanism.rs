@@ -1,98 +1,90 @@
 //! The mechanisms of a fabric that can be exchanged, by the names that machine files give them.
 
-macro_rules! mechanisms {
-    ($($(#[$about:meta])* pub enum $name:ident $choices:tt)*) => {
-        $(
-            $(#[$about])*
-            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-            #[cfg_attr(
-                feature = "serde",
-                derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema),
-                serde(rename_all = "kebab-case")
-            )]
-            pub enum $name $choices
-        )*
-    };
+use derive::choice;
+
+/// When the virtual channels of a packet's path are given back (petrini2003 s2.2).
+#[choice]
+pub enum Circuit {
+    /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
+    UntilAcknowledged,
+    /// All channels at once, one cycle after the tail has reached the destination.
+    UntilDelivered,
+    /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
+    Wormhole,
+    /// As `Wormhole`, where the buffer of each channel holds the longest packet: virtual cut-through (Kermani and Kleinrock,
+    /// 1979). A packet that has got a channel never stands on its link, and the channels of a link are its credits of whole
+    /// packets.
+    CutThrough,
 }
 
-mechanisms! {
-    /// When the virtual channels of a packet's path are given back (petrini2003 s2.2).
-    pub enum Circuit {
-        /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
-        UntilAcknowledged,
-        /// All channels at once, one cycle after the tail has reached the destination.
-        UntilDelivered,
-        /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
-        Wormhole,
-        /// As `Wormhole`, where the buffer of each channel holds the longest packet: virtual cut-through (Kermani and Kleinrock,
-        /// 1979). A packet that has got a channel never stands on its link, and the channels of a link are its credits of whole
-        /// packets.
-        CutThrough,
-    }
+/// How the ascending phase picks among the up-links of a switch.
+#[choice]
+pub enum Ascent {
+    /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
+    Adaptive,
+    /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
+    Deterministic,
+    /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
+    /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
+    SourceFixed,
+    /// The static tables of today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
+    /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out
+    /// the nodes.
+    DestinationModulo,
+    /// A hash of source, destination and level: all packets of a flow climb by the same links, and flows are spread at random
+    /// (equal-cost multi-path, ECMP).
+    FlowHash,
+}
 
-    /// How the ascending phase picks among the up-links of a switch.
-    pub enum Ascent {
-        /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
-        Adaptive,
-        /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
-        Deterministic,
-        /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
-        /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
-        SourceFixed,
-        /// The static tables of today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
-        /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out
-        /// the nodes.
-        DestinationModulo,
-        /// A hash of source, destination and level: all packets of a flow climb by the same links, and flows are spread at random
-        /// (equal-cost multi-path, ECMP).
-        FlowHash,
-    }
+/// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.
+#[choice]
+pub enum Misrouting {
+    /// Minimal ways.
+    Minimal,
+    /// By way of a random group or switch (Valiant, 1982).
+    Valiant,
+    /// The minimal way, or by way of a random group or switch: by the loads of the links at the packet's first switch
+    /// (UGAL-L of Kim et al., ISCA 2008).
+    UgalLocal,
+}
 
-    /// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.
-    pub enum Misrouting {
-        /// Minimal ways.
-        Minimal,
-        /// By way of a random group or switch (Valiant, 1982).
-        Valiant,
-        /// The minimal way, or by way of a random group or switch: by the loads of the links at the packet's first switch
-        /// (UGAL-L of Kim et al., ISCA 2008).
-        UgalLocal,
-    }
+/// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
+#[choice]
+pub enum Broadcast {
+    /// All broadcasts climb by up-link 0 of each switch, through one tree with one root: no deadlock (petrini2001,
+    /// "Serialization through the root switch to avoid deadlocks").
+    Serialised,
+    /// A broadcast climbs by the up-link whose number is the source modulo the number of up-links. Broadcasts of different
+    /// sources may deadlock.
+    BySource,
+}
 
-    /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
-    pub enum Broadcast {
-        /// All broadcasts climb by up-link 0 of each switch, through one tree with one root: no deadlock (petrini2001,
-        /// "Serialization through the root switch to avoid deadlocks").
-        Serialised,
-        /// A broadcast climbs by the up-link whose number is the source modulo the number of up-links. Broadcasts of different
-        /// sources may deadlock.
-        BySource,
-    }
+/// Who wins a free channel of an output when several headers wait for it.
+#[choice]
+pub enum Arbitration {
+    /// The packet of the greatest age; of equal ages, the packet that has had this age at the switch for the longest time.
+    Age,
+    /// Rotation over the inputs of the switch.
+    RoundRobin,
+}
 
-    /// Who wins a free channel of an output when several headers wait for it.
-    pub enum Arbitration {
-        /// The packet of the greatest age; of equal ages, the packet that has had this age at the switch for the longest time.
-        Age,
-        /// Rotation over the inputs of the switch.
-        RoundRobin,
-    }
+/// Which of its channels a link serves when several have a flit to move.
+#[choice]
+pub enum Multiplexing {
+    /// The packet that was injected first goes first, whatever its traffic class, preemptive and work-conserving: here ages
+    /// count every cycle.
+    OldestFirst,
+    /// The channels in turn, flit by flit.
+    RoundRobin,
+}
 
-    /// Which of its channels a link serves when several have a flit to move.
-    pub enum Multiplexing {
-        /// The packet that was injected first goes first, whatever its traffic class, preemptive and work-conserving: here ages
-        /// count every cycle.
-        OldestFirst,
-        /// The channels in turn, flit by flit.
-        RoundRobin,
-    }
-
-    /// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
-    pub enum Engine {
-        /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
-        Flit,
-        /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
-        Worm,
-    }
+/// Which mover runs the data phase. Both make the same motion in every cycle; see [`crate::motion`].
+#[choice]
+pub enum Engine {
+    /// The definition: visits every link that has something to send, in every cycle. Serves all mechanisms.
+    Flit,
+    /// Computes the same motion from events. Serves all but [`Multiplexing::RoundRobin`].
+    Worm,
 }
 
 impl Circuit {

@@ -16,10 +16,8 @@ mod part;
 use crate::param::Param;
 use crate::section::{Given, LONGEST};
 use config::{Document, Problem};
-use derive::{section, table};
+use derive::{choice, section, table};
 use elan::faults::Config;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use units::Time;
 
 /// One fault: a part of the machine, and how it fails.
@@ -56,8 +54,7 @@ pub struct Fault {
 }
 
 /// How some cables are picked of many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Pick {
     /// Any: the stream of the fault decides.
     Random,

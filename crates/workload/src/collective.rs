@@ -25,19 +25,17 @@ use crate::job::Running;
 use crate::records::{Baseline, Records, Tables};
 use crate::rows::{Row, bins};
 use crate::{Failure, Job, Window, buffer, deadlock, traffic};
+use derive::choice;
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
 use libelan::Pe;
 use libelan::elan::reduce::{self, To};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A collective operation of Elanlib (petrini2001).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Operation {
     /// The software barrier.
     Gsync,

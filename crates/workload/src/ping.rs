@@ -12,9 +12,9 @@ use crate::faults::Lost;
 use crate::records::{Baseline, Records, Tables};
 use crate::rows::Row;
 use crate::{Failure, buffer};
+use derive::choice;
 use elan::{Cluster, Dma, DmaError, ElanAddr, Node, NodeId, Placement, Transfer};
 use libelan::{Job, Pe};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -24,8 +24,7 @@ use std::task::Poll;
 use units::{Bytes, Rate, Time};
 
 /// Which messages of a ping travel at the same time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Directions {
     /// From the first node to the second.
     One,
@@ -34,8 +33,7 @@ pub enum Directions {
 }
 
 /// What moves the messages of a ping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Library {
     /// Remote DMAs of Elan3lib.
     Elan3,

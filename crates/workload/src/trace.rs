@@ -13,16 +13,14 @@
 use crate::Failure;
 use crate::records::{Baseline, Records};
 use crate::rows::Row;
+use derive::choice;
 use elan::{Cluster, NodeId, Placement};
 use goal::Trace;
 use goal::pattern::{Calls, Pattern};
 use goal::replay::on_cluster;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// What is called, by its algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Called {
     /// An all-reduce by one ring of all ranks.
     AllReduceRing,

@@ -1,7 +1,6 @@
 //! How messages are spread over the rails of a machine, as its file says.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use derive::choice;
 use units::{Bytes, Time};
 
 /// How messages are spread over the rails of a machine.
@@ -66,8 +65,7 @@ impl Config {
 /// The meaning of an adapter's status under local-dynamic.
 ///
 /// "The state is updated by the NICs and can be RESERVED or FREE" (coll2003 s3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Status {
     /// One bit: the beginning of any message, sent or received, sets it, and the end of any message clears it, also if the adapter
     /// has other messages.
@@ -77,8 +75,7 @@ pub enum Status {
 }
 
 /// When local-dynamic picks the rails of a message that a traffic generator makes, and that waits for the messages before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Choice {
     /// When the message is generated ("each process generates packets independently", coll2003 s5.2). If no rail was free then, the
     /// rails are picked when the message is sent.
@@ -88,8 +85,7 @@ pub enum Choice {
 }
 
 /// How the rails of a message are picked; see the essay of the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 #[schemars(rename = "Policy")]
 pub enum Kind {
     /// Each adapter only transmits or only receives, always.

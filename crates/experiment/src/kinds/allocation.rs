@@ -5,11 +5,9 @@ use crate::check::{Check, MOST_NODES};
 use crate::fit::Fit;
 use crate::run::Run;
 use crate::sweep::Sweep;
-use derive::grid;
+use derive::{choice, grid};
 use rails::AllocationError;
 use rails::allocation::{MOST_RAILS, check, most_nodes};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use workload::{Failure, Records};
 
 /// Most nodes of a matrix that is kept: more than a picture has room for.
@@ -29,8 +27,7 @@ pub struct AllocationGrid {
 }
 
 /// An algorithm that allocates rails statically (coll2003 s2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
+#[choice]
 pub enum Algorithm {
     /// Algorithm 1: twice the logarithm of the number of nodes.
     Logarithmic,
