@@ -3,6 +3,7 @@
 //! | attribute | on | adds | of the crate |
 //! |---|---|---|---|
 //! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
+//! | [`Quantity`](derive@Quantity) | `struct Time(u64);` | the text form: a number and its unit | `units` |
 //! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
 //! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
 //! | [`macro@choice`] | words of a file | the traits of files | any |
@@ -38,6 +39,7 @@ mod grid;
 mod identifier;
 mod kinds;
 mod parse;
+mod quantity;
 mod row;
 mod section;
 mod table;
@@ -49,6 +51,12 @@ use syn::parse_macro_input;
 #[proc_macro_derive(Identifier)]
 pub fn identifier(item: TokenStream) -> TokenStream {
     done(identifier::derive(&parse_macro_input!(item)))
+}
+
+/// A quantity, whose text is a number and a unit of the scale, `#[scale(TIME)]`.
+#[proc_macro_derive(Quantity, attributes(scale))]
+pub fn quantity(item: TokenStream) -> TokenStream {
+    done(quantity::derive(&parse_macro_input!(item)))
 }
 
 /// A row of a table of results: a column for each field, described by the field's comment.

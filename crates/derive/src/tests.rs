@@ -37,6 +37,24 @@ fn identifier() {
 }
 
 #[test]
+fn quantity() {
+    let error = |item| error(crate::quantity::derive, item);
+    assert!(
+        error(quote!(
+            struct Time(u64);
+        ))
+        .starts_with("a quantity is a number with its units")
+    );
+    assert_eq!(
+        error(quote!(
+            #[scale("TIME")]
+            struct Time(u64);
+        )),
+        "expected identifier"
+    );
+}
+
+#[test]
 fn row() {
     let error = |item| error(crate::row::derive, item);
     let undigested = error(quote!(

@@ -1,11 +1,12 @@
 //! Rates of transfer.
 
-use crate::form::text_form;
 use crate::{Bytes, Time};
+use derive::Quantity;
 
 /// A rate of transfer in whole bytes per second. In text, MB/s is 10^6 bytes per second, as for
 /// bandwidths in the papers. Gb/s, 10^9 bits per second, is read and never printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
+#[scale(RATE)]
 pub struct Rate(u64);
 
 impl Rate {
@@ -84,5 +85,3 @@ impl Rate {
         size.as_u64() as f64 / time.as_us_f64()
     }
 }
-
-text_form!(Rate, RATE);

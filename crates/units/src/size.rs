@@ -1,10 +1,11 @@
 //! Sizes: of messages and packets in bytes, of buffers and link occupation in flits.
 
 use crate::arithmetic::arithmetic;
-use crate::form::text_form;
+use derive::Quantity;
 
 /// A size in bytes. In text, KB is 1024 bytes, as for message sizes in the papers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
+#[scale(SIZE)]
 pub struct Bytes(u64);
 
 impl Bytes {
@@ -34,12 +35,12 @@ impl Bytes {
 }
 
 arithmetic!(Bytes, u64);
-text_form!(Bytes, SIZE);
 
 /// A number of flits, the units of flow control: the capacity of a buffer, the length of a packet,
 /// or the time for which a link is occupied in its cycles. The number of bytes of a flit is a
 /// property of the link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
+#[scale(FLITS)]
 pub struct Flits(u32);
 
 impl Flits {
@@ -57,4 +58,3 @@ impl Flits {
 }
 
 arithmetic!(Flits, u32);
-text_form!(Flits, FLITS);

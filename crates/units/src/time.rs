@@ -1,11 +1,12 @@
 //! Simulated time.
 
 use crate::arithmetic::arithmetic;
-use crate::form::text_form;
+use derive::Quantity;
 
 /// A span of simulated time, or a moment as the span since the start of the run, in whole
 /// picoseconds. The range is 213 days.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
+#[scale(TIME)]
 pub struct Time(u64);
 
 impl Time {
@@ -59,4 +60,3 @@ impl Time {
 }
 
 arithmetic!(Time, u64);
-text_form!(Time, TIME);
