@@ -97,7 +97,7 @@ impl Baseline {
     }
 
     /// The records of a run that ends now: what its workload has measured and what the fabric has counted.
-    pub(crate) fn finish(self, cluster: &Cluster, mut measured: Tables) -> Records {
+    pub fn finish(self, cluster: &Cluster, mut measured: Tables) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
         let recovered = faults::recovery_rows(cluster, &self.recoveries);

@@ -37,7 +37,10 @@ pub const METRICS: &[&str] = &[
 
 impl Row {
     /// A value of the whole run.
-    pub(crate) fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
+    ///
+    /// # Panics
+    /// If the metric is not one of [`METRICS`].
+    pub fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
         assert!(
             METRICS.contains(&metric),
             "{metric} is not in METRICS of crates/workload/src/rows.rs: add it there"
@@ -52,13 +55,15 @@ impl Row {
     }
 
     /// The same row, for a job.
-    pub(crate) fn of_job(self, job: &str) -> Self {
+    #[must_use]
+    pub fn of_job(self, job: &str) -> Self {
         let job = Some(job.to_string());
         Row { job, ..self }
     }
 
     /// The same row, for a batch.
-    pub(crate) fn in_batch(self, batch: u32) -> Self {
+    #[must_use]
+    pub fn in_batch(self, batch: u32) -> Self {
         let batch = Some(batch);
         Row { batch, ..self }
     }
@@ -143,7 +148,7 @@ pub struct BinRow {
 }
 
 /// The bins of a histogram that are not empty.
-pub(crate) fn bins(histogram: &Histogram) -> Vec<BinRow> {
+pub fn bins(histogram: &Histogram) -> Vec<BinRow> {
     let bins = histogram.counts();
     bins.map(|(lower, count)| BinRow { lower, count }).collect()
 }
