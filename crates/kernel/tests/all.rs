@@ -6,6 +6,7 @@ mod digest;
 mod executor;
 mod label;
 mod limits;
+mod mistakes;
 mod queue;
 mod random;
 mod signal;

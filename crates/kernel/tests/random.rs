@@ -108,13 +108,22 @@ fn uniform_integers_fill_their_range_evenly() {
 
 #[test]
 fn ranges_near_the_end_of_the_integers_are_uniform_too() {
-    // Three quarters of all words, so that one draw in four is skipped.
+    // Three quarters of all words, so that one draw in four is skipped. Were it not, every multiple
+    // of 3 would come twice as often as other numbers: two of four words w have a multiple of 3 as
+    // the whole part of 3 w / 4.
     let length = 3 << 62;
     let mut stream = Stream::new(0, "wide");
-    let lower = (0..10_000)
-        .filter(|_| stream.uniform_u64(0..length) < length / 3)
-        .count();
-    assert!(lower.abs_diff(3333) < 200, "{lower}");
+    let (mut thirds, mut remainders) = ([0_u32; 3], [0_u32; 3]);
+    for _ in 0..9_000 {
+        let draw = stream.uniform_u64(0..length);
+        thirds[(draw / (1 << 62)) as usize] += 1;
+        remainders[(draw % 3) as usize] += 1;
+    }
+    // The standard deviation of a count is 45.
+    for counts in [thirds, remainders] {
+        let even = counts.iter().all(|count| count.abs_diff(3_000) < 200);
+        assert!(even, "{counts:?}");
+    }
     assert_eq!(stream.uniform_u64(u64::MAX - 1..u64::MAX), u64::MAX - 1);
 }
 
@@ -134,6 +143,17 @@ fn exponential_numbers_have_their_mean_and_tail() {
     let beyond = draws.iter().filter(|&&draw| draw > 6.0).count() as f64 / 1e5;
     assert!((beyond - (-2.0_f64).exp()).abs() < 0.005, "{beyond}");
     assert!(draws.iter().all(|draw| (0.0..=3.0 * 36.74).contains(draw)));
+}
+
+/// The inverse of the distribution: an exponential number is exceeded with the probability 1 - u,
+/// and grows with u.
+#[test]
+fn exponential_numbers_are_quantiles_of_uniform_ones() {
+    let [mut uniform, mut exponential] = [(); 2].map(|()| Stream::new(3, "quantiles"));
+    for _ in 0..1000 {
+        let (u, gap) = (uniform.uniform_f64(), exponential.exponential(2.5));
+        assert!(((-gap / 2.5).exp() - (1.0 - u)).abs() < 1e-12, "{u} {gap}");
+    }
 }
 
 proptest! {

@@ -85,6 +85,32 @@ fn a_wait_that_is_given_up_leaves_nothing_behind() {
     assert_eq!(log.take(), ["gave up"]);
 }
 
+/// The first of four waiters gives up, and the others keep their order.
+#[test]
+fn waiters_keep_their_order_behind_one_that_gives_up() {
+    let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
+    let (impatient, nudge) = (signal.clone(), Signal::new());
+    let nudged = nudge.clone();
+    executor.spawn("impatient", async move {
+        let (mut wait, mut enough) = (pin!(impatient.wait()), pin!(nudged.wait()));
+        poll_fn(|context| {
+            assert!(wait.as_mut().poll(context).is_pending());
+            enough.as_mut().poll(context)
+        })
+        .await;
+    });
+    for name in ["second", "third", "fourth"] {
+        waiter(&executor, &log, name, &signal);
+    }
+    executor.run_ready();
+    nudge.fire();
+    executor.run_ready();
+    assert_eq!(format!("{signal:?}"), "Signal { remaining: 1, waiters: 3 }");
+    signal.fire();
+    executor.run_ready();
+    assert_eq!(log.take(), ["second", "third", "fourth"]);
+}
+
 #[test]
 fn being_polled_again_keeps_the_place_in_the_order() {
     let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
@@ -162,4 +188,12 @@ fn only_a_signal_that_nobody_holds_serves_again() {
     third.fire();
     executor.run_ready();
     assert_eq!(log.take(), ["waiter"]);
+
+    // One firing sets a spare signal, whatever the count of its first life.
+    spares.keep(Signal::counted(3));
+    let fourth = spares.take();
+    assert_eq!(fourth.remaining(), 1);
+    fourth.fire();
+    fourth.reset();
+    assert_eq!(fourth.remaining(), 1);
 }

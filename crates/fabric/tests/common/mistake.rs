@@ -140,6 +140,28 @@ pub fn assert_fit(mistakes: &[Mistake], least: usize) {
     assert!(misfits.is_empty(), "{}", misfits.join("\n"));
 }
 
+/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
+/// name the tests that must find them.
+pub type Kinds<'a> = [(&'a str, usize, &'a [&'a str])];
+
+/// Demands that each folder has its mistakes, and that each of them fits the sources.
+#[allow(dead_code, reason = "each test file uses a part")]
+pub fn assert_all_fit(kinds: &Kinds<'_>) {
+    for &(folder, least, _) in kinds {
+        assert_fit(&mistakes(folder), least);
+    }
+}
+
+/// Demands that the tests of each folder find its mistakes, and prints the tests that fail.
+#[allow(dead_code, reason = "each test file uses a part")]
+pub fn assert_all_found(kinds: &Kinds<'_>) {
+    let copy = Copy::new(false);
+    let failed = |line: &str| line.ends_with(" ... FAILED");
+    for &(folder, _, tests) in kinds {
+        assert_found(&copy, mistakes(folder), tests, Search::fuzzing(5), failed);
+    }
+}
+
 /// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some of the tests fail there, which
 /// pass without it. `tests` are the words of `cargo test` that name the tests. Prints the lines by which they say so.
 pub fn assert_found(
@@ -196,7 +218,14 @@ impl Copy {
         // An earlier build there is used again.
         let _ = fs::remove_dir_all(root.join("crates"));
         fs::create_dir_all(&root).expect("the target directory can be written");
-        for part in ["Cargo.toml", "Cargo.lock", "crates", "examples", "machines"] {
+        for part in [
+            "Cargo.toml",
+            "Cargo.lock",
+            "crates",
+            "examples",
+            "experiments",
+            "machines",
+        ] {
             copy(&workspace.join(part), &root.join(part));
         }
         Copy { root, optimized }
