@@ -1,5 +1,6 @@
 //! The tests of the traces: one program, since each program takes long to compile and link.
 
+mod mistakes;
 mod pattern;
 mod reading;
 mod replay;

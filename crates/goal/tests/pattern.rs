@@ -1,8 +1,8 @@
 //! Generated patterns have the messages and bytes of their closed forms, and each rank's share of them; and end on an ideal network.
 
 use goal::pattern::{Calls, Pattern};
-use goal::replay::on_ideal;
-use goal::{Kind, Trace};
+use goal::replay::{LATENCY, on_ideal};
+use goal::{Kind, Operation, Trace};
 use kernel::Limits;
 use std::sync::atomic::AtomicBool;
 
@@ -82,20 +82,77 @@ fn every_message_has_a_partner_on_an_ideal_network() {
     }
 }
 
-/// The bus bandwidth of NCCL's tests counts what a rank of a ring sends.
+/// A step sends what the step before has brought, so that each step takes a latency: on an ideal
+/// network a call takes as many latencies as the pattern has steps.
 #[test]
-fn the_bytes_of_the_bus_are_those_of_a_rank_of_a_ring() {
-    let ring = Calls {
-        size: 1600,
+fn a_step_waits_for_the_step_before() {
+    let (p, g, m) = (12, 4, 3);
+    for (pattern, steps) in [
+        (Pattern::AllReduceRing, 2 * (p - 1)),
+        (Pattern::AllReduceHierarchical, 2 * (g - 1) + 2 * (m - 1)),
+        (Pattern::AllReduceAcross, 2 * (m - 1)),
+        (Pattern::AllToAll, g - 1),
+        (Pattern::AllToAllAcross, m - 1),
+    ] {
+        let calls = calls(pattern, p, g);
+        let trace = Trace::of("a pattern", p, |rank| calls.schedule(rank)).unwrap();
+        let never = AtomicBool::new(false);
+        let replayed = on_ideal(trace, false, Limits::default(), &never).unwrap();
+        let expected = LATENCY * u64::from(steps) * u64::from(calls.calls);
+        assert_eq!(replayed.time, expected, "{pattern:?}");
+    }
+}
+
+/// The sizes of the messages of a kind that a rank sends or receives, in the order of its schedule.
+fn sizes(calls: &Calls, rank: u32, chosen: impl Fn(&Operation) -> bool) -> Vec<u64> {
+    let operations = calls.schedule(rank).operations;
+    let chosen = operations.iter().filter(|operation| chosen(operation));
+    chosen.map(|operation| operation.size).collect()
+}
+
+/// The first turn in a group leaves each rank with the sum of one part, which came in last. This
+/// part goes across: with two groups in two halves, one in each turn.
+#[test]
+fn the_part_that_a_rank_has_summed_goes_across() {
+    let (p, g) = (8, 4);
+    let calls = Calls {
         calls: 1,
-        ..calls(Pattern::AllReduceRing, 16, 16)
+        ..calls(Pattern::AllReduceHierarchical, p, g)
     };
-    let sent: u64 = ring
-        .schedule(3)
-        .operations
-        .iter()
-        .filter(|operation| operation.kind == Kind::Send)
-        .map(|operation| operation.size)
-        .sum();
-    assert!((ring.bus_bytes() - sent as f64).abs() < 0.5);
+    for rank in 0..p {
+        let within = |other: u32| other / g == rank / g;
+        let came = sizes(&calls, rank, |one| {
+            one.kind == Kind::Recv && within(one.peer)
+        });
+        let across = |one: &Operation| one.kind == Kind::Send && !within(one.peer);
+        let across = sizes(&calls, rank, across);
+        assert_eq!(across.iter().sum::<u64>(), came[g as usize - 2], "{rank}");
+    }
+}
+
+/// The bus bandwidth of NCCL's tests counts the bytes that a rank sends, but for the hierarchical
+/// all-reduce, which counts as a ring of all ranks.
+#[test]
+fn the_bytes_of_the_bus_are_those_that_a_rank_sends() {
+    for pattern in [
+        Pattern::AllReduceRing,
+        Pattern::AllReduceAcross,
+        Pattern::AllToAll,
+        Pattern::AllToAllAcross,
+    ] {
+        let calls = Calls {
+            size: 1600,
+            calls: 1,
+            ..calls(pattern, 16, 4)
+        };
+        let sent = sizes(&calls, 3, |one| one.kind == Kind::Send);
+        let sent = sent.iter().sum::<u64>() as f64;
+        assert!(
+            (calls.bus_bytes() - sent).abs() < 0.5,
+            "{pattern:?}: {sent}"
+        );
+    }
+    let [ring, levels] = [Pattern::AllReduceRing, Pattern::AllReduceHierarchical];
+    let [ring, levels] = [ring, levels].map(|pattern| calls(pattern, 16, 4).bus_bytes());
+    assert!((ring - levels).abs() < 0.5);
 }

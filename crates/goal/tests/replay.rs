@@ -180,6 +180,69 @@ fn probes_and_polls_wait_for_a_message_and_leave_it() {
     );
 }
 
+/// A message that comes while a probe looks for the second time ends the probe with this call. The
+/// first look is over after 900 ns and a call, the second after two calls; the message arrives
+/// between the two.
+#[test]
+fn a_probe_finds_a_message_that_comes_during_its_second_look() {
+    let text = "num_ranks 2
+        rank 0 { a: calc 250 \n b: send 8b to 1 tag 7 \n b requires a }
+        rank 1 { a: calc 900 \n b: probe 8b from 0 tag 7 \n b requires a
+                 c: recv 8b from 0 tag 7 \n c requires b }";
+    let (looked, arrives) = (ns(900) + CALL, ns(250) + LATENCY);
+    assert!(looked < arrives && arrives < looked + CALL);
+    let replayed = ideal(text).expect("the probe ends");
+    assert_eq!(times(&replayed, 1, 1), [ns(900), looked + CALL]);
+}
+
+/// A busy processor delays the call of a send, and with it the message. Streams only compute: their
+/// sends wait for this processor, too.
+#[test]
+fn a_message_leaves_with_the_call_of_its_send() {
+    for stream in ["", " cpu 1"] {
+        let text = format!(
+            "num_ranks 2
+             rank 0 {{ busy: calc 5000 \n s: send 8b to 1{stream} \n s irequires busy }}
+             rank 1 {{ recv 8b from 0 }}"
+        );
+        let replayed = ideal(&text).expect("it ends");
+        assert_eq!(times(&replayed, 0, 1), [Time::ZERO, ns(5000) + CALL]);
+        assert_eq!(times(&replayed, 1, 0)[1], ns(5000) + LATENCY);
+    }
+}
+
+/// What is free has not started as long as the processor computes something else.
+#[test]
+fn irequires_waits_until_the_processor_begins() {
+    let trace = "num_ranks 1
+        rank 0 { calc 3000 \n second: calc 500 \n beside: calc 10 cpu 1 \n beside irequires second }";
+    for replayed in [ideal(trace), es40(trace, 1)] {
+        let replayed = replayed.expect("it ends");
+        assert_eq!(times(&replayed, 0, 2), [ns(3000), ns(3010)]);
+    }
+}
+
+/// Two messages wait for a receive from any rank: it takes the one that has arrived first,
+/// whichever rank has sent it.
+#[test]
+fn a_receive_from_any_rank_takes_the_message_that_came_first() {
+    for (first, second) in [(1, 2), (2, 1)] {
+        let trace = format!(
+            "num_ranks 3
+             rank 0 {{ w: calc 100000
+               a: recv 9b from -1 tag 4 \n a requires w
+               b: recv 9b from -1 tag 4 \n b requires a }}
+             rank {first} {{ send 1b to 0 tag 4 }}
+             rank {second} {{ w: calc 20000 \n s: send 3b to 0 tag 4 \n s requires w }}"
+        );
+        for replayed in [ideal(&trace), es40(&trace, 1)] {
+            let replayed = replayed.expect("it ends");
+            let taken = [1, 2].map(|number| row(&replayed, 0, number).taken);
+            assert_eq!(taken, [Some((first, 0)), Some((second, 1))]);
+        }
+    }
+}
+
 #[test]
 fn wild_cards_take_messages_in_the_order_of_their_arrival() {
     let trace = |first: u32, second: u32| {
