@@ -212,6 +212,25 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     }
 
+    /// Two links: the switch between them checks the header, the destination all bits of the second
+    /// link, and of the first link the others.
+    #[test]
+    fn two_links_by_hand() {
+        let rates: [f64; 2] = [3e-4, 1e-4];
+        let right = |link: usize, bits: i32| (1.0 - rates[link]).powi(bits);
+        let heard = [right(0, 16), right(0, 16) * right(1, 16)];
+        let passes = right(0, 64);
+        let accepted = passes * right(0, 3000 - 64) * right(1, 3000);
+        // The switch refuses, the destination refuses, the destination accepts.
+        let refusal = |heard: f64, time: f64| heard * time + (1.0 - heard) * 1000.0;
+        let fails = (1.0 - passes) * refusal(heard[0], 1.0)
+            + (passes - accepted) * refusal(heard[1], 2.0)
+            + accepted * (1.0 - heard[1]) * 1000.0;
+        let expected = fails / (accepted * heard[1]);
+        let found = stream(rates.to_vec()).added();
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+    }
+
     /// A game with the same rules, played with dice.
     #[test]
     fn many_links_by_dice() {

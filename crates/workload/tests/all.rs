@@ -3,9 +3,11 @@
 mod collective;
 #[path = "../../rails/tests/common/mod.rs"]
 mod common;
+mod mistakes;
 mod pattern;
 mod ping;
 mod qsnet2;
 mod rails;
 mod source;
+mod trace;
 mod traffic;

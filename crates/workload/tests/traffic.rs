@@ -90,6 +90,21 @@ fn a_light_load_is_accepted() {
     }
 }
 
+/// The latencies are those of the messages that end in the window: as many as arrive in it, not
+/// those of a long warm-up.
+#[test]
+fn messages_of_the_warm_up_have_no_latency() {
+    let window = Window {
+        warm_up: Time::from_ms(4),
+        ..WINDOW
+    };
+    let records = run(uniform(40), window, 1);
+    let (messages, offered) = (records.value("messages"), records.mean("offered"));
+    let expected = offered * window.length.as_us_f64() * 16.0 / 4096.0;
+    let text = format!("{messages} messages, {expected} expected");
+    assert!((messages / expected - 1.0).abs() < 0.15, "{text}");
+}
+
 /// Beyond what the network carries messages pile up.
 #[test]
 fn a_heavy_load_saturates() {

@@ -1,0 +1,58 @@
+//! Deliberate mistakes: do the tests find them?
+//!
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `traffic` in jobs, sources and patterns, folder `measures` in the figures of a run and
+//! the searches for them. The slow test makes each mistake in a copy of the workspace below the
+//! target directory, runs the tests there, and demands that they fail.
+//!
+//! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
+
+#[path = "../../fabric/tests/common/mistake.rs"]
+mod mistake;
+
+use mistake::{assert_all_fit, assert_all_found};
+
+/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
+/// name the tests.
+const KINDS: [(&str, usize, &[&str]); 2] = [
+    (
+        "traffic",
+        11,
+        &[
+            "--test",
+            "all",
+            "--",
+            "traffic::",
+            "source::",
+            "pattern::",
+            "rails::processes",
+        ],
+    ),
+    (
+        "measures",
+        10,
+        &[
+            "--lib",
+            "--test",
+            "all",
+            "--",
+            "tests::",
+            "traffic::",
+            "collective::steps",
+            "qsnet2::phases",
+            "ping::",
+            "trace::",
+        ],
+    ),
+];
+
+#[test]
+fn every_mistake_fits_the_sources() {
+    assert_all_fit(&KINDS);
+}
+
+#[test]
+#[ignore = "builds the crate once for each mistake: minutes"]
+fn every_mistake_is_found() {
+    assert_all_found(&KINDS);
+}

@@ -1,0 +1,44 @@
+//! Replays of generated patterns: their figures are those of one call, however many there are.
+
+use crate::common;
+
+use common::{cluster, sixteen_nodes};
+use elan::NodeId;
+use goal::pattern::{Calls, Pattern};
+use workload::{Records, Replay};
+
+/// An operation of 8 processes, a vector of 8 KB each.
+fn run(pattern: Pattern, calls: u32) -> Records {
+    let replay = Replay {
+        nodes: NodeId::all(8).collect(),
+        processes: 1,
+        calls: Calls {
+            pattern,
+            ranks: 8,
+            group: 8,
+            size: 8 << 10,
+            calls,
+        },
+    };
+    replay.run(cluster(&sixteen_nodes())).expect("it ends")
+}
+
+/// Several calls take longer than one, and a call of several takes about as long. Bandwidth is what
+/// a rank has to send in a call over the latency: 2 (p - 1) / p of the vector in a ring, and a
+/// vector for each other rank in an all-to-all.
+#[test]
+fn latency_and_bandwidth_are_those_of_a_call() {
+    for (pattern, bytes) in [
+        (Pattern::AllReduceRing, 2.0 * 7.0 / 8.0 * 8192.0),
+        (Pattern::AllToAll, 7.0 * 8192.0),
+    ] {
+        let [one, five] = [1, 5].map(|calls| run(pattern, calls));
+        for records in [&one, &five] {
+            let found = records.value("bandwidth") * records.value("latency");
+            assert!((found / bytes - 1.0).abs() < 1e-9, "{found} bytes");
+        }
+        assert!(five.simulated > one.simulated * 4);
+        let share = five.value("latency") / one.value("latency");
+        assert!((share - 1.0).abs() < 0.1, "{pattern:?}: {share}");
+    }
+}
