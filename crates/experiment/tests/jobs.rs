@@ -88,6 +88,42 @@ fn overrides_name_a_job_where_there_are_several() {
     assert_eq!(short, full);
 }
 
+/// Any two jobs of a series are on nodes of their own, whatever other jobs there are.
+#[test]
+fn no_two_of_three_jobs_share_a_node() {
+    let job = |name: &str, nodes: &str| {
+        format!(
+            "[series.jobs.{name}]\npattern = \"uniform\"\nnodes = \"{nodes}\"\nmessage = \"4 KB\"\n\
+             sizes = \"fixed\"\narrivals = \"fixed\"\nload = \"10 MB/s\"\n"
+        )
+    };
+    let plan = |sets: [&str; 3]| {
+        let jobs: String = ["a", "b", "c"]
+            .iter()
+            .zip(sets)
+            .map(|(name, nodes)| job(name, nodes))
+            .collect();
+        let head = "title = \"Three\"\nmachine = \"good\"\n[[series]]\nname = \"three\"\n";
+        plan_file("three.toml", &format!("{head}{jobs}"), &[])
+    };
+    assert!(plan(["0-3", "4-7", "8-11"]).is_ok());
+    for (sets, one, other) in [
+        (["0-3", "3-7", "8-11"], "a", "b"),
+        (["0-3", "4-7", "3-9 except 4-7"], "a", "c"),
+        (["0-3", "4-7", "7-11"], "b", "c"),
+    ] {
+        let problems = plan(sets).expect_err("they share a node").0;
+        let [problem] = &problems[..] else {
+            panic!("{problems:?}");
+        };
+        assert_eq!(problem.key, format!("series.three.jobs.{other}.nodes"));
+        assert!(
+            problem.message.contains(&format!("the job `{one}`")),
+            "{problem:?}"
+        );
+    }
+}
+
 /// Everything that a job says is part of the identity of its points, its name too: that names its random numbers.
 #[test]
 fn keys_depend_on_every_field_of_a_job() {
