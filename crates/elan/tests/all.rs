@@ -19,4 +19,5 @@ mod noise;
 mod payload;
 mod protection;
 mod queues;
+mod retries;
 mod threads;
