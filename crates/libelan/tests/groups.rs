@@ -294,6 +294,50 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
     word_of(&load(pe, at, size))
 }
 
+/// The time of a reduction to process 0, whose vector it combines with those of the others, after a
+/// barrier.
+fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
+    let [times, told] = logs();
+    let program = async move |pe: Pe| {
+        let (group, size) = (pe.elan().all_group().clone(), Bytes::new(length));
+        let at = common::alloc(&pe, false, size);
+        let operation = Reduction {
+            size: Bytes::new(8),
+            combine: &of_words(|one, other| one + other),
+        };
+        for _ in 0..2 {
+            group.gsync().await.expect("all come");
+            let begin = pe.now();
+            let done = group
+                .reduce(at, at, length / 8, &operation, To::Root(0))
+                .await;
+            done.expect("it is mapped");
+            if me(&pe) == 0 {
+                told.note(pe.now() - begin);
+            }
+        }
+    };
+    run(config, places, program).unwrap_or_else(|stop| panic!("{stop}"));
+    times.take()
+}
+
+/// Combining two vectors takes as long as copying one, and the root copies the result. So a host
+/// that copies at half the rate adds the time of a copy for each other process that the root
+/// combines with, and one for the result.
+#[test]
+fn combining_takes_as_long_as_copying() {
+    let fast = sixteen_nodes();
+    let mut slow = fast.clone();
+    slow.host.copy = units::Rate::from_bytes_per_second(fast.host.copy.as_bytes_per_second() / 2);
+    let length = 2048;
+    let copy = fast.host.copy.time(Bytes::new(length)).as_us_f64();
+    for (places, copies) in [(&[0, 5][..], 2.0), (&[0; 4], 4.0)] {
+        let [fast, slow] = [&fast, &slow].map(|config| reduction(config, places, length));
+        let added = (slow - fast).as_us_f64() / copy;
+        assert!((added - copies).abs() < 0.01, "{places:?}: {added} copies");
+    }
+}
+
 #[test]
 fn lists_that_are_no_groups() {
     use GroupError::{Empty, NoMember, Twice};

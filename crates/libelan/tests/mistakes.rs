@@ -1,31 +1,35 @@
-//! Deliberate mistakes in the recovery from faults: do the tests find them?
+//! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. The slow test makes each mistake in
-//! a copy of the workspace below the target directory, runs the tests of faults there, and demands that they fail.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder `recovery` in the recovery from faults, folder `reductions` in reductions. The slow test
+//! makes each mistake in a copy of the workspace below the target directory, runs the tests of its
+//! folder there, and demands that they fail.
+//!
 //! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
 
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
-use mistake::{Copy, Search, assert_fit, assert_found, mistakes};
+use mistake::{assert_all_fit, assert_all_found};
 
-/// The folder of the mistakes.
-const FOLDER: &str = "recovery";
+/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
+/// name the tests.
+const KINDS: [(&str, usize, &[&str]); 2] = [
+    (
+        "recovery",
+        5,
+        &["--test", "all", "--", "faults::", "lost_messages::"],
+    ),
+    ("reductions", 1, &["--test", "all", "--", "groups::"]),
+];
 
 #[test]
 fn every_mistake_fits_the_sources() {
-    assert_fit(&mistakes(FOLDER), 5);
+    assert_all_fit(&KINDS);
 }
 
 #[test]
 #[ignore = "builds the crate once for each mistake: minutes"]
 fn every_mistake_is_found() {
-    let failed = |line: &str| line.ends_with(" ... FAILED");
-    assert_found(
-        &Copy::new(false),
-        mistakes(FOLDER),
-        &["--test", "all", "--", "faults::", "lost_messages::"],
-        Search::fuzzing(5),
-        failed,
-    );
+    assert_all_found(&KINDS);
 }
