@@ -359,6 +359,66 @@ fn bit_errors_are_as_frequent_as_the_rate_says() {
     assert_eq!(corrupted.count() as u64, errors);
 }
 
+/// Whether two kinds of errors occur together as often as independent ones: within five standard
+/// deviations.
+fn assert_independent(both: usize, (one, other): (usize, usize), of: usize) {
+    let expected = one as f64 * other as f64 / of as f64;
+    let apart = (both as f64 - expected).abs();
+    assert!(
+        apart < 5.0 * expected.sqrt(),
+        "{both} of {of}, not {expected}: {one} and {other}"
+    );
+}
+
+/// The errors of a packet say nothing about those of the next one, nor of the packet after that.
+#[test]
+fn bit_errors_of_successive_packets_are_independent() {
+    let config = noisy(&switch(), LinkId::new(5), |faults| faults.flit_bits = 20);
+    let traffic: Vec<_> = (0..3000)
+        .map(|number| (40 * number, packet(0, 1, 10)))
+        .collect();
+    let bench = run(&config, &[], &traffic);
+    let wrong: Vec<bool> = (0..3000)
+        .map(|token| bench.record(token).ack == Ack::Corrupted)
+        .collect();
+    let all = wrong.iter().filter(|&&wrong| wrong).count();
+    // With a probability of 1 - 0.999^200.
+    assert!(all.abs_diff(544) < 110, "{all}");
+    for apart in 1..4 {
+        let pairs = wrong.iter().zip(&wrong[apart..]);
+        let both = pairs.filter(|&(&one, &other)| one && other).count();
+        assert_independent(both, (all, all), 3000);
+    }
+}
+
+/// A broadcast to all nodes of its switch comes back over the cable of its source, which its answer
+/// takes, too. An error of the one says nothing about the other.
+#[test]
+fn bit_errors_of_body_and_answer_are_independent() {
+    let config = noisy(&switch(), LinkId::new(4), |faults| {
+        (faults.flit_bits, faults.token_bits, faults.timeout) = (22, 220, 60);
+    });
+    let traffic: Vec<_> = (0..1500)
+        .map(|number| (120 * number, broadcast(0, 0, 3, 10)))
+        .collect();
+    let bench = run(&config, &[], &traffic);
+    let damaged = bench.heard.iter().filter_map(|heard| match heard {
+        Heard::Damaged(_, _, spec) => Some(spec.token),
+        _ => None,
+    });
+    let damaged: Vec<u64> = damaged.collect();
+    let unheard = |token: u64| bench.record(token).ack == Ack::TimedOut;
+    let silent = (0..1500).filter(|&token| unheard(token)).count();
+    let both = damaged.iter().filter(|&&token| unheard(token)).count();
+    // Each with a probability of 1 - 0.999^220.
+    let counts = (damaged.len(), silent);
+    assert!(
+        counts.0.abs_diff(296) < 80 && counts.1.abs_diff(296) < 80,
+        "{counts:?}"
+    );
+    assert_independent(both, counts, 1500);
+}
+
 /// The header of a broadcast is at the switch in cycle 3. The dead branch is answered at once; the other nodes have the packet at
 /// 3 + 9 + 3, the answers are back at 15 + 6, and the EOP at the nodes at 22 + 6 aborts what the packet asked for.
 #[test]
