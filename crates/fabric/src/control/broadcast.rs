@@ -405,13 +405,9 @@ impl<R: Compiled + ?Sized> Control<R> {
         if !whole.failed {
             self.flights.get_mut(root).delivered = self.now;
         }
-        if self.config.circuit == Circuit::UntilDelivered {
-            for part in self.broadcasts.parts_of(root) {
-                for &channel in self.flights.get(part).path() {
-                    self.calendar
-                        .schedule(self.now + 1, Event::Free(channel), self.now);
-                }
-            }
+        let parts: Vec<PacketId> = self.broadcasts.parts_of(root).collect();
+        for part in parts {
+            self.free_after_the_delivery(part);
         }
     }
 
@@ -506,10 +502,10 @@ impl<R: Compiled + ?Sized> Control<R> {
         part.tails -= 1;
         part.last_tail = part.last_tail.max(sent);
         if part.tails == 0 {
-            let free = part.last_tail + 2;
+            let left = part.last_tail;
             let path = self.flights.get(parent).path();
             let channel = path[path.len() - 1];
-            self.schedule(free, Event::Free(channel));
+            self.free_behind_the_tail(channel, left);
         }
     }
 }

@@ -18,12 +18,26 @@ impl<R: Compiled + ?Sized> Control<R> {
             self.broadcast_delivered(packet);
             return Notice::Delivered(packet, self.destination(packet), spec);
         };
+        self.free_after_the_delivery(packet);
+        Notice::Delivered(packet, node, spec)
+    }
+
+    /// A packet is at its end: its channels fall free where circuits last until the delivery.
+    pub(super) fn free_after_the_delivery(&mut self, packet: PacketId) {
         if self.config.circuit == Circuit::UntilDelivered {
             for &channel in self.flights.get(packet).path() {
-                self.calendar.schedule(now + 1, Event::Free(channel), now);
+                self.calendar
+                    .schedule(self.now + 1, Event::Free(channel), self.now);
             }
         }
-        Notice::Delivered(packet, node, spec)
+    }
+
+    /// A tail has left the buffer of a channel, or is in at the end of its link, in cycle `left`: the channel falls free where there
+    /// are no circuits.
+    pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
+        if self.config.circuit.ends_with_the_tail() {
+            self.schedule(left + 2, Event::Free(channel));
+        }
     }
 
     /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
@@ -136,10 +150,10 @@ impl<R: Compiled + ?Sized> Control<R> {
             if self.broadcasts.are_under_way() && self.begins_a_part(channel) {
                 self.branch_tail_sent(self.holders[channel], sent);
             } else if let Some(before) = upstream {
-                self.schedule(sent + 2, Event::Free(before));
+                self.free_behind_the_tail(before, sent);
             }
             if let Some(arrival) = arrival {
-                self.schedule(arrival + 2, Event::Free(channel));
+                self.free_behind_the_tail(channel, arrival);
             }
         }
     }

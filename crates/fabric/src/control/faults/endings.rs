@@ -8,16 +8,6 @@ use crate::topology::Compiled;
 use crate::{ChannelId, Circuit, Cycle};
 
 impl<R: Compiled + ?Sized> Control<R> {
-    /// The channels of a packet that is at its end fall free, where circuits last until the delivery.
-    pub(super) fn free_all_at_the_end(&mut self, packet: PacketId) {
-        if self.config.circuit == Circuit::UntilDelivered {
-            for &channel in self.flights.get(packet).path() {
-                self.calendar
-                    .schedule(self.now + 1, Event::Free(channel), self.now);
-            }
-        }
-    }
-
     /// The last flit of a packet, or what has become of it, is at its destination. Returns what the destination hears.
     #[cold]
     pub(in crate::control) fn arrive_at_last(
@@ -31,7 +21,7 @@ impl<R: Compiled + ?Sized> Control<R> {
                 self.flights.get_mut(packet).fate = Fate::Lost;
                 self.garbage_arrives(packet);
             } else {
-                self.free_all_at_the_end(packet);
+                self.free_after_the_delivery(packet);
                 self.lose(motion, packet);
             }
             return None;

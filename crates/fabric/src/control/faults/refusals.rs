@@ -122,9 +122,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         let packet = self.holders[channel];
         let drained = (sent + self.delay(&[channel])).max(self.failing().seen[channel].sunk + 1);
         self.schedule(drained, Event::Sunk(packet));
-        if self.config.circuit.ends_with_the_tail() {
-            self.schedule(drained + 2, Event::Free(channel));
-        }
+        self.free_behind_the_tail(channel, drained);
     }
 
     /// The tail of a packet that is sunk is in.
@@ -134,7 +132,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         if flight.spec.destination.is_broadcast() {
             return self.part_drained(packet);
         }
-        self.free_all_at_the_end(packet);
+        self.free_after_the_delivery(packet);
         match self.flights.get(packet).fate {
             Fate::Refused(ack) => {
                 let flight = self.flights.get_mut(packet);
