@@ -11,7 +11,7 @@
 //! its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its tables
 //! ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
 
-use crate::topology::{End, Header, Routing, Wiring, with_routing};
+use crate::topology::{ChannelClass, End, Header, Routing, Wiring, with_routing};
 use crate::{Config, LinkId, Place, SwitchId};
 use petgraph::algo::{astar, tarjan_scc};
 use petgraph::csr::Csr;
@@ -20,15 +20,6 @@ use std::sync::Arc;
 
 /// Positions of the largest machine whose own pairs of nodes are followed.
 const MOST: u32 = 32;
-
-/// A class of channels of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ChannelClass {
-    /// The link.
-    pub link: LinkId,
-    /// The class, from 0.
-    pub class: u32,
-}
 
 /// The vertex of a class of channels: so the classes of all links are numbered.
 type Vertex = u32;
@@ -69,14 +60,11 @@ impl Display for DependencyCycle {
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     let routing: Arc<dyn Routing> = with_routing!(config, routing => routing);
     if let Some(edges) = routing.dependencies() {
-        assert_eq!(
-            routing.wiring().classes(),
-            1,
-            "all channels of a link are equal"
-        );
+        let classes = routing.wiring().classes();
+        let vertex = |channel: ChannelClass| channel.link.get() * classes + channel.class;
         let edges = edges
             .into_iter()
-            .map(|(held, next)| (held.get(), next.get()));
+            .map(|(held, next)| (vertex(held), vertex(next)));
         return shortest_cycle(edges.collect(), routing.wiring());
     }
     let is_large = routing.wiring().positions() > MOST;

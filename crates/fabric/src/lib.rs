@@ -104,12 +104,13 @@ pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
 };
 pub use credits::Credits;
-pub use dependency::{ChannelClass, DependencyCycle, find_cycle};
+pub use dependency::{DependencyCycle, find_cycle};
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
 pub use network::Network;
 pub use topology::{
-    Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError, Torus, Wiring,
+    ChannelClass, Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError,
+    Torus, Wiring,
 };
 
 /// A point in the fabric's own time: a number of flit cycles since the start of the run.

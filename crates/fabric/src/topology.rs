@@ -49,11 +49,11 @@ pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
-pub use graph::{Detours, Graph, Uniform, UpDown};
+pub use graph::{Detours, Graph, Routes, Uniform, UpDown};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
+pub use routing::{ChannelClass, DeadLinks, Header, MAX_PATH, Routing, Step, Trees};
 pub(crate) use routing::{Compiled, Path};
-pub use routing::{DeadLinks, Header, MAX_PATH, Routing, Step, Trees};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
 

@@ -19,6 +19,7 @@ mod mistakes;
 mod one_packet;
 mod rails;
 mod recording;
+mod routes;
 mod topology;
 mod torus;
 mod traffic_classes;

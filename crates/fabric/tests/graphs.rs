@@ -37,6 +37,7 @@ fn as_plan(tree: &FatTree) -> Plan {
         seats: Place::all(tree.positions()).map(seat).collect(),
         cables: up.map(ends).collect(),
         roots: (0..tree.switches()).filter(top).collect(),
+        routes: None,
     }
 }
 

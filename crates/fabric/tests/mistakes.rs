@@ -3,7 +3,7 @@
 //! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has the mistakes
 //! of the worm mover and its helpers, which the differential test must find; folder `control` those of the control plane, which
 //! both movers share, for tests that know the right result; folder `faults` those where parts fail; folder `graphs` those of the
-//! tables of a graph; folder `limits` those of the closed forms of credits and of uniform traffic. The slow test makes each
+//! tables of a graph, its own and given ones; folder `limits` those of the closed forms of credits and of uniform traffic. The slow test makes each
 //! mistake in a copy of the workspace below the target directory, runs these tests there, and demands that they fail. Without a
 //! mistake they must pass.
 //!
@@ -35,7 +35,11 @@ const KINDS: [(&str, usize, &[&str]); 5] = [
         10,
         &["--test", "all", "--", "faults::", "conservation::"],
     ),
-    ("graphs", 4, &["--test", "all", "--", "graphs::"]),
+    (
+        "graphs",
+        9,
+        &["--test", "all", "--", "graphs::", "routes::"],
+    ),
     (
         "limits",
         5,

@@ -28,11 +28,19 @@ pub struct GraphMistake {
 }
 
 impl GraphMistake {
-    fn at(line: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
         GraphMistake {
             line: Some(line),
             message: message.into(),
         }
+    }
+
+    /// The same as the error of a key.
+    pub(crate) fn error(self, key: &str) -> TopologyError {
+        let line = self
+            .line
+            .map_or(String::new(), |line| format!("line {line}: "));
+        TopologyError::new(key, format!("{line}{}", self.message), "")
     }
 }
 
@@ -56,7 +64,7 @@ pub fn graph_mistake(text: &str) -> Option<GraphMistake> {
 
 /// What a name means: its number among the switches or nodes, and the line where it comes first.
 #[derive(Clone, Copy)]
-enum Part {
+pub(crate) enum Part {
     Switch(u32),
     Node(usize),
 }
@@ -71,7 +79,7 @@ pub(crate) struct Graph {
 }
 
 /// The statements of a text with their lines.
-fn statements(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+pub(crate) fn statements(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     (1..).zip(text.lines()).filter_map(|(line, text)| {
         let text = text.split('#').next().unwrap_or_default();
         let words = text.split(|c: char| c.is_whitespace() || c == ',');
@@ -173,6 +181,20 @@ impl Graph {
             plan.seats.push(switch);
         }
         Ok(Graph { plan, nodes })
+    }
+
+    /// The names of the nodes; none if the text has no nodes.
+    pub fn nodes(&self) -> &[String] {
+        &self.nodes
+    }
+
+    /// The switches and nodes by their names.
+    pub fn parts(&self) -> BTreeMap<&str, Part> {
+        let switches = (0..).zip(&self.plan.switches);
+        let switches = switches.map(|(number, name)| (name.as_str(), Part::Switch(number)));
+        let nodes = self.nodes.iter().enumerate();
+        let nodes = nodes.map(|(number, name)| (name.as_str(), Part::Node(number)));
+        switches.chain(nodes).collect()
     }
 
     /// What the graph is made of, where each switch has so many nodes if the text has no nodes.

@@ -37,6 +37,7 @@ mod graph;
 mod noise;
 mod param;
 mod rails;
+mod routes;
 mod rules;
 mod section;
 mod topology;
@@ -50,6 +51,7 @@ pub use graph::{GraphMistake, graph_mistake};
 pub use noise::{MeanOrCounts, Noise, Processors};
 pub use param::{Param, Parameter, PerLevel};
 pub use rails::Rails;
+pub use routes::routes_mistake;
 pub use topology::{HostWiring, Kind, Topology};
 pub use warning::Warning;
 
@@ -103,9 +105,11 @@ impl Machine {
         let mut tree = self.tree();
         let sections = tree.as_object_mut().expect("a machine is a table");
         sections.shift_remove("fabric");
-        // The cables decide, whatever file they were read from.
+        // The cables and tables decide, whatever files they were read from.
         let topology = sections["topology"].as_object_mut();
-        topology.expect("a section is a table").shift_remove("file");
+        let topology = topology.expect("a section is a table");
+        topology.shift_remove("file");
+        topology.shift_remove("routes_file");
         param::strip(tree)
     }
 

@@ -2,8 +2,9 @@
 
 use crate::graph::Graph;
 use crate::param::Param;
+use crate::routes;
 use derive::table;
-use fabric::topology::Arities;
+use fabric::topology::{Arities, Routes};
 use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,6 +42,16 @@ pub struct Topology {
     /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree, those of
     /// its top. If not given, the switch whose greatest distance from another one is least.
     pub roots: Option<Param<Vec<String>>>,
+    /// For a graph: the file of its forwarding tables, relative to the machine file. The tables are read with the machine file, and
+    /// become `routes`.
+    pub routes_file: Option<Param<String>>,
+    /// For a graph: its forwarding tables, if no file has them; up*/down* routing if not given. Each line is "SWITCH DESTINATION
+    /// NEXT ...": at the switch, packets to the destination, a node or all nodes of a switch, go on to one of the next switches.
+    pub routes: Option<Param<String>>,
+    /// For a graph with forwarding tables: classes of channels; 1 if not given. A packet takes another class on each link between
+    /// switches, and the last one on all further links. Packets cannot wait for each other in a circle if there are as many classes as
+    /// the longest way has such links.
+    pub hop_classes: Option<Param<u32>>,
     /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
     /// Without this change, rings of five or more switches deadlock.
     pub datelines: Option<Param<bool>>,
@@ -75,7 +86,8 @@ pub enum Kind {
     /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and `routing`.
     #[serde(rename = "hyperx")]
     HyperX,
-    /// Any graph, with up*/down* routing: keys `file` or `cables`, `terminals` and `roots`. `switch.ascent` chooses among its ways.
+    /// Any graph, with up*/down* routing or forwarding tables: keys `file` or `cables`, `terminals`, `roots`, `routes_file` or
+    /// `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
     Graph,
 }
 
@@ -166,16 +178,19 @@ impl Topology {
             }
             Kind::Graph => {
                 let text = self.cables.as_ref().map_or("", |cables| &cables.value);
-                let graph = Graph::read(text).map_err(|mistake| {
-                    let line = mistake
-                        .line
-                        .map_or(String::new(), |line| format!("line {line}: "));
-                    TopologyError::new("cables", format!("{line}{}", mistake.message), "")
-                })?;
+                let graph = Graph::read(text).map_err(|mistake| mistake.error("cables"))?;
                 let terminals = self.terminals.as_ref().map(|terminals| terminals.value);
                 let roots = self.roots.as_ref().map_or(&[][..], |roots| &roots.value);
-                let plan = graph.plan(terminals, roots)?;
-                fabric::Graph::new(&plan, nodes).map(fabric::Topology::from)
+                let tables = self.routes(&graph)?;
+                let mut plan = graph.plan(terminals, roots)?;
+                let (routes, lines) = tables.unzip();
+                plan.routes = routes;
+                let graph = fabric::Graph::new(&plan, nodes);
+                let graph = graph.map_err(|error| {
+                    let mistake = routes::mistake(&error, &lines.unwrap_or_default());
+                    mistake.map_or(error, |mistake| mistake.error("routes"))
+                });
+                graph.map(fabric::Topology::from)
             }
             Kind::Torus => {
                 let datelines = self
@@ -187,8 +202,27 @@ impl Topology {
         }
     }
 
-    /// Gives the cables of a graph their shortest form, so that comments and blanks decide nothing.
+    /// The forwarding tables of a graph, and the line of each entry.
+    fn routes(&self, graph: &Graph) -> Result<Option<(Routes, Vec<usize>)>, TopologyError> {
+        let classes = self.hop_classes.as_ref().map(|classes| classes.value);
+        match (&self.routes, classes) {
+            (Some(text), classes) => routes::read(&text.value, graph, classes.unwrap_or(1))
+                .map(Some)
+                .map_err(|mistake| mistake.error("routes")),
+            (None, Some(_)) => {
+                let message = "up*/down* routing has no classes".to_string();
+                let error = TopologyError::new("hop_classes", message, "");
+                Err(error.hint("remove it, or give forwarding tables: `routes` or `routes_file`"))
+            }
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Gives the cables and tables of a graph their shortest form, so that comments and blanks decide nothing.
     pub(crate) fn tidy(&mut self) {
+        if let Some(routes) = &mut self.routes {
+            routes.value = routes::canonical(&routes.value);
+        }
         if let Some(cables) = &mut self.cables
             && let Ok(graph) = Graph::read(&cables.value)
         {
@@ -228,7 +262,7 @@ impl Topology {
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 16] {
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 19] {
         use Kind::{Dragonfly, FatTree, Graph, HyperX, Torus};
         let (tree, torus, dragonfly) = (&[FatTree][..], &[Torus][..], &[Dragonfly][..]);
         let hyperx_too = &[Dragonfly, HyperX][..];
@@ -254,6 +288,9 @@ impl Topology {
             ("file", self.file.is_some(), &[Graph], false),
             ("cables", self.cables.is_some(), &[Graph], true),
             ("roots", self.roots.is_some(), &[Graph], false),
+            ("routes_file", self.routes_file.is_some(), &[Graph], false),
+            ("routes", self.routes.is_some(), &[Graph], false),
+            ("hop_classes", self.hop_classes.is_some(), &[Graph], false),
             (
                 "terminals",
                 self.terminals.is_some(),

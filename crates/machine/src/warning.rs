@@ -149,6 +149,9 @@ impl Machine {
         let Topology::Graph(graph) = &config.topology else {
             return None;
         };
+        if graph.routes().is_some() {
+            return None; // The ways are those that were asked for.
+        }
         let Detours {
             used,
             shortest,

@@ -1,7 +1,7 @@
 //! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
-use super::{Follower, Header, Place, Routing, SwitchId, cycle_of};
-use crate::topology::graph::Plan;
+use super::{ChannelClass, Edge, Follower, Header, Place, Routing, SwitchId, cycle_of};
+use crate::topology::graph::{Entry, Plan, Routes, Target};
 use crate::topology::{Arities, Destination, Dragonfly, Graph, HyperX, Step, UpDown, Wiring};
 use crate::{Ascent, Config, LinkId, Misrouting};
 use std::collections::BTreeSet;
@@ -77,34 +77,9 @@ fn classes_break_the_cycles() {
 fn graphs_list_their_dependencies() {
     let (mut listed, mut met) = (0, 0);
     for (switches, chords) in [(4, 0), (7, 0), (8, 3), (9, 5), (12, 9)] {
-        let ring = (0..switches).map(|at| (at, (at + 1) % switches));
-        let chord = (0..chords).map(|at| (at, (3 * at + switches / 2) % switches));
-        let plan = Plan {
-            switches: (0..switches).map(|at| at.to_string()).collect(),
-            seats: (0..switches).collect(),
-            cables: ring.chain(chord).filter(|(a, b)| a != b).collect(),
-            roots: Vec::new(),
-        };
+        let plan = ring(switches, chords);
         let graph = Graph::new(&plan, switches).expect("it is connected");
-        let routing = UpDown::new(&graph, Ascent::Adaptive);
-        let all: BTreeSet<_> = routing
-            .dependencies()
-            .expect("it lists")
-            .into_iter()
-            .collect();
-        let mut follower = Follower::new(&routing);
-        for source in Place::all(switches) {
-            for node in Place::all(switches) {
-                for plan in routing.plans(source, node) {
-                    follower.follow(source, node, plan);
-                }
-            }
-        }
-        let inner = |link| routing.wiring().link_level(link) == 1;
-        let edges = follower
-            .edges()
-            .map(|(held, next)| (LinkId::new(held), LinkId::new(next)));
-        let edges: BTreeSet<_> = edges.filter(|&(a, b)| inner(a) && inner(b)).collect();
+        let (all, edges) = dependencies(&graph);
         assert!(
             edges.is_subset(&all),
             "{switches} switches, {chords} chords"
@@ -113,4 +88,70 @@ fn graphs_list_their_dependencies() {
         assert_eq!(super::find_cycle(&Config::new(graph)), None);
     }
     assert!(met * 10 > listed * 9, "{met} of {listed}");
+}
+
+/// Given tables list exactly what their packets hold and wait for. Round a ring in one direction packets wait in a circle, unless
+/// each link between switches has a class of its own.
+#[test]
+fn given_tables_list_their_dependencies() {
+    for (switches, classes, by_node) in [(5, 1, false), (5, 3, false), (5, 4, true), (9, 8, true)] {
+        let mut plan = ring(switches, 0);
+        let ends = |at| {
+            (0..switches)
+                .filter(move |&to| to != at)
+                .map(move |to| (at, to))
+        };
+        let entries = (0..switches).flat_map(ends).map(|(at, to)| Entry {
+            at,
+            to: if by_node {
+                Target::Node(to)
+            } else {
+                Target::Switch(to)
+            },
+            next: vec![(at + 1) % switches],
+        });
+        plan.routes = Some(Routes {
+            entries: entries.collect(),
+            classes,
+            nodes: Vec::new(),
+        });
+        let graph = Graph::new(&plan, switches).expect("the tables are complete");
+        let (all, edges) = dependencies(&graph);
+        assert_eq!(all, edges, "{switches} switches, {classes} classes");
+        let cycle = super::find_cycle(&Config::new(graph));
+        assert_eq!(cycle.is_none(), classes >= switches - 1, "{cycle:?}");
+    }
+}
+
+/// A ring with chords, and a node at each switch.
+fn ring(switches: u32, chords: u32) -> Plan {
+    let ring = (0..switches).map(|at| (at, (at + 1) % switches));
+    let chord = (0..chords).map(|at| (at, (3 * at + switches / 2) % switches));
+    Plan {
+        switches: (0..switches).map(|at| at.to_string()).collect(),
+        seats: (0..switches).collect(),
+        cables: ring.chain(chord).filter(|(a, b)| a != b).collect(),
+        ..Plan::default()
+    }
+}
+
+/// The dependencies between switches of a graph: those that its routing lists, and those that its packets meet.
+fn dependencies(graph: &Graph) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
+    let routing = UpDown::new(graph, Ascent::Adaptive);
+    let wiring = routing.wiring();
+    let listed = routing.dependencies().expect("it lists");
+    let vertex = |channel: ChannelClass| channel.link.get() * wiring.classes() + channel.class;
+    let listed = listed.into_iter();
+    let listed = listed.map(|(held, next)| (vertex(held), vertex(next)));
+    let mut follower = Follower::new(&routing);
+    for source in Place::all(wiring.nodes()) {
+        for node in Place::all(wiring.nodes()) {
+            for plan in routing.plans(source, node) {
+                follower.follow(source, node, plan);
+            }
+        }
+    }
+    let inner = |vertex: u32| wiring.link_level(LinkId::new(vertex / wiring.classes())) == 1;
+    let met = follower.edges().filter(|&(a, b)| inner(a) && inner(b));
+    (listed.collect(), met.collect())
 }

@@ -16,11 +16,15 @@
 //!
 //! With one root there is a legal way between all switches of a connected graph. With several roots there may be none, which is
 //! an error here. [`UpDown`] chooses among the legal ways.
+//!
+//! [`Routes`] may list other ways, by switch and destination. Levels and directions are names then.
 
+mod routes;
 mod tables;
 mod uniform;
 mod up_down;
 
+pub use routes::{Entry, Routes, Target};
 pub use uniform::{Detours, Uniform};
 pub use up_down::UpDown;
 
@@ -28,6 +32,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::error::{MAX_ARITY, MAX_NODES, TopologyError};
 use super::torus::MAX_PATH;
 use super::wiring::Wiring;
+use routes::Columns;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -42,6 +47,7 @@ pub struct Graph {
     seats: Arc<[(u32, u32)]>,
     /// By switch of a rail: the switches behind the ports that follow those of its nodes, in ascending order.
     neighbours: Arc<[Vec<u32>]>,
+    routes: Option<Arc<Routes>>,
 }
 
 /// What a graph is made of: numbers of switches count them in the order of their names.
@@ -55,13 +61,16 @@ pub struct Plan {
     pub cables: Vec<(u32, u32)>,
     /// The roots; the most central switch if there are none.
     pub roots: Vec<u32>,
+    /// The forwarding tables; up*/down* routing if there are none.
+    pub routes: Option<Routes>,
 }
 
 impl Graph {
     /// A graph with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// If the graph is too large or is not connected, or if two switches with nodes have no legal way or too long a one.
+    /// If the graph is too large or is not connected, if two switches with nodes have no legal way or too long a one, or if given
+    /// forwarding tables do not fit the graph or are not complete.
     ///
     /// # Panics
     /// If a number of a switch is out of range, or a cable joins a switch to itself.
@@ -101,7 +110,9 @@ impl Graph {
             .iter()
             .map(|&switch| plan.switches[switch as usize].clone())
             .collect();
-        check_ways(&neighbours, &seats, &names)?;
+        if plan.routes.is_none() {
+            check_ways(&neighbours, &seats, &names)?;
+        }
         let mut ports = vec![0; switches];
         let seat = |&switch: &u32| {
             let port = &mut ports[switch as usize];
@@ -120,14 +131,22 @@ impl Graph {
                 "up towards a root".to_string(),
                 "down from a root".to_string(),
             ]],
-            classes: 1,
+            classes: plan.routes.as_ref().map_or(1, |routes| routes.classes),
             names: Names::Given(names),
         })?;
-        Ok(Graph {
+        let graph = Graph {
             cabling: Arc::new(cabling),
             seats: seated,
             neighbours: neighbours.into(),
-        })
+            routes: plan
+                .routes
+                .as_ref()
+                .map(|routes| Arc::new(routes.renumbered(number))),
+        };
+        if let Some(routes) = graph.routes() {
+            Columns::new(&graph, routes)?.check()?;
+        }
+        Ok(graph)
     }
 
     /// This graph on several rails: equal networks side by side.
@@ -144,6 +163,16 @@ impl Graph {
     /// The wiring.
     pub fn cabling(&self) -> &Cabling {
         &self.cabling
+    }
+
+    /// The forwarding tables, if any were given; switches have the numbers that they have on a rail.
+    pub fn routes(&self) -> Option<&Routes> {
+        self.routes.as_deref()
+    }
+
+    /// The forwarding tables by destination. They have been checked.
+    fn columns<'a>(&'a self, routes: &'a Routes) -> Columns<'a> {
+        Columns::new(self, routes).expect("the tables have been checked")
     }
 
     /// Nodes of a switch of a rail.

@@ -34,6 +34,15 @@ pub struct Step {
     pub class: Option<u32>,
 }
 
+/// A class of channels of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChannelClass {
+    /// The link.
+    pub link: LinkId,
+    /// The class, from 0.
+    pub class: u32,
+}
+
 /// Dead links that the sources know, in a form in which [`Routing::may_cross_any`] is fast.
 #[derive(Clone, Debug, Default)]
 pub struct DeadLinks {
@@ -72,9 +81,9 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
-    /// What packets may hold and wait for between switches, if the routing lists it: pairs of links, each with all its channels. A
-    /// routing that has no small model lists it.
-    fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
+    /// What packets may hold and wait for between switches, if the routing lists it: pairs of classes of channels. A routing that has no
+    /// small model lists it.
+    fn dependencies(&self) -> Option<Vec<(ChannelClass, ChannelClass)>> {
         None
     }
 

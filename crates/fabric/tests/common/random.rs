@@ -1,5 +1,6 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
+use super::graphs::shortest;
 use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
 use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
@@ -210,7 +211,7 @@ fn rail_optimised() -> impl Strategy<Value = FatTree> {
 }
 
 /// Up to 9 switches in a random tree with chords, some of them beside another cable, and up to 16 nodes anywhere, some of which
-/// are attached; one root or several.
+/// are attached; one root or several, or tables of some shortest ways by switch or by node.
 fn graph() -> impl Strategy<Value = Graph> {
     let ends = || (any::<u32>(), any::<u32>());
     let shape = (
@@ -219,8 +220,9 @@ fn graph() -> impl Strategy<Value = Graph> {
         prop::collection::vec(any::<u32>(), 1..=16),
         prop_oneof![3 => Just(0_usize), 1 => 1..=3_usize],
         0.3_f64..=1.0,
+        prop::option::of((any::<bool>(), any::<u64>())),
     );
-    shape.prop_map(|(parents, chords, seats, roots, populated)| {
+    shape.prop_map(|(parents, chords, seats, roots, populated, tables)| {
         let switches = parents.len() as u32 + 1;
         let tree = (1..)
             .zip(parents)
@@ -234,7 +236,16 @@ fn graph() -> impl Strategy<Value = Graph> {
             seats: seats.into_iter().map(|seat| seat % switches).collect(),
             cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
             roots: (0..switches).take(roots).collect(),
+            routes: None,
         };
+        if let Some((by_node, draw)) = tables {
+            let takes = |at, home, next| draw >> ((5 * at + 3 * home + next) % 64) & 1 == 1;
+            let routes = shortest(&plan, by_node, takes);
+            if routes.classes <= 8 {
+                plan.routes = Some(routes);
+                return Graph::new(&plan, nodes).expect("the tables are complete");
+            }
+        }
         // With several roots there may be no legal way.
         Graph::new(&plan, nodes).unwrap_or_else(|_| {
             plan.roots.clear();

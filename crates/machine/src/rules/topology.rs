@@ -29,17 +29,28 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
             );
         }
     }
-    if let (Some(file), cables) = (&machine.topology.file, &machine.topology.cables) {
-        let read = cables.as_ref().map(|cables| &cables.source);
-        let message = match read {
-            Some(read) if *read == file.value => None,
-            Some(read) => Some(format!("the cables are those of {read}")),
-            None => Some(format!("the cables of {} have not been read", file.value)),
+    let topology = &machine.topology;
+    for (key, file, content, noun) in [
+        ("file", &topology.file, &topology.cables, "cables"),
+        (
+            "routes_file",
+            &topology.routes_file,
+            &topology.routes,
+            "routes",
+        ),
+    ] {
+        let Some(file) = file else {
+            continue;
         };
-        if let Some(message) = message {
-            let found = check.at("topology.file", message);
-            found.hint("write the name of the file into the machine file, and give either `file` or `cables`");
-        }
+        let message = match content.as_ref().map(|content| &content.source) {
+            Some(read) if *read == file.value => continue,
+            Some(read) => format!("the {noun} are those of {read}"),
+            None => format!("the {noun} of {} have not been read", file.value),
+        };
+        let found = check.at(&format!("topology.{key}"), message);
+        found.hint(format!(
+            "write the name of the file into the machine file, and give either `{key}` or `{noun}`"
+        ));
     }
     if machine.topology.is_mesh() && machine.topology.datelines.is_some() {
         let found = check.at("topology.datelines", "a mesh has no key `datelines`");
@@ -106,10 +117,14 @@ pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
     {
         let found = check.problem("topology", format!("this network deadlocks: {cycle}"));
         let datelines = machine.topology.datelines.as_ref();
+        let kind = machine.topology.noun();
         found.hint(if datelines.is_some_and(|datelines| !datelines.value) {
             "set topology.datelines to true, which needs 2 link.channels".to_string()
+        } else if machine.topology.routes.is_some() {
+            "set topology.hop_classes to the number of links between switches of the longest way, which needs as many \
+             link.channels; or change the routes"
+                .to_string()
         } else {
-            let kind = machine.topology.noun();
             format!("no key of this file ends the cycle: the routing of a {kind} has a defect")
         });
     }

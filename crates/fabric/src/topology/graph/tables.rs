@@ -32,6 +32,8 @@ pub(super) struct Tables {
     ports: Vec<u16>,
     /// The most ports of a list, at least 1.
     pub widest: u32,
+    /// Classes of channels, at least 1; see [`Routes`](super::Routes).
+    pub classes: u32,
 }
 
 /// Where a node is.
@@ -46,18 +48,18 @@ pub(super) struct Home {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// Where its row begins in `entries`.
-    first: u32,
+    pub first: u32,
     /// Which leaf the switch is, or [`NO_LEAF`].
     pub leaf: u16,
 }
 
 /// More than the number of any leaf.
-const NO_LEAF: u16 = u16::MAX;
+pub(super) const NO_LEAF: u16 = u16::MAX;
 const _: () = assert!(MAX_SWITCHES < NO_LEAF as usize, "leaves have short numbers");
 
 /// By which ports the shortest ways from a switch to a leaf begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Pair {
+pub(super) struct Pair {
     /// The legal ways: by links down if there are such ways, by links up else.
     legal: List,
     /// The ways that only go down; none if there are no such ways.
@@ -67,8 +69,18 @@ struct Pair {
 /// A list of ports: a stretch of the ports of all lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct List {
-    first: u32,
-    count: u32,
+    pub first: u32,
+    pub count: u32,
+}
+
+impl Pair {
+    /// One list for all packets.
+    pub fn alike(list: List) -> Self {
+        Pair {
+            legal: list,
+            down: list,
+        }
+    }
 }
 
 impl Tables {
@@ -131,6 +143,17 @@ impl Tables {
             }
         };
         let begins = (0..graph.neighbours.len() as u32).map(row_of).collect();
+        Tables::of(homes, leaves, begins, (rows, pairs, lists), 1)
+    }
+
+    /// Tables of rows, pairs and lists that are kept once each, and of classes of channels.
+    pub fn of(
+        homes: Vec<Home>,
+        leaves: Vec<u32>,
+        rows: Vec<Row>,
+        (entries, pairs, lists): (Kept<u32>, Kept<Pair>, Kept<u16>),
+        classes: u32,
+    ) -> Self {
         let pairs: Vec<Pair> = pairs.all;
         let lengths = pairs
             .iter()
@@ -138,11 +161,12 @@ impl Tables {
         Tables {
             homes,
             leaves,
-            rows: begins,
-            entries: rows.all,
+            rows,
+            entries: entries.all,
             widest: lengths.max().unwrap_or(0).max(1),
             pairs,
             ports: lists.all,
+            classes,
         }
     }
 
@@ -171,7 +195,7 @@ impl Tables {
 
 /// Lists that are kept once each, one behind the other.
 #[derive(Default)]
-struct Kept<T> {
+pub(super) struct Kept<T> {
     all: Vec<T>,
     /// By list: where it begins.
     places: HashMap<Vec<T>, u32>,
@@ -181,7 +205,7 @@ struct Kept<T> {
 
 impl<T: Copy + Eq + Hash> Kept<T> {
     /// Where a list begins, and its length.
-    fn place(&mut self, list: &[T]) -> (u32, u32) {
+    pub fn place(&mut self, list: &[T]) -> (u32, u32) {
         let (first, count) = self.last;
         if self.all[first as usize..(first + count) as usize] == *list {
             return self.last;

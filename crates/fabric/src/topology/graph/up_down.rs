@@ -26,7 +26,7 @@ use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::Ascent;
 use crate::topology::coordinates::within;
 use crate::topology::destination::Destination;
-use crate::topology::routing::{Compiled, DeadLinks, Header, Routing, Step};
+use crate::topology::routing::{ChannelClass, Compiled, DeadLinks, Header, Routing, Step};
 use crate::topology::torus::MAX_PATH;
 use crate::topology::wiring::Wiring;
 use std::collections::BTreeSet;
@@ -52,10 +52,14 @@ enum Choices<'a> {
 impl UpDown {
     /// The routing of a graph by a rule for the choice among links.
     pub fn new(graph: &Graph, ascent: Ascent) -> Self {
+        let tables = match graph.routes() {
+            Some(routes) => graph.columns(routes).tables(),
+            None => Tables::new(graph),
+        };
         UpDown {
             graph: graph.clone(),
             ascent,
-            tables: Arc::new(Tables::new(graph)),
+            tables: Arc::new(tables),
         }
     }
 
@@ -99,6 +103,18 @@ impl UpDown {
         (mixed(ends ^ switch) >> 1) + u64::from(plan)
     }
 
+    /// The class of the channel that a header takes, where there are several: by the switches that it has left behind.
+    #[inline]
+    fn class(&self, header: &Header) -> Option<u32> {
+        let tables = &self.tables;
+        if tables.classes == 1 {
+            return None;
+        }
+        let home = tables.leaves[self.home(header.destination).leaf as usize];
+        let here = header.at.get() % tables.rows.len() as u32;
+        (here != home).then(|| (header.hops as u32).min(tables.classes - 1))
+    }
+
     fn port(&self, header: &Header, choices: &[u16], plan: u32) -> u32 {
         if let [port] = *choices {
             return port.into(); // no division
@@ -132,7 +148,10 @@ impl Routing for UpDown {
         &*self.graph.cabling
     }
 
-    fn dependencies(&self) -> Option<Vec<(LinkId, LinkId)>> {
+    fn dependencies(&self) -> Option<Vec<(ChannelClass, ChannelClass)>> {
+        if let Some(routes) = self.graph.routes() {
+            return Some(self.graph.columns(routes).dependencies());
+        }
         let (cabling, tables) = (&*self.graph.cabling, &*self.tables);
         let rows = &tables.rows;
         let mut edges = Vec::new();
@@ -162,10 +181,11 @@ impl Routing for UpDown {
                 let lists = behind.range((number, List::default())..(number + 1, List::default()));
                 let ports = lists.flat_map(|&(_, list)| tables.ports(list));
                 let ports: BTreeSet<u16> = ports.copied().collect();
+                let only = |link| ChannelClass { link, class: 0 };
                 edges.extend(
                     ports
                         .iter()
-                        .map(|&port| (link, cabling.output(next, port.into()))),
+                        .map(|&port| (only(link), only(cabling.output(next, port.into())))),
                 );
             }
         }
@@ -235,7 +255,10 @@ impl Routing for UpDown {
             Choices::Onward(choices) => self.port(header, choices, header.plan),
             Choices::Home(port) => port.into(),
         };
-        Step { group, class: None }
+        Step {
+            group,
+            class: self.class(header),
+        }
     }
 
     fn detours(&self) -> RangeInclusive<u32> {

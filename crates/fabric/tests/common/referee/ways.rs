@@ -1,10 +1,11 @@
 //! Ways in networks that are no trees, found by looking at the wiring instead of by arithmetic.
 
 use super::{Header, Referee, hash};
+use fabric::topology::graph::{Routes, Target};
 use fabric::topology::{Arities, End, Routing, UpDown};
 use fabric::{
-    Ascent, Cycle, Dragonfly, Graph, HyperX, LinkId, Misrouting, PacketSpec, SwitchId, Topology,
-    Torus, Wiring,
+    Ascent, Cycle, Dragonfly, Graph, HyperX, LinkId, Misrouting, PacketSpec, Place, SwitchId,
+    Topology, Torus, Wiring,
 };
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
@@ -184,8 +185,8 @@ impl Referee<'_> {
 }
 
 impl Referee<'_> {
-    /// Up*/down* routing in a graph, by searches: down as soon as a shortest legal way leads down, else up. A hash and the plan
-    /// choose among several links; at its first switch an adaptive packet takes the least loaded one.
+    /// Up*/down* routing in a graph, by searches: down as soon as a shortest legal way leads down, else up. Given tables are read
+    /// as they are.
     fn graph_step(
         &mut self,
         now: Cycle,
@@ -195,13 +196,21 @@ impl Referee<'_> {
     ) -> (u32, Range<u32>) {
         let wiring = graph.cabling();
         let flight = &self.flights[&header.packet];
-        let (source, sequence) = (flight.spec.source.get(), flight.sequence);
         let node = flight.spec.destination.first();
         let all = header.lanes.clone();
         let to = wiring.ejection(node);
         let mut ports = 0..wiring.ports(switch);
         if let Some(port) = ports.find(|&port| wiring.output(switch, port) == to) {
             return (port, all);
+        }
+        if let Some(routes) = graph.routes() {
+            let count = flight.taken.len() as u32 - 1; // without the node's own link
+            let choices = listed(graph, routes, switch, node);
+            let lanes = match routes.classes {
+                1 => all,
+                classes => class_of(&all, count.min(classes - 1), classes),
+            };
+            return (self.choose(now, graph, header, switch, &choices), lanes);
         }
         let descends = |link: &LinkId| wiring.link_level(*link) > 0 && !wiring.is_up(*link);
         let taken = flight.taken.keys();
@@ -220,6 +229,22 @@ impl Referee<'_> {
             descends(&link) == down && legal(wiring, switch, goal, !down) == Some(left - 1)
         };
         let choices: Vec<u32> = (0..wiring.ports(switch)).filter(next).collect();
+        (self.choose(now, graph, header, switch, &choices), all)
+    }
+
+    /// One of several ports of a switch in a graph: by a hash and the plan; at its first switch an adaptive packet takes the least loaded
+    /// one.
+    fn choose(
+        &mut self,
+        now: Cycle,
+        graph: &Graph,
+        header: &Header,
+        switch: SwitchId,
+        choices: &[u32],
+    ) -> u32 {
+        let flight = &self.flights[&header.packet];
+        let (source, sequence) = (flight.spec.source.get(), flight.sequence);
+        let node = flight.spec.destination.first();
         let ascent = self.case.config.ascent;
         let start = match ascent {
             Ascent::SourceFixed => hash(source, 0, switch.get()),
@@ -237,8 +262,29 @@ impl Referee<'_> {
             let flight = self.flights.get_mut(&header.packet);
             flight.expect("it is under way").link = plan.expect("a way leads on");
         }
-        (port(self.flights[&header.packet].link), all)
+        port(self.flights[&header.packet].link)
     }
+}
+
+/// The ports of a switch to the neighbours that a table lists for a node, or else for the switch of the node.
+fn listed(graph: &Graph, routes: &Routes, switch: SwitchId, node: Place) -> Vec<u32> {
+    let wiring = graph.cabling();
+    let on_rail = |switch: SwitchId| switch.get() % (wiring.switches() / wiring.rails());
+    let End::Switch { switch: home, .. } = wiring.ends(wiring.ejection(node)).0 else {
+        panic!("a switch serves the node");
+    };
+    let of_node = Target::Node(node.get() % wiring.positions());
+    let of_switch = Target::Switch(on_rail(home));
+    let entry = [of_node, of_switch].into_iter().find_map(|to| {
+        let mut entries = routes.entries.iter();
+        entries.find(|entry| entry.at == on_rail(switch) && entry.to == to)
+    });
+    let next = &entry.expect("the table is complete").next;
+    let leads = |&port: &u32| match wiring.ends(wiring.output(switch, port)).1 {
+        End::Switch { switch, .. } => next.contains(&on_rail(switch)),
+        End::Node(_) => false,
+    };
+    (0..wiring.ports(switch)).filter(leads).collect()
 }
 
 /// Links between switches of the shortest legal way to a switch: up, if the packet may still climb, and then down.
