@@ -68,6 +68,24 @@ IN_PYTHON = [
     ),
     Mistake("files may lie outside of the folder", STORE + "manifest.py", ' or "/" in name:', ":"),
     Mistake(
+        "all nodes draw the same destinations",
+        "python/elanite/patterns.py",
+        'Random(f"{self.seed}/{name}/{node}")',
+        'Random(f"{self.seed}/{name}")',
+    ),
+    Mistake(
+        "parallel edges of a graph are one cable",
+        "python/elanite/graphs.py",
+        "        edges = list(graph.edges())\n",
+        "        edges = list(dict.fromkeys(graph.edges()))\n",
+    ),
+    Mistake(
+        "the tables of a file are checked by their first class only",
+        "python/elanite/graphs.py",
+        "    return _core.routes_mistake(cables, terminals, routes, 1 if classes is None else classes)\n",
+        "    return _core.routes_mistake(cables, terminals, routes, 1)\n",
+    ),
+    Mistake(
         "the manifest of another point is taken",
         STORE + "manifest.py",
         '    if data["id"] != identity:\n',
@@ -168,14 +186,15 @@ def run(words: Sequence[str], root: Path, seconds: int, **more: str) -> subproce
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", IN_PYTHON, ids=lambda one: one.name)
-def test_the_tests_of_the_store_find_a_mistake(mistake: Mistake, tmp_path: Path) -> None:
+def test_the_tests_of_inputs_and_stores_find_a_mistake(mistake: Mistake, tmp_path: Path) -> None:
     for part in ("python", "tests"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
     for part in ("machines", "experiments"):
         shutil.copytree(ROOT / part, tmp_path / part)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     mistake.make(tmp_path)
-    tests = ["tests/test_inputs.py", "tests/test_store.py::test_whatever_strikes_a_campaign_nothing_is_lost"]
+    tests = ["tests/test_own_networks.py", "tests/test_inputs.py"]
+    tests += ["tests/test_store.py::test_whatever_strikes_a_campaign_nothing_is_lost"]
     words = [sys.executable, "-m", "pytest", "-x", *tests]
     done = run(words, tmp_path, 5, PYTHONPATH=str(tmp_path / "python"))
     assert done.returncode == 1, done.stdout + done.stderr

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
     from elanite.mpirun import mpirun
     from elanite.noise import measure as noise
+    from elanite.patterns import Pattern
     from elanite.plan import Point
     from elanite.replay import replay
     from elanite.sweeps import Sweep, sweep
@@ -40,6 +41,7 @@ _HOME = {
     "Experiment": "elanite.api",
     "Machine": "elanite.api",
     "Parameter": "elanite.api",
+    "Pattern": "elanite.patterns",
     "Point": "elanite.plan",
     "PointsFailed": "elanite.api",
     "Result": "elanite.api",
@@ -63,6 +65,7 @@ __all__ = [
     "Experiment",
     "Machine",
     "Parameter",
+    "Pattern",
     "Point",
     "PointsFailed",
     "Result",

@@ -26,11 +26,13 @@ __all__ = [
     "load_machine",
     "machine_warnings",
     "measure_noise",
+    "nodes",
     "plan",
     "plots",
     "point_warnings",
     "quantity",
     "ratio",
+    "routes_mistake",
     "schema",
     "simulate",
     "tables",
@@ -213,4 +215,6 @@ def identify(manifests: list[bytes]) -> list[tuple[str, str, str, int] | None]:
     """Key, parameters as JSON, series and seed of the point in each manifest; None for a text without a point."""
 
 def graph_mistake(text: str) -> tuple[int | None, str] | None: ...
+def routes_mistake(cables: str, terminals: int | None, routes: str, classes: int) -> tuple[int | None, str] | None: ...
+def nodes(written: str) -> list[int] | None: ...
 def schema(kind: str) -> str: ...

@@ -17,11 +17,12 @@ again.
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, campaign, html, notebooks, sources, toml
+from elanite import _core, campaign, html, notebooks, patterns, sources, toml
 from elanite.errors import ElaniteError, UsageError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
 from elanite.store import TABLES, Store
@@ -104,6 +105,44 @@ class Machine:
         changed = Machine.of(self.file, [*self.overrides, *texts])
         return replace(changed, name=name or ", ".join([self.name, *texts]))
 
+    def with_graph(
+        self,
+        graph: Any,
+        name: str,
+        *,
+        routes: Mapping[Any, Mapping[Any, Any]] | None = None,
+        hop_classes: int | None = None,
+        terminals: int | None = None,
+        roots: Sequence[Any] = (),
+        source: str = "a graph made in Python",
+    ) -> Machine:
+        """The same machine with another network: any graph, by another name.
+
+        ``graph`` is a graph of networkx, or a list of edges between switches; parallel edges are several cables.
+        Vertices have the data ``kind``, "node" or "switch", or none has it and each switch has ``terminals`` nodes.
+
+        ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches of
+        which any may be taken. A destination is a node, or a switch for its nodes without an entry of their own.
+        Without tables, packets take up*/down* routing with the ``roots`` at the top. With ``hop_classes`` packets take
+        another class of channels on each link between switches, which ends circles of packets that wait for each other.
+
+        Commands that reproduce points name the file ``<name>.toml``, which ``save`` writes. Raises ``UsageError`` for a
+        wrong graph or incomplete tables, and ``ConfigError`` if they may deadlock or do not fit the machine.
+        """
+        from elanite import graphs, machines
+
+        content = tomllib.loads(self.file.text)
+        topology = graphs.section(graph, routes, terminals, roots, hop_classes, source)
+        content |= {"machine": content["machine"] | {"name": name}, "topology": topology}
+        file = f"{name}.toml"
+        kept = [each for each in self.overrides if not each.startswith("topology.")]
+        return Machine.of(sources.Source("machine", name, file, file, machines.toml(content)), kept)
+
+    def save(self, path: str | Path) -> Machine:
+        """Write the file of the machine, without the overrides, and return the machine of this file."""
+        _write(path, self.file.text)
+        return Machine.load(path, self.overrides)
+
     def _repr_html_(self) -> str:
         rows = [(each.key, toml.value(each.value, each.key), each.source) for each in self.parameters]
         parameters = html.table(("parameter", "value", "source"), rows)
@@ -152,12 +191,15 @@ class Experiment:
     def from_dict(cls, content: Mapping[str, Any], name: str = "experiment") -> Experiment:
         """Make an experiment of a dictionary with the keys of an experiment file.
 
+        The pattern of a job may also be a function that yields the destinations of a node, or a ``Pattern`` with such a
+        function; the experiment keeps the pairs of nodes, not the function (``elanite.patterns``).
+
         Commands that reproduce points of it name the file ``<name>.toml``, which ``save`` writes. Raises
         ``ConfigError`` with a line of this file if the content is wrong, and ``UsageError`` if a value is none of
         TOML.
         """
         file = f"{name}.toml"
-        return cls.of(sources.Source("experiment", name, file, file, toml.text(content)))
+        return cls.of(sources.Source("experiment", name, file, file, toml.text(patterns.evaluated(content))))
 
     def with_(self, changes: Mapping[str, Any]) -> Experiment:
         """The same experiment with other values: ``experiment.with_({"run.seeds": 1})``."""
@@ -166,10 +208,7 @@ class Experiment:
 
     def save(self, path: str | Path) -> Experiment:
         """Write the file of the experiment, without the overrides, and return the experiment of this file."""
-        try:
-            Path(path).write_text(self.file.text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+        _write(path, self.file.text)
         return Experiment.load(path, self.overrides)
 
     def _repr_html_(self) -> str:
@@ -181,6 +220,14 @@ class Experiment:
             html.line(f"{self.source}; on {machines}"),
             html.folded(f"{len(series)} series", html.table(("series", "title"), series)),
         )
+
+
+def _write(path: str | Path, text: str) -> None:
+    """Write the text of a machine or an experiment."""
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
 
 
 class PointsFailed(ElaniteError):

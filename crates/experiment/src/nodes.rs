@@ -1,6 +1,7 @@
 //! Sets of nodes as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`, `"0-63
 //! except 0-63:8"` (all nodes but these).
 
+use crate::check::MOST_NODES;
 use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
@@ -86,6 +87,12 @@ impl Nodes {
         let highest = self.highest().map_or(0..=0, |highest| 0..=highest);
         let nodes = highest.filter(|&node| self.contains(node));
         nodes.map(NodeId::new).collect()
+    }
+
+    /// The nodes' numbers in ascending order, if no machine is too small for them.
+    pub fn listed(&self) -> Option<Vec<u32>> {
+        let countable = self.highest().is_none_or(|highest| highest < MOST_NODES);
+        countable.then(|| self.numbers().into_iter().map(NodeId::get).collect())
     }
 }
 

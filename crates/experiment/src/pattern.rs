@@ -1,4 +1,5 @@
-//! Patterns as people write them: a name, `shift K` and `random K` with a number, or the name of a CSV file with pairs of nodes.
+//! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV file with pairs of nodes, or a
+//! table with a name and the pairs themselves, as programs write them: `{ name = "ring", pairs = [[0, 1], [1, 0]] }`.
 //!
 //! A file of pairs has two columns, named in its first line:
 //!
@@ -31,15 +32,17 @@ pub enum Pattern {
     Pairs(Pairs),
 }
 
-/// The content of a file of pairs.
+/// Pairs of nodes, from a file or from the experiment file itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pairs {
-    /// The file, as it is named in the experiment file.
+    /// The file as it is named in the experiment file, or the name of the pattern.
+    #[serde(rename(deserialize = "name"), alias = "file")]
     pub file: String,
     /// Sources and destinations.
+    #[serde(deserialize_with = "two_ends")]
     pub pairs: Vec<(u32, u32)>,
-    /// The places of the pairs in the file, for errors about them.
+    /// The places of the pairs in the file, for errors about them; empty where there is no file.
     #[serde(skip)]
     source: Source,
 }
@@ -102,6 +105,11 @@ impl Pattern {
 }
 
 impl Pairs {
+    /// Whether the pairs are those of a file that has not been read.
+    pub(crate) fn is_file(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
     /// Reads the file, whose name is relative to the folder of the experiment file. The error is a list of problems with the
     /// file's content, or a text if the file cannot be read.
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
@@ -191,14 +199,26 @@ impl Pairs {
         Problem::new(&self.source.path, &self.source.text, span, key, message)
     }
 
-    /// The problems that `wrong` finds with the ends of each pair.
-    pub(crate) fn problems(&self, wrong: impl Fn(u32, u32) -> Option<BadEnd>) -> Vec<Problem> {
-        let places = self.pairs.iter().zip(&self.source.spans);
-        places
-            .filter_map(|(&(from, to), spans)| {
+    /// The problems that `wrong` finds with the ends of each pair; `here` is a problem with the pattern where there is no file.
+    pub(crate) fn problems(
+        &self,
+        wrong: impl Fn(u32, u32) -> Option<BadEnd>,
+        here: impl Fn(String) -> Problem,
+    ) -> Vec<Problem> {
+        let pairs = self.pairs.iter().enumerate();
+        pairs
+            .filter_map(|(index, &(from, to))| {
                 let bad = wrong(from, to)?;
-                let span = spans[bad.end].clone();
-                let problem = self.problem(span, COLUMNS[bad.end], bad.message);
+                let problem = match self.source.spans.get(index) {
+                    Some(spans) => {
+                        let span = spans[bad.end].clone();
+                        self.problem(span, COLUMNS[bad.end], bad.message)
+                    }
+                    None => here(format!(
+                        "the pair of node {from} and node {to}: {}",
+                        bad.message
+                    )),
+                };
                 let problem = problem.hint(bad.hint);
                 Some(match bad.allowed {
                     Some(allowed) => problem.allowed(allowed),
@@ -231,6 +251,18 @@ fn node(value: &str) -> Result<u32, (String, String)> {
         let message = format!("`{value}` is no number of a node");
         (message, "a whole number, 0 or more".to_string())
     })
+}
+
+/// Reads pairs, none of which has more or fewer than two ends.
+fn two_ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u32, u32)>, D::Error> {
+    let lists = Vec::<Vec<u32>>::deserialize(deserializer)?;
+    let pair = |ends: Vec<u32>| match ends[..] {
+        [from, to] => Ok((from, to)),
+        _ => Err(D::Error::custom(format!(
+            "{ends:?} is no pair: write [SOURCE, DESTINATION]"
+        ))),
+    };
+    lists.into_iter().map(pair).collect()
 }
 
 /// The spans of the two values of a line, without the blanks around them.
@@ -284,9 +316,14 @@ impl<'de> Deserialize<'de> for Pattern {
                     .map_err(|_| E::unknown_variant(text, &NAMES))
             }
 
-            // A point that has been planned.
+            // Pairs in the experiment file, or a point that has been planned.
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Pattern, A::Error> {
-                Pairs::deserialize(MapAccessDeserializer::new(map)).map(Pattern::Pairs)
+                let pairs = Pairs::deserialize(MapAccessDeserializer::new(map))?;
+                if pairs.file.trim().is_empty() || pairs.pairs.is_empty() {
+                    let message = "a pattern of pairs has a name and at least one pair, such as { name = \"ring\", pairs = [[0, 1], [1, 0]] }";
+                    return Err(A::Error::custom(message));
+                }
+                Ok(Pattern::Pairs(pairs))
             }
         }
         deserializer.deserialize_any(NameOrPairs)
@@ -313,11 +350,23 @@ impl JsonSchema for Pattern {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let rule = generator.subschema_for::<Rule>();
         json_schema!({
-            "description": "A pattern by its name, with a number for shift and random, or a CSV file with pairs of nodes.",
+            "description": "A pattern by its name, with a number for shift and random, a CSV file with pairs of nodes, or a name and pairs.",
             "anyOf": [
                 rule,
                 { "type": "string", "pattern": "^(shift|random) [0-9]+$" },
                 { "type": "string", "pattern": "\\.csv$" },
+                {
+                    "type": "object",
+                    "properties": {
+                        "name": { "type": "string" },
+                        "pairs": {
+                            "type": "array",
+                            "items": { "type": "array", "items": { "type": "integer", "minimum": 0 } },
+                        },
+                    },
+                    "required": ["name", "pairs"],
+                    "additionalProperties": false,
+                },
             ],
         })
     }

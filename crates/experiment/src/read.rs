@@ -56,7 +56,9 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
             let path = format!("series.{index}.jobs.{name}.pattern");
             for number in 0..job.pattern.values().len() {
                 let place = job.pattern.place(&path, number);
-                if let Pattern::Pairs(pairs) = &mut job.pattern.values_mut()[number] {
+                if let Pattern::Pairs(pairs) = &mut job.pattern.values_mut()[number]
+                    && pairs.is_file()
+                {
                     match pairs.read(document.file()) {
                         Ok(found) => problems.extend(found),
                         Err(message) => {

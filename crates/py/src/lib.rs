@@ -333,6 +333,25 @@ mod _core {
         machine::graph_mistake(text).map(|mistake| (mistake.line, mistake.message))
     }
 
+    /// The same of the forwarding tables of a graph, as far as the graph is right.
+    #[pyfunction]
+    fn routes_mistake(
+        cables: &str,
+        terminals: Option<u32>,
+        routes: &str,
+        classes: u32,
+    ) -> Option<(Option<usize>, String)> {
+        machine::routes_mistake(cables, terminals, routes, classes)
+            .map(|mistake| (mistake.line, mistake.message))
+    }
+
+    /// The numbers of the nodes of a job, as experiment files write them: a number, or a text as JSON; none if it is wrong.
+    #[pyfunction]
+    fn nodes(written: &str) -> Option<Vec<u32>> {
+        let nodes: experiment::Nodes = serde_json::from_str(written).ok()?;
+        nodes.listed()
+    }
+
     /// The JSON schema of machine or of experiment files.
     #[pyfunction]
     fn schema(kind: &str) -> PyResult<String> {

@@ -107,9 +107,12 @@ impl Fit<'_> {
         };
         for (place, nodes) in job.nodes.places(&format!("{path}.nodes")) {
             let numbers = nodes.numbers();
-            for pattern in job.pattern.values() {
+            for (written, pattern) in job.pattern.places(&format!("{path}.pattern")) {
                 if let Pattern::Pairs(pairs) = pattern {
-                    let found = pairs.problems(|from, to| self.bad_end(nodes, from, to));
+                    let found = pairs.problems(
+                        |from, to| self.bad_end(nodes, from, to),
+                        |message| self.document().problem(&written, message),
+                    );
                     if !found.is_empty() {
                         self.problems().extend(found);
                         continue; // who sends what to whom is not known before these are mended
@@ -157,7 +160,7 @@ impl Fit<'_> {
             end: 0,
             message: format!("node {from} is not among the nodes of the job"),
             allowed: None,
-            hint: "remove the line, or add the node to `nodes`".to_string(),
+            hint: "remove the pair, or add the node to `nodes`".to_string(),
         })
     }
 
