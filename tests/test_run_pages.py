@@ -19,14 +19,17 @@ from conftest import Ended, needs_mpi
 from elanite import goal, sources
 from elanite.cli.launch import MOST_TRACE, Launch
 from elanite.mpirun.kept import Kept
-from elanite.mpirun.summary import as_json, size, summarise, time_in_mpi
+from elanite.mpirun.summary import as_json, hottest, size, summarise, time_in_mpi
 from elanite.pages import traffic
+from elanite.pages.run import _of_library
 from elanite.text import number
 from test_pages import Parts
 from timelines import Tables, a_run, agree, embedded, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from elanite.mpirun.session import Run
 
 Command = Callable[..., Ended]
 
@@ -65,9 +68,10 @@ def tables_agree(page: str, tables: Mapping[str, pl.DataFrame]) -> None:
     assert size(max(pairs.values())) == shown["Pairs of ranks with the most payload"].rows[0][2]
     names = {f"{row['from']} → {row['to']}": row for row in tables["links"].iter_rows(named=True)}
     time_ps = max(tables["ranks"]["end_us"]) * 1e6
-    for name, _, busy, packets, _ in shown["Busiest links"].rows:
+    for name, _, busy, packets, waits in shown["Hottest links"].rows:
         assert busy == f"{names[name]['busy_ps'] / time_ps:.1%}"
         assert packets == f"{names[name]['packets']:,}"
+        assert waits == ("" if name.startswith("node") else number(names[name]["waiting_ps"] / 1e6))
 
 
 def test_the_tables_of_a_page_are_sums_of_the_tables_of_the_run() -> None:
@@ -92,11 +96,11 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     least, most = (next(row["rank"] for row in ranks if row["mpi_us"] == time) for time in (min(inside), max(inside)))
     assert f"least {number(min(inside))} µs (rank {least}), mean {number(sum(inside) / len(inside))} µs" in findings
     assert f"most {number(max(inside))} µs (rank {most})" in findings
-    for level, place in ((0, "of a node"), (1, "between switches")):
-        links = [row for row in run.tables["links"].iter_rows(named=True) if row["level"] == level]
-        busiest = max(links, key=lambda row: row["busy_ps"])
-        share = busiest["busy_ps"] / run.summary["time_us"] / 1e6
-        assert f"{busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time" in findings
+    busiest = max(run.tables["links"].iter_rows(named=True), key=lambda row: row["busy_ps"])
+    place = "between switches" if busiest["level"] else "of a node"
+    share = busiest["busy_ps"] / run.summary["time_us"] / 1e6
+    assert f"Busiest link: {busiest['from']} → {busiest['to']} ({place}), busy {share:.1%} of the time" in findings
+    assert "No packet waited for a link." in findings
     pairs: Counter[tuple[int, int]] = Counter()
     for source, destination, count in run.tables["messages"].select("source", "destination", "bytes").iter_rows():
         pairs[source, destination] += count
@@ -104,6 +108,76 @@ def test_findings_are_the_extremes_of_the_tables(seed: int) -> None:
     ends = f"from rank {min(alike)[0]} to rank {min(alike)[1]} go {size(max(pairs.values()))} in"
     assert ends in findings
     assert ("more than between any other pair" in findings) == (len(alike) == 1)
+
+
+def links(*rows: tuple[str, str, int, bool, int, int, int]) -> pl.DataFrame:
+    """Links with their ends, level, way, packets, busy time and waits."""
+    columns = ("from", "to", "level", "up", "packets", "busy_ps", "waiting_ps")
+    return pl.DataFrame(rows, schema=columns, orient="row").with_row_index("link")
+
+
+def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
+    """The queue of an adapter is no wait, links that pages write alike count as alike, and the busiest has its name."""
+    found = links(
+        ("node 0", "switch 1.0", 0, True, 691, 18_200_000, 2_368_000_000),
+        ("switch 1.0", "switch 2.3", 1, True, 181, 5_600_000, 7_000_000),
+        ("switch 1.1", "switch 2.3", 1, True, 181, 5_601_000, 7_000_400),
+        ("switch 1.2", "node 9", 0, False, 3, 18_210_000, 4_000_000),
+    )
+    assert traffic.link(found, 100.0) == (
+        "Hottest link, by the time that packets waited for it: switch 1.1 → switch 2.3 (between switches); 181 packets"
+        " waited 7 µs in total, as 1 other link, busy 5.6% of the time. Busiest link: switch 1.2 → node 9 (of a node),"
+        " busy 18.2% of the time, as 1 other link."
+    )
+    assert [(row["link"], row["waiting_us"]) for row in hottest(found, 100.0).iter_rows(named=True)] == [
+        (2, 7.0004), (1, 7.0), (3, 4.0), (0, None),
+    ]  # fmt: skip
+    idle = traffic.link(found.with_columns(waiting_ps=pl.lit(0)), 100.0)
+    assert idle.startswith("No packet waited for a link. Busiest link: switch 1.2 → node 9")
+    one = traffic.link(found.tail(1), 100.0)
+    assert one.endswith(
+        "(of a node); 3 packets waited 4 µs in total; the link is also the busiest, busy 18.2% of the time."
+    )
+
+
+def with_ranks(run: Run, ends: list[float], inside: list[float]) -> Run:
+    """The run with other times of its ranks."""
+    columns = {"end_us": pl.Series(ends), "mpi_us": pl.Series(inside)}
+    summary = run.tables["summary"].with_columns(time_us=pl.lit(max(ends)))
+    return replace(run, tables={**run.tables, "ranks": run.tables["ranks"].with_columns(**columns), "summary": summary})
+
+
+def test_ranks_that_end_together_have_no_slowest_and_may_have_a_straggler() -> None:
+    run = with_ranks(a_run(3, ranks=3, calls=9), [3260.12, 3260.08, 3260.04], [3260.12, 2627.0, 3260.04])
+    page = page_of(run)
+    said = Parts(page).findings
+    assert said[0].endswith("all ranks end within 0.08 µs of one another, rank 0 as the last.")
+    assert said[1] == "Rank 1 spends 633.1 µs outside of MPI, any other rank 0 µs at most."
+    ends = [row[2] for row in Tables(page).found["Ranks, the slowest first"].rows]
+    assert ends == ["3,260.1", "3,260.1", "3,260"]
+    even = Parts(page_of(with_ranks(run, [3260.0, 3260.0, 3000.0], [2000.0, 2100.0, 1900.0]))).findings
+    assert even[0].endswith("rank 0 and 1 other are the slowest; rank 0 is the first of them, with 2,000 µs in MPI.")
+    assert "outside of MPI" not in even[1]
+
+
+def test_messages_of_the_library_are_named() -> None:
+    run = a_run(3, ranks=2, calls=4)
+    calls = pl.DataFrame({"rank": [0, 0, 1], "call": ["MPI_Init", "MPI_Send", "MPI_Finalize"]}).with_columns(
+        begin_us=pl.Series([0.0, 35.5, 90.0]), end_us=pl.Series([35.5, 40.0, 95.0])
+    )
+    messages = (
+        run.tables["messages"]
+        .head(4)
+        .with_columns(
+            source=pl.Series([0, 0, 1, 1]), posted_us=pl.Series([0.0, 35.5, 20.0, 91.0]), bytes=pl.Series([8, 8, 8, 16])
+        )
+    )
+    said = " ".join(_of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages})))
+    assert said == (
+        "2 of 4 messages, with 24 B, are not the program's own: the library sends them in MPI_Finalize and MPI_Init."
+    )
+    calls = calls.filter(pl.col("call") == "MPI_Send")
+    assert _of_library(replace(run, tables={**run.tables, "calls": calls, "messages": messages})) == []
 
 
 @needs_mpi

@@ -211,7 +211,7 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
         sent.append((*ends_of, draw.choice((0, 8, 70_000)), draw.randrange(9), "tagged", posted / 1e6, None, arrived))
     names = [f"node {link}" for link in range(40)] + [f"switch 2.{link}" for link in range(40)]
     wires = [
-        (link, name, f"switch 1.{link}", link // 40, link < 40, 9, 90, draw.randrange(int(last * 1e6) + 1), 0)
+        (link, name, f"switch 1.{link}", link // 40, link < 40, 9, 90, draw.randrange(int(last * 1e6) + 1), 0, 0)
         for link, name in enumerate(names)
     ]
     periods = [(begin * last / 8, (begin + 1) * last / 8) for begin in range(8)]
@@ -241,7 +241,9 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
             sent, "source", "destination", "bytes", "tag", "kind", "posted_us", "sent_us", "arrived_us"
         ),
         "series": columns(list(one_each), "time_us", "end_us", "thing", "id", "busy"),
-        "links": columns(wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"),
+        "links": columns(
+            wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps", "delay_ps"
+        ),
         "ranks": columns(
             rows,
             "rank",

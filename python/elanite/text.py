@@ -39,12 +39,15 @@ def number(value: float, more: int = 0) -> str:
 
 def distinct(one: float, other: float) -> tuple[str, str]:
     """Two figures, with as many digits as tell them apart if they differ."""
-    texts = (number(one), number(other))
-    for more in range(1, 13):
-        if texts[0] != texts[1] or one == other:
-            break
-        texts = (number(one, more), number(other, more))
-    return texts
+    more = digits_apart(one, other)
+    return number(one, more), number(other, more)
+
+
+def digits_apart(one: float, other: float) -> int:
+    """The digits more than usual that tell two figures apart; none if they are equal."""
+    if one == other:
+        return 0
+    return next((more for more in range(12) if number(one, more) != number(other, more)), 12)
 
 
 def with_half(mean: float, half: float) -> str:

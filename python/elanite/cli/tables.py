@@ -96,9 +96,9 @@ def listed(screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style:
 def hottest(links: Sequence[dict[str, Any]]) -> Table:
     """The hottest links of a run: those of nodes, and those between switches."""
     from elanite.cli.common import table
-    from elanite.text import number
+    from elanite.mpirun.summary import waits
 
-    measures = ("busy", "packets", "mean wait, µs")
+    measures = ("busy", "packets", "waits, µs")
     found = table(("  hottest links", *measures), right=measures, padding=(0, 2, 0, 0))
     for kind, of_nodes in (("of nodes", True), ("between switches", False)):
         shown = [link for link in links if (link["level"] == 0) is of_nodes]
@@ -106,5 +106,5 @@ def hottest(links: Sequence[dict[str, Any]]) -> Table:
             found.add_row(f"  {kind}:")
         for link in shown:
             where = f"    {link['from']} to {link['to']}"
-            found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", number(link["waited_us"]))
+            found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", waits(link))
     return found

@@ -11,7 +11,7 @@ from elanite import build, html
 from elanite.text import number, ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from elanite.mpirun.session import Run
 
@@ -52,7 +52,7 @@ class Summary:
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     links: list[dict[str, Any]]
     """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
-    ``up``, ``busy`` (share of the run), ``packets``, ``waited_us`` (a packet in the mean)."""
+    ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; None from nodes)."""
 
 
 def summarise(run: Run) -> Summary:
@@ -68,9 +68,13 @@ def summarise(run: Run) -> Summary:
     )
 
 
-def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
-    """The links that were busy, the busiest first."""
-    waited = pl.col("waiting_ps") / 1e6 / pl.max_horizontal("packets", pl.lit(1, pl.UInt64))
+def busiest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
+    """The links that were busy, the busiest first.
+
+    Links from nodes have no wait: packets wait for them in the adapters, from the moment at which they are offered
+    (``elanite.congestion``).
+    """
+    from_node = (pl.col("level") == 0) & pl.col("up")
     return (
         links.filter(pl.col("busy_ps") > 0)
         .sort("busy_ps", "link", descending=[True, False])
@@ -82,9 +86,15 @@ def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
             "up",
             "packets",
             busy=pl.col("busy_ps") / (time_us * 1e6) if time_us else pl.lit(0.0),
-            waited_us=waited,
+            waiting_us=pl.when(~from_node).then(pl.col("waiting_ps") / 1e6),
         )
     )
+
+
+def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
+    """The links that were busy, the hottest first: by the time that packets waited for them, then the busiest."""
+    waits = pl.col("waiting_us").fill_null(0.0)
+    return busiest(links, time_us).sort(waits, "busy", "link", descending=[True, True, False])
 
 
 def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[dict[str, Any]]:
@@ -96,6 +106,11 @@ def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[dict[str, Any]]
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
     return [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).to_dicts()]
+
+
+def waits(link: Mapping[str, Any]) -> str:
+    """A cell with the sum of the waits for a link; empty for links from nodes."""
+    return "" if link["waiting_us"] is None else number(link["waiting_us"])
 
 
 def as_json(run: Run, folder: str | None) -> dict[str, Any]:
@@ -136,13 +151,12 @@ def in_cell(run: Run) -> list[str]:
     totals |= {key: found.totals[key] for key in ("messages", "bytes", "packets")}
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
-        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], link["waited_us"])
-        for link in found.links
+        (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], waits(link)) for link in found.links
     ]
     return [
         html.table(tuple(totals), [tuple(totals.values())]),
         html.folded("messages by size", html.table(("message size", "messages", "payload"), sizes)),
-        html.folded("hottest links", html.table(("link", "busy", "packets", "mean wait, µs"), links)),
+        html.folded("hottest links", html.table(("link", "busy", "packets", "waits, µs"), links)),
     ]
 
 

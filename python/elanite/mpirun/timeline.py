@@ -297,9 +297,9 @@ def _adapters(run: Run, tracks: Tracks) -> list[list[Event]]:
 
 def _links(run: Run, tracks: Tracks) -> tuple[list[list[Event]], int]:
     """How busy the busiest links were, and how many others there are."""
-    from elanite.mpirun.summary import hottest
+    from elanite.mpirun.summary import busiest
 
-    busy = hottest(run.tables["links"], run.summary["time_us"])
+    busy = busiest(run.tables["links"], run.summary["time_us"])
     series = run.tables["series"].filter(run.tables["series"]["thing"] == "link")
     found = []
     for row in busy.head(MOST_LINKS).iter_rows(named=True):

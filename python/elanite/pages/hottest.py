@@ -23,6 +23,7 @@ from elanite.congestion import matrix
 from elanite.errors import RunError
 from elanite.pages.frame import Table
 from elanite.pages.outcomes import label_of
+from elanite.pages.traffic import HOTTEST
 from elanite.store import frame
 from elanite.text import counted, number
 
@@ -163,9 +164,10 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
     tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
     words = "; ".join(filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied]))
     where = f" ({words})" if words else ""
-    said = f"Hottest link: {link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
+    share = f"{link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
+    said = f"No packet waited for a link. Busiest link: {share}"
     if link["waiting_us"]:
-        said += f"; packets waited {number(link['waiting_us'])} µs for it in total"
+        said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
     if known is not None and link["link"] in known.links:
         each = known.links[link["link"]]
         said += f"; its flits come from {', '.join(f'job {job} ({share:.0%})' for job, share in each.items())}"

@@ -211,9 +211,9 @@ class _Links:
 
 
 def _links(tables: Mapping[str, pl.DataFrame], end_ps: int) -> _Links:
-    from elanite.mpirun.summary import hottest
+    from elanite.mpirun.summary import busiest
 
-    busy = hottest(tables["links"], end_ps / 1e6)
+    busy = busiest(tables["links"], end_ps / 1e6)
     of_nodes = pl.col("level") == 0
     chosen = pl.concat([busy.filter(kind).head(MOST_LINKS) for kind in (of_nodes, ~of_nodes)])
     series = tables["series"].select("thing", "id", "busy", begin_ps=_ps("time_us"), end_ps=_ps("end_us"))

@@ -12,7 +12,7 @@ from elanite.mpirun.summary import collectives, named, size, summarise, time_in_
 from elanite.pages import lanes, traffic
 from elanite.pages.frame import Page, Section, Table
 from elanite.pages.timeline import drawing
-from elanite.text import counted, number
+from elanite.text import counted, digits_apart, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 MOST_CALLS = 64
 """Rows in the table of calls."""
+
+STRAGGLES, LEAST = 2.0, 0.01
+"""A straggler has at least so many times the time outside of calls of any other rank, and such a part of the run."""
+
+OF_THE_LIBRARY = "(?i)_(init|init_thread|finalize)$"
+"""The calls whose messages are those of the library, not of the program."""
 
 UNENDED = "Calls that did not end are not counted."
 
@@ -72,14 +78,8 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     calls = "calls" if run.native else "MPI"
     found = []
     if run.ended.finished:
-        last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
-        tied = len(ranks.filter(pl.col("end_us") == last["end_us"])) > 1
-        first = f"; rank {last['rank']} is the first of them" if tied else ""
-        found.append(
-            f"The run takes {number(totals['time_us'])} µs of simulated time;"
-            f" {traffic.with_others(ranks, last, 'end_us', 'is the slowest', 'are the slowest')}"
-            + ("." if run.ended.unseen else f"{first}, with {number(last['mpi_us'])} µs in {calls}.")
-        )
+        found += [f"The run takes {number(totals['time_us'])} µs of simulated time; {_last(run, ranks, calls)}."]
+        found += _straggler(run, ranks, calls)
     else:
         why = _EARLY.get(run.ended.end, run.ended.end)
         found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {why}.")
@@ -106,6 +106,30 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     if totals["packets_resent"]:
         found.append(f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the machine.")
     return found
+
+
+def _last(run: Run, ranks: pl.DataFrame, calls: str) -> str:
+    """The rank that ends last, or the time within which all ranks end, if no page would tell their times apart."""
+    last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+    ends = ranks.sort("end_us")["end_us"].to_list()
+    tied = ends.count(ends[-1])
+    if tied < len(ends) and number(ends[0]) == number(ends[-1]):
+        return f"all ranks end within {number(ends[-1] - ends[0])} µs of one another, rank {last['rank']} as the last"
+    first = f"; rank {last['rank']} is the first of them" if tied > 1 else ""
+    slowest = traffic.with_others(ranks, last, "end_us", "is the slowest", "are the slowest")
+    return slowest + ("" if run.ended.unseen else f"{first}, with {number(last['mpi_us'])} µs in {calls}")
+
+
+def _straggler(run: Run, ranks: pl.DataFrame, calls: str) -> list[str]:
+    """The rank with clearly more time outside of calls than the others have: they wait for it in their calls."""
+    outside = ranks.select("rank", us=pl.col("end_us") - pl.col("mpi_us")).sort("us", "rank", descending=[True, False])
+    if run.ended.unseen or len(outside) < 2 or outside["us"][1] * STRAGGLES > outside["us"][0]:
+        return []
+    rank, most = outside.row(0)
+    if most < run.summary["time_us"] * LEAST:
+        return []
+    others = number(outside["us"][1])
+    return [f"Rank {rank} spends {number(most)} µs outside of {calls}, any other rank {others} µs at most."]
 
 
 def _waits_in_short(run: Run) -> list[str]:
@@ -146,12 +170,26 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
         totals = figures.totals
         words = f"{counted(totals['messages'], 'message')} ({kinds}) with {size(totals['bytes'])}"
         packets = f" in {counted(totals['packets'], 'packet')}" if run.options.network != "ideal" else ""
-        found.append(Section("Messages", [f"{words}{packets}."], tables=sizes))
+        found.append(Section("Messages", [f"{words}{packets}.", *_of_library(run)], tables=sizes))
     if run.options.network == "ideal":
         found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
     else:
         found.append(traffic.network(run.cluster.point, run.tables, time_us))
     return found
+
+
+def _of_library(run: Run) -> list[str]:
+    """How many messages the library sends to start and to end; none for runs without any."""
+    within = run.tables["calls"].filter(pl.col("call").str.contains(OF_THE_LIBRARY))
+    posted = run.tables["messages"].select("bytes", "posted_us", rank="source").join(within, on="rank")
+    here = posted.filter(pl.col("posted_us") >= pl.col("begin_us"), pl.col("posted_us") < pl.col("end_us"))
+    if here.is_empty():
+        return []
+    names = " and ".join(here["call"].unique().sort())
+    share = f"{len(here):,} of {counted(len(run.tables['messages']), 'message')}"
+    return [
+        f"{share}, with {size(int(here['bytes'].sum()))}, are not the program's own: the library sends them in {names}."
+    ]
 
 
 def by_call(calls: pl.DataFrame) -> pl.DataFrame:
@@ -188,6 +226,8 @@ def _calls(run: Run) -> list[Table]:
 def _ranks(run: Run) -> Table:
     slowest = lanes.ended(run).sort("end_us", "mpi_us", "rank", descending=[True, True, False])
     times = [("end, µs", pl.col("end_us"))]
+    ends = slowest["end_us"].to_list()
+    digits = digits_apart(min(ends), max(ends)) if ends else 0
     if not run.ended.unseen:
         times.append(("in calls, µs" if run.native else "in MPI, µs", pl.col("mpi_us")))
         if run.ended.finished:
@@ -197,7 +237,7 @@ def _ranks(run: Run) -> Table:
         (
             f"rank {row['rank']}",
             str(row["node"]),
-            *(number(row[name]) for name, _ in times),
+            *(number(row[name], digits if name == times[0][0] else 0) for name, _ in times),
             *traffic.sent_and_received(row),
         )
         for row in shown.iter_rows(named=True)

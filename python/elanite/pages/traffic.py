@@ -8,13 +8,13 @@ import polars as pl
 
 from elanite.congestion import in_words, of_tables
 from elanite.figures import matrix
-from elanite.mpirun.summary import Sizes, hottest, size
+from elanite.mpirun.summary import Sizes, busiest, hottest, size, waits
 from elanite.pages.frame import Section, Table
 from elanite.store import empty
-from elanite.text import counted, number
+from elanite.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 MOST_PAIRS = 12
 """Rows in the table of pairs."""
@@ -87,23 +87,37 @@ def with_others(ranks: pl.DataFrame, rank: Mapping[str, Any], column: str, one: 
     return f"rank {rank['rank']} and {counted(others, 'other')} {several}"
 
 
+HOTTEST = "Hottest link, by the time that packets waited for it"
+"""How the sentences of all pages begin; pages have one definition of heat (``mpirun.summary.hottest``)."""
+
+
 def link(links: pl.DataFrame, time_us: float) -> str:
-    """The finding about the busiest links, at nodes and between switches; empty if no link was busy."""
-    busy = hottest(links, time_us)
-    of_nodes = pl.col("level") == 0
-    parts = []
-    for kind, place in ((of_nodes, "of a node"), (~of_nodes, "between switches")):
-        some = busy.filter(kind)
-        if some.is_empty():
-            continue
-        one = some.row(0, named=True)
-        alike = len(some.filter(pl.col("busy") == one["busy"])) - 1
-        others = f", as {counted(alike, 'other link')}" if alike else ""
-        parts.append(
-            f"{one['from']} → {one['to']} ({place}), busy {one['busy']:.1%} of the time{others}, with"
-            f" {counted(one['packets'], 'packet')} that waited {number(one['waited_us'])} µs on average"
-        )
-    return f"Hottest link{'s' * (len(parts) > 1)}: {'; '.join(parts)}." if parts else ""
+    """The finding about the hottest and the busiest link; empty if no link was busy."""
+    some = hottest(links, time_us)
+    if some.is_empty():
+        return ""
+    top, busy = some.row(0, named=True), busiest(links, time_us).row(0, named=True)
+    share = f"busy {busy['busy']:.1%} of the time{_alike(some, busy, _busy)}"
+    if not top["waiting_us"]:
+        return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
+    waited = f"{counted(top['packets'], 'packet')} waited {waits(top)} µs in total{_alike(some, top, waits)}"
+    if busy["link"] == top["link"]:
+        return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
+    return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
+
+
+def _place(link: Mapping[str, Any]) -> str:
+    return f"{link['from']} → {link['to']} ({'of a node' if link['level'] == 0 else 'between switches'})"
+
+
+def _busy(link: Mapping[str, Any]) -> str:
+    return f"{link['busy']:.1%}"
+
+
+def _alike(links: pl.DataFrame, one: Mapping[str, Any], written: Callable[[Mapping[str, Any]], str]) -> str:
+    """The number of other links with the same figure, as pages write it."""
+    others = sum(written(each) == written(one) for each in links.iter_rows(named=True)) - 1
+    return f", as {counted(others, 'other link')}" if others else ""
 
 
 def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> Section:
@@ -118,24 +132,21 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
             "node" if row["level"] == 0 else "switches",
             f"{row['busy']:.1%}",
             f"{row['packets']:,}",
-            number(row["waited_us"]),
+            waits(row),
         )
         for row in shown
     ]
-    left = (
-        f"{len(shown)} of {len(busy):,} busy links: the busiest of nodes, and between switches."
-        if len(busy) > len(shown)
-        else ""
-    )
-    right = ("busy", "packets", "mean wait, µs")
-    found = [Table(("link", "between", *right), rows, "Busiest links", right, note=left)] if rows else []
+    note = "Waits: sum over all packets that waited for the link; links from nodes have none."
+    if len(busy) > len(shown):
+        note += f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between switches."
+    right = ("busy", "packets", "waits, µs")
+    found = [Table(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
     if len(faults):
         words = [(in_words(one),) for one in faults.head(MOST_FAULTS).iter_rows(named=True)]
         more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
         found.append(Table(("failure",), words, "Failures", note=more))
-    waited = int(links["waiting_ps"].sum())
     text, drawn = [], []
-    if waited:
+    if links["delay_ps"].sum():
         congestion = of_tables(point, links, empty("slices"), (0.0, time_us), 0, faults)
         drawn = matrix.draw(congestion, "matrix", "Congestion matrix")
     elif len(busy):
