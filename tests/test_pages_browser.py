@@ -23,6 +23,10 @@ EMPTY = """() => [...document.querySelectorAll("figure:not(.wide) [data-drawn]")
 ).map((chart) => chart.dataset.figure)"""
 """The charts without marks."""
 
+LEAST_TEXT = """() => Math.min(...[...document.querySelectorAll(".chart svg text")]
+  .filter((text) => text.textContent.trim()).map((text) => text.getBoundingClientRect().height))"""
+"""The height of the smallest text of all charts."""
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
@@ -52,6 +56,7 @@ def test_a_page_draws_every_figure_and_fits(
     assert page.evaluate(BEYOND, width) == []
     assert page.evaluate(COLLIDING) == []
     assert page.evaluate(EMPTY) == []
+    assert page.evaluate(LEAST_TEXT) > 9, "charts are not shrunk to a phone"
     check_tables(page, charts)
     headings = page.locator("h1, h2").all_text_contents()
     parts = ["Results", "Hottest links", "Congestion"] if name == "load" else ["Results"]

@@ -399,6 +399,7 @@ def pictures(
     """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran."""
     from elanite import pages, whole
     from elanite.figures.missing import missing
+    from elanite.figures.style import still
     from elanite.pages import experiment
 
     if html or svg:
@@ -413,7 +414,7 @@ def pictures(
         import io
 
         text = io.StringIO()
-        result.chart().save(text, format="svg")
+        still(experiment.pictures(result.plan, result.store)).save(text, format="svg")
         whole.write(svg, text.getvalue())
         say(f"picture: {svg}")
 

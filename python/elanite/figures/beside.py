@@ -31,11 +31,11 @@ from elanite.figures.matrix import (
     of_waits,
     parts_of,
 )
-from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
+from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
 from elanite.text import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from elanite.congestion import Matrix
 
@@ -50,6 +50,13 @@ FAINT = 10
 
 MOST_ROWS = 200
 """Rows of the table behind a picture: the most loaded links and switches."""
+
+
+KINDS: list[tuple[str, str, Callable[[Matrix], View]]] = [
+    ("waits", f"Waits for {LEAVING}", of_waits),
+    ("delays", "Delays of the packets on each link", of_delays),
+]
+"""The pictures of a network: their names, titles and views."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +95,7 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
         wires = case.matrix.links.select("link", "from", "to").sort("link").write_csv()
         networks.setdefault(wires, []).append(case)
     several = len(networks) > 1
-    kinds: list[tuple[str, str, Callable[[Matrix], View]]] = [
-        ("waits", f"Waits for {LEAVING}", of_waits),
-        ("delays", "Delays of the packets on each link", of_delays),
-    ]
-    for kind, title, view in kinds:
+    for kind, title, view in KINDS:
         pictures = [_picture(here, view) for here in networks.values()]
         most = _most(pictures)
         if not any(most.values()):
@@ -112,13 +115,27 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
     return found
 
 
-def _picture(cases: Sequence[Case], view: Callable[[Matrix], View]) -> _Picture:
+def still(cases: Sequence[Case]) -> Iterator[Figure]:
+    """Waits and delays of each point in its measured window, for pictures without lists; all have one scale."""
+    for kind, title, view in KINDS:
+        pictures = [_picture([case], view, sliced=False) for case in cases]
+        most = _most(pictures)
+        if not any(most.values()):
+            continue
+        for place, (case, picture) in enumerate(zip(cases, pictures, strict=True), 1):
+            name = f"{kind}-{place}"
+            heading = ", ".join(filter(None, [title, case.label]))
+            chart = _chart(picture, name, most, (0, 0)).properties(title=heading)
+            yield Figure(name, heading, "", _caption(view(case.matrix), most, picture), chart, True, _told(picture))
+
+
+def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: bool = True) -> _Picture:
     views = [view(case.matrix) for case in cases]
     _, labels, height = layout(views[0])
     tables = [parts_of(layout(one)[0], one) for one in views]
     counts = {case.matrix.slice_count for case in cases}
     squares = sum(len(table) for table in tables)
-    sliced = len(counts) == 1 and len({case.matrix.window for case in cases}) == 1
+    sliced = sliced and len(counts) == 1 and len({case.matrix.window for case in cases}) == 1
     moments = moments_of(cases[0].matrix)
     if not sliced or squares * len(moments) > MOST_NUMBERS:
         window = {case.matrix.window for case in cases}
@@ -158,7 +175,7 @@ def _scale(most: dict[str, float]) -> str:
 def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
     said = f"{blocks(view)}{view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
     if len(picture.moments) > 1:
-        said += " The slider moves through the slices of time; at its end is the measured window."
+        said += f" {SLIDES}"
     own = _most([picture])
     for kind in ("link", "switch"):
         if 0 < own[kind] < most[kind] / FAINT:

@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes
-from elanite.figures.style import FORMAT, RULE, below, colour, opacity, shape
+from elanite.figures.style import FORMAT, REASONS, RULE, below, colour, opacity, shape
 from elanite.frames import REASON, SHIPPED, STATE
 from elanite.measures.numbers import number
 from elanite.states import LOST, State, with_states
@@ -45,9 +45,6 @@ SAID = {
     ),
 }
 """The caption of each state in ``loads``."""
-
-REASONS = "Tooltips and data have the comparison that decides each state."
-"""The caption of the table of ``loads``, if a point is not steady."""
 
 INTERVALS = (
     "are 95% confidence intervals by Student's t, over batches and seeds: at steady points of accepted minus offered"

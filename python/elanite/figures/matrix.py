@@ -25,7 +25,7 @@ import altair as alt
 import polars as pl
 
 from elanite.congestion import HEAT
-from elanite.figures.style import FORMAT, RULE, Figure, layered, pixels
+from elanite.figures.style import BUILDS_UP, FORMAT, RULE, Figure, layered, pixels
 from elanite.text import number
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def of_waits(matrix: Matrix) -> View:
         else (
             "Links upwards are above the switch, links downwards are below; those of the first level lead to the"
             " nodes. The number of a link is the sum of the times that packets waited for this link; the number of a"
-            f" switch is the sum over its links. {BACKLOG} The delays of the paper are the sums of the waits along the"
-            " way of each packet, for the link from its node, too."
+            f" switch is the sum over its links. {BACKLOG} The delays of the other picture are the sums of the waits"
+            " along the way of each packet, for the link from its node, too."
         ),
         matrix=matrix,
     )
@@ -176,10 +176,7 @@ def of_waits(matrix: Matrix) -> View:
 def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
     caption = f"{blocks(view)}{view.says} The most loaded link in the picture and the most loaded switch have 100."
     if view.matrix.slice_count:
-        caption += (
-            " The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most"
-            " loaded link and switch of any slice; at its end is the measured window."
-        )
+        caption += f" {BUILDS_UP}"
     if view.matrix.failed:
         caption += " A cross marks links that were down in the run."
     if parameters:

@@ -14,7 +14,7 @@ from elanite.figures.colours import RED, tints
 from elanite.frames import SHIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
     from altair.utils.schemapi import UndefinedType
@@ -35,8 +35,26 @@ RULE = "#888888"
 QUIET = "#555555"
 """The colour of captions in pictures."""
 
-LETTER, LEAST_LETTERS = 5.4, 60
-"""The mean width of a letter of these captions in pixels, and the fewest letters of a line."""
+LETTER, LEAST_LETTERS = 6.5, 60
+"""The mean width of a letter of these captions in pixels, in a wide font, and the fewest letters of a line."""
+
+FONT = "Verdana, DejaVu Sans, sans-serif"
+"""The fonts of pictures: both are wide, and alike in their widths, so that legends and lines have enough room."""
+
+REASONS = "Tooltips and data have the comparison that decides each state."
+"""The caption of figures of loads, if a point is not steady."""
+
+SLIDES = "The slider moves through the slices of time; at its end is the measured window."
+"""The caption of congestion matrices with slices."""
+
+BUILDS_UP = (
+    "The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most loaded"
+    " link and switch of any slice; at its end is the measured window."
+)
+"""The caption of such matrices that are relative to their most loaded link."""
+
+LIVE = (REASONS, SLIDES, BUILDS_UP)
+"""Sentences on what a page has, and a picture has not: sliders, tooltips, tables."""
 
 PADDING = 8
 """Pixels between the frame and the first and the last place of a horizontal axis."""
@@ -84,10 +102,13 @@ class Figure:
         title = f"{self.title}, {words}"
         return replace(self, name=f"{self.name}-{number}", title=title, chart=self.chart.properties(title=title))
 
-    def captioned(self) -> alt.VConcatChart:
-        """The chart with the caption below, for pictures without a page around them."""
+    def captioned(self, *, still: bool = False) -> alt.VConcatChart:
+        """The chart with the caption below, for pictures without a page around them; ``still`` ones do not react."""
         width = self.chart.width if isinstance(self.chart.width, int | float) else WIDTH
-        lines = wrap(self.caption, max(int(width / LETTER), LEAST_LETTERS))
+        caption = self.caption
+        for words in LIVE if still else ():
+            caption = caption.replace(words, "")
+        lines = wrap(" ".join(caption.split()), max(int(width / LETTER), LEAST_LETTERS))
         below = alt.Title(
             lines, orient="bottom", anchor="start", fontSize=11, fontWeight="normal", color=QUIET, offset=10
         )
@@ -108,6 +129,17 @@ class Figure:
         # The tests look whether charts fit the schema of Vega-Lite; no report needs to.
         spec: dict[str, Any] = self.chart.to_dict(validate=False)
         return spec
+
+
+def still(figures: Iterable[Figure]) -> alt.VConcatChart:
+    """Figures with their captions, one below the other, as one picture that does not react.
+
+    Legends have room around them, because a viewer may have a wider font than the maker of the picture.
+    """
+    charts = alt.vconcat(*(figure.captioned(still=True) for figure in figures))
+    apart = charts.resolve_scale(color="independent", shape="independent", fill="independent")
+    found: alt.VConcatChart = apart.configure(font=FONT, padding=16, legend=alt.LegendConfig(padding=8))
+    return found
 
 
 def layered(

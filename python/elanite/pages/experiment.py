@@ -67,6 +67,26 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     )
 
 
+def pictures(plan: Plan, store: Store) -> list[Figure]:
+    """The figures of the page without sliders and lists, for a picture of their own.
+
+    Matrices are those of points with slices of time, of the first seed of each configuration: the measured window.
+    """
+    points = frames.finished(plan, store)
+    rows = frames.tidy(points, store)
+    kinds = {point.series: point.kind for point in points}
+    shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
+    sliced = [_own(point, shared) for point in points if point.kind == outcomes.JOBS and point.run["slices"]]
+    links = hottest.hottest(sliced, store, outcomes.distinguishing(rows)) if sliced else []
+    first: dict[str, hottest.Hottest] = {}
+    for one in links:
+        if one.links["waiting_us"].sum() > 0:
+            first.setdefault(one.configuration, one)
+    shown = list(first.values())[:MOST_MATRICES]
+    cases = [beside.Case(one.configuration, matrix(one.point, store)) for one in shown]
+    return [*_figures(plan, store, rows, kinds), *(beside.still(cases) if cases else [])]
+
+
 def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     """Rows without the changes that all machines share, which the head of the page names."""
     if not shared:

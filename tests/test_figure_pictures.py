@@ -1,0 +1,80 @@
+"""Pictures of own results without a page: the figures of the page, without what only a page has."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import elanite as el
+from conftest import Ended
+from elanite.figures.style import FONT, LIVE, still
+from elanite.pages import experiment
+
+Run = Callable[..., Ended]
+
+JOB = {"pattern": "complement", "nodes": 16, "message": "8 KB", "load": ["100 MB/s", "300 MB/s"], "processes": 2}
+JOB |= {"sizes": "fixed", "arrivals": "exponential"}
+RUN = {"warm_up": "50 us", "window": "200 us", "batches": 3, "slices": 2, "seeds": 2}
+CONTENT = {
+    "title": "Complement",
+    "machine": "es40-qsnet",
+    "run": RUN,
+    "series": [{"name": "load", "jobs": {"exchange": JOB}}],
+    "figure": [{"name": "loads", "title": "Loads", "draw": "loads", "curve": ["pattern"]}],
+}
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> el.Result:
+    return el.run(el.Experiment.from_dict(CONTENT, "mine"), out=tmp_path_factory.mktemp("mine"), jobs=1)
+
+
+def test_a_picture_names_nothing_that_it_lacks(result: el.Result) -> None:
+    """The page has sliders and tables, and says so; the picture has neither."""
+    drawn = experiment.pictures(result.plan, result.store)
+    captions = [figure.caption for figure in drawn] + [figure.caption for figure in result.figures()]
+    assert [words for words in LIVE if any(words in caption for caption in captions)], "the pages say it"
+    spec = json.dumps(still(drawn).to_dict())
+    assert not re.search("slider|tooltips and data", spec, re.IGNORECASE)
+    assert '"bind"' not in spec, "a control"
+
+
+def test_the_matrices_of_a_picture_have_the_scale_of_the_page(result: el.Result) -> None:
+    """Sums in µs with the same ends in all of them, as on the page; not each relative to its own maximum."""
+    drawn = [figure for figure in experiment.pictures(result.plan, result.store) if figure.wide]
+    labels = {figure.title.partition(", ")[2] for figure in drawn}
+    assert labels == {"load 100 MB/s", "load 300 MB/s"}, "one of each configuration, of its first seed"
+    for kind in ("waits", "delays"):
+        ends = {
+            json.dumps(layer["encoding"]["color"]["scale"]["domain"])
+            for figure in drawn
+            if figure.name.startswith(kind)
+            for layer in figure.spec()["layer"]
+            if isinstance(layer["encoding"].get("color"), dict) and "scale" in layer["encoding"]["color"]
+        }
+        assert len(ends) <= 1
+    assert all("The colours are the same in all pictures" in figure.caption for figure in drawn)
+    assert not any("most loaded link in the picture" in figure.caption for figure in drawn)
+
+
+def test_the_lines_and_legends_of_a_picture_have_room(result: el.Result, elanite: Run, tmp_path: Path) -> None:
+    """A viewer may have a wider font than the maker of the picture."""
+    spec = still(experiment.pictures(result.plan, result.store)).to_dict()
+    assert spec["config"]["font"] == FONT
+    assert spec["config"]["legend"]["padding"] >= 8
+    for chart in spec["vconcat"]:
+        width = chart.get("width") or chart["vconcat"][0]["width"]
+        assert max(map(len, chart["title"]["text"])) * 6.5 <= width
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        'title = "Pings"\nmachine = "es40-qsnet"\n[[series]]\nname = "size"\n[series.ping]\nfrom = 0\nto = 5\n'
+        'directions = "one"\nsource = "main"\ndestination = "main"\nmessage = ["0 B", "64 B"]\nrepeats = 1\n',
+        encoding="utf-8",
+    )
+    ended = elanite("run", "mine.toml", "--svg", "mine.svg")
+    assert ended.code == 0, ended.err
+    assert (tmp_path / "mine.svg").read_text(encoding="utf-8").startswith("<svg")
