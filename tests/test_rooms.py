@@ -14,16 +14,9 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
 CRATES = [Path(member).name for member in MANIFEST["members"] if member.startswith("crates/")]
-# Rooms that are not free of circles, by crate. The list may only shrink.
-TIED = {
-    "libelan": {f"elan::{room}" for room in ("detour", "putget", "queue", "rails", "spread", "tport")}
-    | {f"elan::{room}" for room in ("bcast", "group", "lanes", "posted", "recovery", "relay", "team")}
-    | {f"elan::tport::{room}" for room in ("long", "port", "thread", "unexpected")},
-}
-# The same of the library of ranks, as a number.
+# Rooms of the library of ranks that are in circles; the number may only fall.
 TIED_IN_FI = 49
 LONGEST = 600
-LONG = {"libelan/src/elan/putget.rs", "libelan/src/elan/tport/thread.rs"}
 
 Module = tuple[str, ...]
 ASIDE = r"""//[^\n]*|/\*.*?\*/|r#".*?"#|'"'|"(?:\\.|[^"\\])*"|#\[cfg\(test\)\]\nmod \w+ \{.*?\n\}"""
@@ -106,7 +99,7 @@ def tied(crate: str) -> set[str]:
 
 @pytest.mark.parametrize("crate", [crate for crate in CRATES if crate != "fi"])
 def test_no_rooms_name_each_other_in_a_circle(crate: str) -> None:
-    assert tied(crate) == TIED.get(crate, set())
+    assert not tied(crate)
 
 
 def test_a_circle_through_a_re_export_is_found(tmp_path: Path) -> None:
@@ -162,4 +155,4 @@ def test_the_table_of_the_crates_is_in_their_order() -> None:
 def test_no_source_is_long() -> None:
     sources = (ROOT / "crates").glob("*/src/**/*.rs")
     long = {str(path.relative_to(ROOT / "crates")) for path in sources if path.read_text().count("\n") > LONGEST}
-    assert long == LONG
+    assert not long

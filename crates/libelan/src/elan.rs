@@ -24,7 +24,6 @@
 //! process allocates: global memory has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
 
 mod barrier;
-pub(crate) mod bcast;
 mod block;
 mod courier;
 mod detour;
@@ -32,20 +31,19 @@ pub mod group;
 mod groups;
 mod hardware;
 mod init;
-mod lanes;
 mod layout;
 mod pool;
-pub mod posted;
+mod post;
 pub mod putget;
 pub mod queue;
 pub mod rails;
-mod recovery;
 pub mod reduce;
-mod relay;
+mod remote;
 mod spread;
-mod team;
 pub mod tport;
 mod tree;
+
+pub use group::posted;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};

@@ -25,104 +25,23 @@
 //! collective calls, wait until a rail works again ([`Detours::patiently`]).
 
 use super::Elan;
-use super::pool::Pool;
+use super::post::{Errand, Mailbox, Parcel, Stage};
 use super::rails::Rails;
-use super::tport::port::Peers;
-use crate::elan3::{AllocError, Heap};
 use elan::transaction::WORD;
 use elan::{
-    Answer, Dma, DmaError, ElanAddr, Loss, MemoryError, Node, Placement, ProcessId, QueueId, Rail,
-    Thread, Transaction,
+    Answer, Dma, DmaError, ElanAddr, Loss, MemoryError, Node, ProcessId, Rail, Thread, Transaction,
 };
 use kernel::{Signal, Wait};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::Poll;
+use typed_index_collections::TiVec;
 use units::Bytes;
-
-/// Packets of a process on their way out of one adapter's memory, and packets that its mailbox holds. Assumed.
-const SLOTS: u32 = 32;
 
 /// Bytes of a packet of a detour besides those of the message: as many as an envelope has. Assumed.
 const HEADER: Bytes = elan::config::ENVELOPE;
-
-/// What is to be done where a message arrives; none if it cannot be done yet, as a queue is full.
-type Errand = Box<dyn FnMut() -> Option<Result<(), DmaError>>>;
-
-/// What a process has at the adapter of a rail.
-pub(super) struct Mailbox {
-    /// The process at the adapter, with memory there.
-    pub own: Node,
-    queue: QueueId,
-    slots: Pool,
-}
-
-impl Mailbox {
-    /// A mailbox at an adapter, in a context that has memory there.
-    pub fn new(own: Node) -> Result<Self, AllocError> {
-        let packet = own.config().packet.payload;
-        let queue = own.queue(SLOTS, packet, None)?;
-        let slots = packet * u64::from(SLOTS);
-        let mut heap = Heap::fixed(own.clone(), Placement::Adapter, slots)?;
-        let slots = Pool::new(&mut heap, SLOTS, packet)?;
-        Ok(Mailbox { own, queue, slots })
-    }
-}
-
-/// A message on a detour.
-struct Parcel {
-    from: ProcessId,
-    /// None while it is carried out, and afterwards.
-    errand: Option<Errand>,
-    /// Bytes that the sender is told.
-    back: Bytes,
-    result: Option<Result<(), DmaError>>,
-    /// Fired when the sender has been told.
-    told: Signal,
-}
-
-/// The messages of a job that are on detours, by their numbers, which their packets carry.
-#[derive(Default)]
-pub(super) struct Post {
-    parcels: RefCell<BTreeMap<u64, Parcel>>,
-    sent: Cell<u64>,
-}
-
-/// How far a message is.
-enum Stage {
-    /// The sender has given it up.
-    Withdrawn,
-    /// Its last packet has come before, over another rail.
-    Repeated,
-    Waits,
-    /// Its sender is to be told, with so many bytes.
-    Done(ProcessId, Bytes),
-}
-
-impl Post {
-    /// Does what a message is for, unless it is withdrawn.
-    fn carry_out(&self, number: u64) -> Stage {
-        let errand = match self.parcels.borrow_mut().get_mut(&number) {
-            None => return Stage::Withdrawn,
-            Some(parcel) => parcel.errand.take(),
-        };
-        let Some(mut errand) = errand else {
-            return Stage::Repeated;
-        };
-        let result = errand();
-        let mut parcels = self.parcels.borrow_mut();
-        let parcel = parcels.get_mut(&number).expect("nobody else was at work");
-        parcel.result = result;
-        if result.is_none() {
-            parcel.errand = Some(errand);
-            return Stage::Waits;
-        }
-        Stage::Done(parcel.from, parcel.back)
-    }
-}
 
 /// What a packet of a detour says.
 #[derive(Clone, Copy)]
@@ -165,22 +84,25 @@ impl Mail {
     }
 }
 
+/// The processes of a job, each with the rails of its node.
+pub(super) type Ends = Rc<TiVec<ProcessId, (Node, Option<Rc<Rails>>)>>;
+
 /// The detours of a process. Clones are those of the same process.
 #[derive(Clone)]
 pub(crate) struct Detours {
-    ports: Peers,
+    ends: Ends,
     vp: ProcessId,
 }
 
 impl Detours {
     /// The detours of a process, if its machine has several rails.
-    pub fn new(ports: &Peers, vp: ProcessId) -> Option<Self> {
-        let ports = Rc::clone(ports);
-        ports[vp].rails.is_some().then_some(Detours { ports, vp })
+    pub fn new(ends: &Ends, vp: ProcessId) -> Option<Self> {
+        let ends = Rc::clone(ends);
+        ends[vp].1.is_some().then_some(Detours { ends, vp })
     }
 
     fn rails_of(&self, vp: ProcessId) -> &Rails {
-        let rails = self.ports[vp].rails.as_ref();
+        let rails = self.ends[vp].1.as_ref();
         rails.expect("all processes have them")
     }
 
@@ -195,9 +117,9 @@ impl Detours {
 
     /// A process where its adapter memory lies.
     pub fn home(&self, vp: ProcessId) -> Result<Node, DmaError> {
-        let port = self.ports.get(vp);
-        let port = port.ok_or(DmaError::NoProcess { process: vp })?;
-        Ok(port.node.clone())
+        let end = self.ends.get(vp);
+        let (node, _) = end.ok_or(DmaError::NoProcess { process: vp })?;
+        Ok(node.clone())
     }
 
     /// Waits until a rail works.
@@ -209,7 +131,7 @@ impl Detours {
 
     /// The error of a message for which no rail works.
     pub fn no_rail(&self, to: ProcessId) -> DmaError {
-        let node = |vp: ProcessId| self.ports[vp].node.rail_and_node().1;
+        let node = |vp: ProcessId| self.ends[vp].0.rail_and_node().1;
         DmaError::NoRail {
             from: node(self.vp),
             to: node(to),
@@ -274,7 +196,7 @@ impl Detours {
         kinds: [Kind; 2],
         length: Bytes,
     ) -> Result<(), DmaError> {
-        let piece = self.ports[self.vp].node.config().packet.payload - HEADER;
+        let piece = self.ends[self.vp].0.config().packet.payload - HEADER;
         let mut left = length;
         loop {
             let part = left.min(piece);
@@ -330,7 +252,7 @@ impl Detours {
 
     /// Has a message carried out that has come, and tells its sender.
     async fn carry_out(&self, number: u64) {
-        let node = &self.ports[self.vp].node;
+        let (node, _) = &self.ends[self.vp];
         loop {
             match self.rails().post.carry_out(number) {
                 Stage::Withdrawn | Stage::Repeated => return,
@@ -362,21 +284,21 @@ impl Detours {
     /// Empties the mailbox of a rail.
     async fn relay(&self, rail: Rail, thread: Thread) {
         let Mailbox { own, queue, .. } = self.rails().mailbox(rail);
-        let port = &self.ports[self.vp];
+        let (node, _) = &self.ends[self.vp];
         loop {
             let packet = thread.receive(*queue).await;
-            thread.step(port.config.handle.into()).await;
+            thread.step(node.config().tport.handle.into()).await;
             let length = Bytes::new(packet.len() as u64);
             thread.until(own.cross_to_main(length)).await;
             let Mail { number, kind } = Mail::decode(&packet);
             match kind {
                 Kind::Part | Kind::Reply => {}
                 Kind::Last => {
-                    thread.until(port.node.cross_to_adapter(WORD)).await;
+                    thread.until(node.cross_to_adapter(WORD)).await;
                     let detours = self.clone();
                     let carry_out = async move { detours.carry_out(number).await };
                     // It is the thread's work: who asks for it gets its answer also if the host has stopped.
-                    port.node.serve_on_adapter("detour", carry_out);
+                    node.serve_on_adapter("detour", carry_out);
                 }
                 Kind::Done => self.tell_end(number),
             }
@@ -458,29 +380,20 @@ impl Detours {
         Ok(found.get().expect("it was executed"))
     }
 
-    /// Brings a message between Tports to the Tport of a process.
-    pub async fn tell(&self, vp: ProcessId, message: Box<[u8]>) -> Result<(), DmaError> {
-        let port = Rc::clone(&self.ports[vp]);
-        let length = Bytes::new(message.len() as u64);
-        let errand = move || {
-            port.came_by_detour(message.clone());
-            Some(Ok(()))
-        };
-        self.carry(vp, [length, Bytes::ZERO], Box::new(errand))
-            .await
-    }
-
-    /// Notes at a leader of a group that another team has come to a hardware barrier; see [`super::hardware`].
+    /// Brings so many bytes to a process, and notes there that they have come: a message between Tports,
+    /// or a team that has come to a hardware barrier ([`super::hardware`]).
     pub async fn note(
         &self,
         vp: ProcessId,
+        length: Bytes,
         mut note: impl FnMut() + 'static,
     ) -> Result<(), DmaError> {
         let errand = move || {
             note();
             Some(Ok(()))
         };
-        self.carry(vp, [WORD, Bytes::ZERO], Box::new(errand)).await
+        self.carry(vp, [length, Bytes::ZERO], Box::new(errand))
+            .await
     }
 }
 

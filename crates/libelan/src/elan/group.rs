@@ -7,29 +7,35 @@
 //! |---|---|---|
 //! | `elan_gsync` | [`Group::gsync`] | point-to-point messages in a balanced tree (`barrier.rs`) |
 //! | `elan_hgsync`, `elan_hgsyncevent` | [`Group::hgsync`], [`Group::hgsyncevent`] | the network conditional (`hardware.rs`) |
-//! | `elan_bcast` | [`Group::bcast`] | messages in a tree, or a chain if there is much to send (`bcast.rs`) |
+//! | `elan_bcast` | [`Group::bcast`] | messages in a tree, or a chain if there is much to send (`group/bcast.rs`) |
 //! | `elan_hbcast` | [`Group::hbcast`] | broadcast packets (`hardware.rs`) |
 //! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
 //! All these calls block, and all members make the same calls in the same order. If a process makes a second call
-//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`posted.rs`). A member that never comes causes a deadlock, whose report names the calls.
+//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`group/posted.rs`). A member that never comes causes a deadlock, whose report names the calls.
 //!
 //! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`. The first
 //! of them, the *leader*, acts for all. *Hardware* serves a group whose teams are on adjacent nodes, with the leaders in
 //! contexts of one number (petrini2001). For other groups the hardware calls act as the software calls.
 //!
 //! *Faults.* Where parts of the machine fail, hardware calls fall back to the software tree, and a group that has lost a member says so
-//! in all its calls (`recovery.rs`).
+//! in all its calls (`group/recovery.rs`).
 //!
 //! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: events and the counter of
 //! the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
+
+mod bcast;
+mod lanes;
+pub mod posted;
+pub(super) mod recovery;
+mod relay;
+pub(crate) mod span;
+pub(super) mod team;
 
 use super::block::{Block, Slot};
 use super::courier::{Courier, Delivery};
 use super::detour::Detours;
 use super::layout::{Layout, Rank, TeamId};
-use super::recovery::Recovery;
-use super::team::{Local, Locals};
 use super::tree::{Spot, balanced};
 use super::words;
 use crate::cpu::{Cpu, Turn};
@@ -39,9 +45,11 @@ use elan::{
     Transfer, Wait,
 };
 use kernel::Label;
+use recovery::Recovery;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
+use team::{Local, Locals};
 use thiserror::Error;
 use units::Bytes;
 
@@ -100,7 +108,7 @@ pub(super) struct Inner {
     pub epoch: Rc<Cell<u64>>,
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// The work of the thread that sends on.
-    pub work: Rc<RefCell<VecDeque<super::relay::Job>>>,
+    pub work: Rc<RefCell<VecDeque<relay::Job>>>,
 }
 
 /// Threads of a group on one adapter. Each is started when it is first needed; its stack is mapped before, in all members,

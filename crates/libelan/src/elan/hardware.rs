@@ -30,16 +30,17 @@
 //!
 //! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
 
-use super::bcast::{Span, Way};
 use super::block::Slot;
 use super::courier::Delivery;
 use super::detour::{Detours, any};
 use super::group::Group;
+use super::group::recovery::either;
+use super::group::span::{Span, Way};
 use super::layout::TeamId;
 use super::putget::SMALL;
 use super::rails::in_main;
-use super::recovery::either;
 use super::spread::{Part, Poster, carry};
+use elan::transaction::WORD;
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
     Rail, Thread, Transaction, Wait,
@@ -241,7 +242,7 @@ impl Group {
                     *known = epoch.max(*known);
                     local.noted.fire();
                 };
-                detours.note(root, note).await
+                detours.note(root, WORD, note).await
             };
             // A root that is gone waits for nobody; one that the network keeps out of reach is lost to the group.
             if let Err(error) = detours.patiently(note).await {

@@ -2,10 +2,10 @@
 
 use super::block::Block;
 use super::detour::{self, Detours};
+use super::group::team::Locals;
 use super::group::{Group, Member};
 use super::layout::Layout;
 use super::rails::Rails;
-use super::team::Locals;
 use super::tport::host;
 use super::tport::port::{Peers, Port};
 use super::{Elan, GLOBAL_ELAN, GLOBAL_MAIN, Inner, STAGE, putget};
@@ -32,11 +32,15 @@ impl Elan {
             let rank: &mut u32 = ranks.entry(node.place()).or_default();
             let cpu = Cpu::new(node, node.cpu(*rank));
             *rank += 1;
-            let port = Port::new(node, cpu, (vp, nvps), rails)?;
+            let port = Port::new(node, cpu, (vp, nvps), rails.map(Rc::new))?;
             Ok(Rc::new(port))
         };
         let ports = processes.iter().zip(rails).map(port);
         let ports: Peers = Rc::new(ports.collect::<Result<_, AllocError>>()?);
+        let ends = ports
+            .iter()
+            .map(|port| (port.node.clone(), port.rails.clone()));
+        let ends: detour::Ends = Rc::new(ends.collect());
         let layout = processes.first();
         let layout = layout.map(|(elan3, _)| Layout::new(elan3, ProcessId::all(nvps).collect()));
         let layout = Rc::new(layout.expect("a job has processes"));
@@ -48,7 +52,7 @@ impl Elan {
             let member = Member {
                 context: elan3.clone(),
                 cpu: ports[elan3.process()].cpu.clone(),
-                detours: Detours::new(&ports, elan3.process()),
+                detours: Detours::new(&ends, elan3.process()),
                 label: label.clone(),
                 locals: Rc::clone(&locals),
                 waits,

@@ -19,10 +19,13 @@
 //! behind them on the same bus. On a machine with several rails, whose adapters do not see what waits for each other's bus, a
 //! put is over when its bytes are in main memory. Two puts that are under way at the same time are not ordered.
 
+pub use super::remote::{Remote, SMALL, THROTTLE};
+
 use super::detour::Detours;
 use super::pool::Pool;
 use super::queue::{InLine, Line};
 use super::rails::{Wanted, in_main};
+use super::remote::{End, Operation};
 use super::spread::{Part, Poster, carry};
 use super::{Elan, words};
 use crate::cpu::Turn;
@@ -31,16 +34,8 @@ use elan::transaction::{WORD, word_of};
 use elan::{Dma, DmaError, ElanAddr, Node, NodeId, Placement, ProcessId, Transfer};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
-use std::fmt;
 use std::rc::Rc;
 use units::Bytes;
-
-/// Puts up to this length are copied at once (`LIBELAN_PUTGET_SMALLPUTSIZE`).
-pub const SMALL: Bytes = Bytes::new(64);
-
-/// Puts, gets and queued messages of a process that are under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is
-/// assumed; it is not published.
-pub const THROTTLE: u32 = 32;
 
 /// Puts or gets that are under way.
 #[derive(Default)]
@@ -85,63 +80,6 @@ impl UnderWay {
             gets: Kind::default(),
             messages: Line::default(),
         })
-    }
-}
-
-/// A put, get or queued message that was started (`ELAN_EVENT`).
-#[must_use = "nobody knows when it is over until it is waited for"]
-pub struct Remote {
-    what: Operation,
-    end: Rc<End>,
-}
-
-/// An operation, as reports of deadlocks name it.
-#[derive(Clone, Copy)]
-pub(super) enum Operation {
-    Put(ProcessId),
-    Get(ProcessId),
-    Message(ProcessId),
-}
-
-impl Operation {
-    /// The process at the other end.
-    fn process(self) -> ProcessId {
-        match self {
-            Operation::Put(vp) | Operation::Get(vp) | Operation::Message(vp) => vp,
-        }
-    }
-}
-
-impl fmt::Display for Operation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Operation::Put(vp) => write!(f, "its put to process {vp}"),
-            Operation::Get(vp) => write!(f, "its get from process {vp}"),
-            Operation::Message(vp) => write!(f, "its message to a queue of process {vp}"),
-        }
-    }
-}
-
-#[derive(Default)]
-struct End {
-    done: Signal,
-    result: Cell<Option<Result<(), DmaError>>>,
-}
-
-impl Remote {
-    /// The signal that is fired when the operation is over; a polling process sees the end then.
-    pub fn ended(&self) -> Signal {
-        self.end.done.clone()
-    }
-
-    /// How the operation ended; none before its end.
-    pub fn result(&self) -> Option<Result<(), DmaError>> {
-        self.end.result.get()
-    }
-
-    /// Whether the operation is over (`elan_done`).
-    pub fn is_done(&self) -> bool {
-        self.end.done.is_set()
     }
 }
 

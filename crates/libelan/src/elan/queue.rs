@@ -14,7 +14,7 @@
 //! message is not posted while an earlier one is on a detour, or was posted before the rail last failed or returned ([`Line`]).
 
 use super::Elan;
-use super::putget::Remote;
+use super::remote::Remote;
 use crate::elan3::AllocError;
 use elan::{Action, ElanAddr, EventId, Node, ProcessId, QueueId};
 use kernel::Signal;

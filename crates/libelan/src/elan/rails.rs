@@ -55,9 +55,9 @@
 //! cables and switches, or dead adapters of others: no policy sees these faults, and what has picked their rail fails with the error
 //! of the network ([`DmaError::Network`]).
 
-use super::detour::{Mailbox, Post};
 use super::pool::Pool;
-use super::putget::{SMALL, THROTTLE};
+use super::post::{Mailbox, Post};
+use super::remote::{SMALL, THROTTLE};
 use crate::elan3::Heap;
 use crate::error::JobError;
 use elan::{DmaError, ElanAddr, NoContext, Node, NodeId, Placement, Rail};

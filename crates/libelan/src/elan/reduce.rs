@@ -4,7 +4,7 @@
 //! Each process puts its partial result into its own slot of the process above, when that process has taken the last one
 //! (*credit*). The result of the first leader goes to one process by a DMA, or to all by the software broadcast. This
 //! broadcast needs no barrier, since the next chunk of a process says that the process has taken the last result. On a machine with
-//! several rails, the policy picks those of partial results and results ([`super::lanes`]).
+//! several rails, the policy picks those of partial results and results ([`super::group`]).
 //!
 //! A function that does not commute gets the vectors in the order of the ranks. The teams of most groups are runs of ranks,
 //! and the tree keeps their order. For other groups, every process stands for itself in the tree, and processes of one node
@@ -12,10 +12,10 @@
 //!
 //! Combining bytes costs as much as copying them.
 
-use super::bcast::Span;
 use super::block::{CHUNK, Slot};
 use super::courier::Delivery;
 use super::group::Group;
+use super::group::span::Span;
 use super::layout::{Rank, TeamId};
 use super::tree::{Spot, balanced};
 use elan::transaction::word_of;

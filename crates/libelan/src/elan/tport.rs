@@ -68,12 +68,15 @@
 //! through shared memory; the thread and the host agree about this at no cost, which is a simplification.
 
 mod cut_off;
+mod detour;
 mod hands;
 pub(super) mod host;
 mod local;
 mod long;
 mod message;
+mod pending;
 pub(super) mod port;
+mod receive;
 mod send;
 mod thread;
 mod unexpected;
@@ -84,7 +87,8 @@ pub use message::{Mode, Received, Room, Select, Stats, TportError};
 use crate::elan::{Elan, words};
 use crate::elan3::AllocError;
 use elan::{ElanAddr, ProcessId};
-use port::{Port, Receive, Sending};
+use port::{Port, Sending};
+use receive::Receive;
 use std::rc::Rc;
 use units::{Bytes, Time};
 

@@ -11,8 +11,8 @@
 //! has made. Sources and targets are symmetric memory. Hardware serves the calls where it can.
 
 use super::{Result, Shmem, ShmemError};
-use crate::elan::bcast::Span;
 use crate::elan::group::Group;
+use crate::elan::group::span::Span;
 use crate::elan::reduce::{Reduction, To, of_words};
 use elan::ElanAddr;
 use elan::transaction::{WORD, word_of};

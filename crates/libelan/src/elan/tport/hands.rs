@@ -13,7 +13,8 @@
 //! protocol avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part.
 //! This simplification makes long messages slower.
 
-use super::port::{Port, Receive};
+use super::port::Port;
+use super::receive::Receive;
 use crate::cpu::Cpu;
 use elan::adapter::gets::DESCRIPTOR;
 use elan::transaction::WORD;

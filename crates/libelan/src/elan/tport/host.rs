@@ -1,7 +1,8 @@
 //! The host's part of a Tport: it starts sends and receives, and ends both.
 
 use super::message::{Mode, Received, Room, Select, TportError};
-use super::port::{Order, Outcome, Port, Receive, Sending};
+use super::port::{Order, Port, Sending};
+use super::receive::{Outcome, Receive};
 use super::wire::Envelope;
 use super::{local, thread};
 use crate::cpu::Turn;

@@ -1,7 +1,8 @@
 //! Messages between processes of one node, through shared memory: the hosts do all the work.
 
 use super::message::{Received, Room, TportError};
-use super::port::{Outcome, Peers, Port, Receive};
+use super::port::{Peers, Port};
+use super::receive::{Outcome, Receive};
 use super::unexpected::{SharedBody, SharedMessage};
 use super::wire::Envelope;
 use crate::cpu::Turn;

@@ -1,38 +1,13 @@
 //! Longer messages on several rails: they wait for rails, are cut into stripes, and go again where a rail has failed. See
 //! [`crate::elan::rails`].
 
-use super::thread::{Pending, Server};
-use super::wire::Envelope;
+use super::pending::{Long, Pending, Stripe};
+use super::thread::Server;
 use crate::elan::rails::{Rails, Wanted};
-use crate::elan::spread::{Part, assert_complete};
 use elan::{Dma, DmaError, ElanAddr, Placement, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use units::Bytes;
-
-/// A message whose bytes take several rails, or one of several.
-pub(super) struct Long {
-    /// The get or fetch that ends with the message; taken at the end of the message.
-    pending: Cell<Option<Pending>>,
-    envelope: Envelope,
-    to: ElanAddr,
-    wanted: Wanted,
-    /// Parts of the message that are not under way.
-    left: RefCell<Vec<Part>>,
-    /// Parts that have come.
-    done: RefCell<Vec<Part>>,
-    under_way: Cell<u32>,
-    failed: Cell<Option<DmaError>>,
-}
-
-/// A part of a message that one rail carries.
-pub(super) struct Stripe {
-    long: Rc<Long>,
-    part: Part,
-    rail: Rail,
-    /// Whether the rail is taken for the stripe.
-    taken: bool,
-}
 
 impl Server {
     fn rails(&self) -> &Rails {
@@ -159,19 +134,5 @@ impl Server {
             }
         }
         long.over()
-    }
-}
-
-impl Long {
-    /// What ends with the message, if all of it is over.
-    fn over(&self) -> Option<(Pending, Result<(), DmaError>)> {
-        if self.under_way.get() > 0 || !self.left.borrow().is_empty() {
-            return None;
-        }
-        let result = self.failed.get().map_or(Ok(()), Err);
-        if result.is_ok() {
-            assert_complete(self.done.take(), self.wanted.size);
-        }
-        self.pending.take().map(|pending| (pending, result))
     }
 }

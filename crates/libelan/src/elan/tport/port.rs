@@ -1,6 +1,7 @@
 //! The state of a Tport, which its host and its thread share.
 
-use super::message::{Received, Room, Select, Stats, TportError};
+use super::message::{Stats, TportError};
+use super::receive::Receive;
 use super::unexpected::{Arrived, Body, SharedMessage};
 use super::wire::{Envelope, ORDERS, Wire};
 use crate::cpu::Cpu;
@@ -8,7 +9,7 @@ use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{DmaError, ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
+use elan::{ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -41,61 +42,6 @@ impl Sending {
     }
 }
 
-/// A receive under way.
-pub(crate) struct Receive {
-    pub select: Select,
-    pub room: Room,
-    pub done: Signal,
-    /// Set by the thread once the outcome is there.
-    pub(super) event: Cell<Option<EventId>>,
-    /// Fired by the host once the outcome is there.
-    pub(super) by_host: Signal,
-    /// Whether the thread has been told of the receive.
-    pub(super) known: Cell<bool>,
-    /// Whether a message has been found for the receive.
-    pub(super) matched: Cell<bool>,
-    pub(super) outcome: RefCell<Option<Outcome>>,
-    /// When the receive ended.
-    pub(super) ended: Cell<Option<Time>>,
-    /// Why no message that the receive wants can come any more.
-    pub(super) cut_off: Cell<Option<DmaError>>,
-}
-
-impl Receive {
-    /// Whether the receive takes a message.
-    pub(super) fn takes(&self, envelope: &Envelope) -> bool {
-        let one = envelope;
-        self.select.takes(one.source, one.sender, one.tag)
-    }
-
-    /// Whether the receive leaves its message to another receive.
-    pub(super) fn only_looks(&self) -> bool {
-        matches!(self.room, Room::Probe | Room::Peek)
-    }
-
-    /// A receive that has just been started.
-    pub(super) fn new(select: Select, room: Room) -> Self {
-        Receive {
-            select,
-            room,
-            done: Signal::new(),
-            event: Cell::new(None),
-            by_host: Signal::new(),
-            known: Cell::new(false),
-            matched: Cell::new(false),
-            outcome: RefCell::new(None),
-            ended: Cell::new(None),
-            cut_off: Cell::new(None),
-        }
-    }
-
-    /// Ends the receive; the process sees the end.
-    pub(super) fn end(&self, now: Time) {
-        self.ended.set(Some(now));
-        self.done.fire();
-    }
-}
-
 /// What the thread is to do for the process.
 pub(super) enum Order {
     Post(Rc<Receive>),
@@ -104,15 +50,6 @@ pub(super) enum Order {
     Answer(ProcessId, Wire),
     /// A process's event is set, after an attempt that has failed.
     Notice(ProcessId, ElanAddr),
-}
-
-/// What became of a receive.
-pub(super) enum Outcome {
-    /// The message is in its place, or was only to be found.
-    Here(Received),
-    /// The message is in a buffer of the system.
-    Buffered(Received, ElanAddr),
-    Failed(TportError),
 }
 
 /// The Tports of all processes of a job.
@@ -124,7 +61,7 @@ pub(crate) struct Port {
     pub(super) vp: ProcessId,
     pub(crate) cpu: Cpu,
     /// The rails of the process's node, if there are several.
-    pub(crate) rails: Option<Rails>,
+    pub(crate) rails: Option<Rc<Rails>>,
     pub(crate) config: TportConfig,
     /// Small messages of one sender that may be unexpected.
     pub(super) window: u32,
@@ -189,7 +126,7 @@ impl Port {
         node: &Node,
         cpu: Cpu,
         (vp, nvps): (ProcessId, u32),
-        rails: Option<Rails>,
+        rails: Option<Rc<Rails>>,
     ) -> Result<Self, AllocError> {
         let config = node.config().tport;
         let packet = node.config().packet.payload;

@@ -18,12 +18,24 @@ use super::port::{Port, Sending};
 use super::wire::{Envelope, Wire, withdrawn};
 use crate::cpu::Turn;
 use crate::elan::Elan;
+use crate::elan::detour::Detours;
 use elan::{Dma, DmaError, ElanAddr, EventId, Fault, Loss, Matching, ProcessId, Transfer};
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use units::Bytes;
+
+/// Brings a message to the Tport of another process by a detour.
+pub(super) async fn by_detour(
+    detours: &Detours,
+    to: &Rc<Port>,
+    message: Box<[u8]>,
+) -> Result<(), DmaError> {
+    let (port, length) = (Rc::clone(to), Bytes::new(message.len() as u64));
+    let note = move || port.came_by_detour(message.clone());
+    detours.note(to.vp, length, note).await
+}
 
 impl Port {
     /// Sends through the network.
@@ -140,7 +152,7 @@ impl Port {
         self.slots.give_back(slot);
         match elan.detours() {
             Some(detours) if sent.is_err_and(|error| error.is_rail_down()) => {
-                detours.tell(to, bytes.into()).await
+                by_detour(detours, elan.peer(to), bytes.into()).await
             }
             _ => sent,
         }

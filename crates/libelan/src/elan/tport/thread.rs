@@ -4,9 +4,10 @@
 //! ends as work, like envelopes and posted receives. So no message, and no process that does not receive, keeps another one back.
 
 use super::hands::{End, Hands};
-use super::long::{Long, Stripe};
 use super::message::{Received, Room, TportError};
-use super::port::{Order, Outcome, Peers, Port, Receive};
+use super::pending::{Long, Pending};
+use super::port::{Order, Peers, Port};
+use super::receive::{Outcome, Receive};
 use super::unexpected::{Arrived, Body, Fetch};
 use super::wire::{Envelope, ORDERS, Wire, withdrawn};
 use crate::elan::Elan;
@@ -25,31 +26,6 @@ use units::Bytes;
 /// Gets, answers and notices of one thread that may be under way at a time; new messages then wait in the queue.
 const MOST_PENDING: usize = 64;
 
-/// What the thread has handed over.
-pub(super) enum Pending {
-    Get(Rc<Receive>, Envelope),
-    Fetch(Rc<Fetch>, Envelope),
-    /// An answer, in its slot, to a process.
-    Answer(ElanAddr, ProcessId, Wire),
-    /// A process's event is set.
-    Notice(ProcessId, ElanAddr),
-    /// A get or fetch whose rail has failed, and which takes a detour.
-    Detour(Box<Pending>),
-    /// A part of a get or fetch, on one of several rails.
-    Stripe(Stripe),
-}
-
-impl Pending {
-    /// The message whose bytes are on their way.
-    pub fn envelope(&self) -> Option<&Envelope> {
-        match self {
-            Pending::Get(_, envelope) | Pending::Fetch(_, envelope) => Some(envelope),
-            Pending::Detour(pending) => pending.envelope(),
-            Pending::Answer(..) | Pending::Notice(..) | Pending::Stripe(_) => None,
-        }
-    }
-}
-
 /// Something to do.
 enum Work {
     Ended(Pending, Result<(), DmaError>),
@@ -60,7 +36,7 @@ enum Work {
 }
 
 pub(super) struct Server {
-    elan: Elan,
+    pub elan: Elan,
     pub port: Rc<Port>,
     pub peers: Peers,
     pub elan3: Context,
@@ -554,68 +530,6 @@ impl Server {
                 self.again(to, Order::Notice(to, event))(result);
             }
             (Pending::Stripe(_) | Pending::Detour(_), _) => {}
-        }
-    }
-
-    /// What was handed over has failed with the home rail, and takes a detour.
-    fn detour(&self, pending: Pending, detours: &Detours) {
-        let detours = detours.clone();
-        let (envelope, to) = match &pending {
-            Pending::Get(receive, envelope) => {
-                let outcome = receive.outcome.borrow();
-                let Some(Outcome::Here(Received { at: Some(at), .. })) = *outcome else {
-                    unreachable!("it has a place");
-                };
-                (*envelope, at)
-            }
-            Pending::Fetch(fetch, envelope) => (*envelope, fetch.buffer),
-            &Pending::Answer(slot, to, answer) => {
-                self.port.answers.give_back(slot);
-                let again = self.again(to, Order::Answer(to, answer));
-                return self.hands.node().serve("detour", async move {
-                    let tell = async || detours.tell(to, answer.encode().into()).await;
-                    again(detours.patiently(tell).await);
-                });
-            }
-            &Pending::Notice(process, event) => {
-                let again = self.again(process, Order::Notice(process, event));
-                return self.hands.node().serve("detour", async move {
-                    let set = async || detours.set(process, event).await;
-                    again(detours.patiently(set).await);
-                });
-            }
-            Pending::Stripe(_) | Pending::Detour(_) => unreachable!("they take no home rail"),
-        };
-        let node = self.hands.node().clone();
-        let end = async move {
-            let Envelope {
-                source, from, size, ..
-            } = envelope;
-            let withdrawn = Some(withdrawn(envelope.event));
-            let bytes = detours.fetch(source, from, size, withdrawn).await?;
-            Ok(node.deliver(to, &bytes, None)?)
-        };
-        let pending = Pending::Detour(Box::new(pending));
-        self.pending
-            .borrow_mut()
-            .push((pending, End::Beside(Box::pin(end))));
-    }
-
-    /// What becomes of an answer or a notice to a process at its end: if the network has certainly not carried it, it goes again
-    /// as soon as the process should be in reach. Nobody else waits for its error, and the process would wait for ever.
-    fn again(&self, to: ProcessId, order: Order) -> impl FnOnce(Result<(), DmaError>) + use<> {
-        let (elan, port) = (self.elan.clone(), Rc::clone(&self.port));
-        move |result| {
-            let lost = |error: DmaError| {
-                error.is_rail_down() || error.loss().is_some_and(|loss| !loss.unsure)
-            };
-            if result.is_err_and(lost) {
-                let node = port.node.clone();
-                node.serve("answer that goes again", async move {
-                    elan.comes_into_reach(to).await;
-                    port.order(order);
-                });
-            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Messages that came before their receive: through the network, or through shared memory.
 
-use super::port::Receive;
+use super::receive::Receive;
 use super::wire::Envelope;
 use elan::{DmaError, ElanAddr, Node};
 use kernel::Signal;

@@ -26,48 +26,22 @@
 //! have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the mean time of
 //! several broadcasts in a row rises in steps of 3 us; the time of a single broadcast does not.
 
-use super::block::{SLOTS, Slot, segment};
-use super::courier::Delivery;
-use super::group::Group;
-use super::lanes::LANE_SEGMENT;
-use super::layout::{Rank, TeamId};
+use super::Group;
 use super::relay::{Child, Job, Stage, Work};
-use super::spread::Part;
-use super::tree::{Spot, balanced, chain};
+use super::span::{Span, Way};
+use crate::elan::block::{SLOTS, Slot, segment};
+use crate::elan::courier::Delivery;
+use crate::elan::layout::{Rank, TeamId};
+use crate::elan::spread::Part;
+use crate::elan::tree::{Spot, balanced, chain};
 use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
 use units::Bytes;
 
-/// What is broadcast: bytes from one address of the root to one address of all other members.
-#[derive(Clone, Copy)]
-pub(crate) struct Span {
-    pub from: ElanAddr,
-    pub to: ElanAddr,
-    pub size: Bytes,
-    /// Whether adapters carry out the call while their hosts compute, and all bytes take the home rail: hosts pick rails.
-    pub posted: bool,
-}
-
-impl Span {
-    /// Bytes at the same address everywhere.
-    pub fn new(buffer: ElanAddr, size: Bytes) -> Self {
-        Span {
-            from: buffer,
-            to: buffer,
-            size,
-            posted: false,
-        }
-    }
-}
-
-/// Who carries a call of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
-    /// Messages to one process each.
-    Software,
-    /// Broadcasts of the network.
-    Hardware,
-}
+/// The longest segment. Nothing is published. Longer segments fill a long chain more slowly, shorter ones spend more time on signals:
+/// of 4, 8, 16 and 64 KB, only with 8 KB no size of message is slower than over one rail (4 and 32 nodes with four rails, dynamic and
+/// basic, full striping).
+const LANE_SEGMENT: Bytes = Bytes::from_kb(8);
 
 impl Group {
     /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
@@ -87,7 +61,12 @@ impl Group {
     }
 
     /// A broadcast: teams gather, leaders spread, teams copy.
-    pub(super) async fn broadcast(&self, span: Span, root: u32, way: Way) -> Result<(), DmaError> {
+    pub(in crate::elan) async fn broadcast(
+        &self,
+        span: Span,
+        root: u32,
+        way: Way,
+    ) -> Result<(), DmaError> {
         let (layout, rank) = (&self.inner.layout, self.inner.rank);
         let process = ProcessId::new(root);
         let root = Rank::new(root);
@@ -170,13 +149,13 @@ impl Group {
     }
 
     /// The number of segments of a broadcast.
-    pub(super) fn segments(&self, span: Span) -> u64 {
+    pub(in crate::elan) fn segments(&self, span: Span) -> u64 {
         let segment = self.segment(span).as_u64();
         span.size.as_u64().div_ceil(segment).max(1)
     }
 
     /// Prepares the events of a broadcast before any of its segments can come.
-    pub(super) fn prepare_spread(&self, span: Span, root: TeamId) {
+    pub(in crate::elan) fn prepare_spread(&self, span: Span, root: TeamId) {
         let segments = self.segments(span) as u32;
         let spot = self.place(span, root);
         for parity in 0..2 {
@@ -197,12 +176,12 @@ impl Group {
 
     /// Whether processes in between stage the bytes: unless these are certainly in adapter memory. A process that lacks the
     /// buffer then learns so by its own copy.
-    pub(super) fn stages(&self, span: Span) -> bool {
+    pub(in crate::elan) fn stages(&self, span: Span) -> bool {
         self.node().placement(span.to, span.size) != Ok(Placement::Adapter)
     }
 
     /// A segment: its offset in the bytes, and its length.
-    pub(super) fn segment_at(&self, index: u64, span: Span) -> Part {
+    pub(in crate::elan) fn segment_at(&self, index: u64, span: Span) -> Part {
         let segment = self.segment(span);
         let offset = segment * index;
         (offset, segment.min(span.size - offset))
@@ -252,7 +231,11 @@ impl Group {
     }
 
     /// The bytes go from the root team's leader to all others.
-    pub(super) async fn spread(&self, mut span: Span, root: TeamId) -> Result<(), DmaError> {
+    pub(in crate::elan) async fn spread(
+        &self,
+        mut span: Span,
+        root: TeamId,
+    ) -> Result<(), DmaError> {
         if self.by_rails(span) {
             let spot = self.place(span, root);
             let below = spot.children.iter().map(|&place| self.leader(place, root));
@@ -287,7 +270,7 @@ impl Group {
     }
 
     /// The same by the thread, for a call that the host has posted.
-    pub(super) async fn spread_by(
+    pub(in crate::elan) async fn spread_by(
         &self,
         thread: &Thread,
         span: Span,
@@ -344,7 +327,7 @@ impl Group {
     }
 
     /// Gives the thread something to do, and waits for its end.
-    pub(super) async fn relay(&self, job: Job) -> Result<(), DmaError> {
+    pub(in crate::elan) async fn relay(&self, job: Job) -> Result<(), DmaError> {
         self.inner.work.borrow_mut().push_back(job);
         self.start_relay();
         self.node().set(self.event(Slot::Work));

@@ -31,15 +31,15 @@
 //!
 //! ## Several rails
 //!
-//! A rail that is down as a whole is no loss: hardware barriers and messages of the group take detours ([`super::hardware`],
-//! [`super::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
+//! A rail that is down as a whole is no loss: hardware barriers and messages of the group take detours ([`crate::elan::hardware`],
+//! [`crate::elan::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
 //! leaves the hardware or loses the group, although another rail may have a way. Only what a member sends while its own adapter is
 //! dead takes detours, and so does the news of a loss.
 
-use super::block::Block;
-use super::courier::Delivery;
-use super::group::Group;
-use super::layout::TeamId;
+use super::Group;
+use crate::elan::block::Block;
+use crate::elan::courier::Delivery;
+use crate::elan::layout::TeamId;
 use crate::elan3::Context;
 use elan::transaction::{WORD, word_of};
 use elan::{
@@ -66,7 +66,7 @@ const LOSS: u64 = 4;
 const NOBODY: u64 = u64::MAX;
 
 /// What a member knows of failures.
-pub(super) struct Recovery {
+pub(in crate::elan) struct Recovery {
     /// The first and the last barrier by software.
     software: Cell<(u64, u64)>,
     /// Fired, and reset, when these numbers change.
@@ -174,7 +174,7 @@ impl Recovery {
 }
 
 /// Waits for the first of two things; returns whether it is the first of them.
-pub(super) async fn either<T>(
+pub(in crate::elan) async fn either<T>(
     one: impl Future<Output = T>,
     other: impl Future<Output = ()>,
 ) -> Option<T> {
@@ -188,7 +188,7 @@ pub(super) async fn either<T>(
 
 impl Group {
     /// Starts the watch of a leader, if the machine lists faults.
-    pub(super) fn start_watch(&self) {
+    pub(in crate::elan) fn start_watch(&self) {
         if let Some(recovery) = &self.inner.recovery
             && self.leads()
         {
@@ -267,7 +267,7 @@ impl Group {
     }
 
     /// The root decides: this barrier and the next go by software.
-    pub(super) fn leave_hardware(&self, recovery: &Recovery, epoch: u64) {
+    pub(in crate::elan) fn leave_hardware(&self, recovery: &Recovery, epoch: u64) {
         self.fall((epoch, epoch + CALLS - 1), recovery.record);
     }
 
@@ -304,13 +304,13 @@ impl Group {
     }
 
     /// Posts a delivery that no call waits for.
-    pub(super) fn post(&self, one: Delivery) {
+    pub(in crate::elan) fn post(&self, one: Delivery) {
         let sent = self.node().post_and_hear(self.inner.courier.dma(one));
         self.hear(sent, one);
     }
 
     /// Has a thread send a delivery that no call waits for.
-    pub(super) async fn hand(&self, thread: &Thread, one: Delivery) {
+    pub(in crate::elan) async fn hand(&self, thread: &Thread, one: Delivery) {
         let sent = thread.dma(self.inner.courier.dma(one)).await;
         self.hear(sent, one);
     }
@@ -328,7 +328,7 @@ impl Group {
     }
 
     /// Runs a call until it ends or the group is lost.
-    pub(super) async fn unless_lost(
+    pub(in crate::elan) async fn unless_lost(
         &self,
         call: impl Future<Output = Result<(), DmaError>>,
     ) -> Result<(), DmaError> {
@@ -360,7 +360,7 @@ impl Group {
     }
 
     /// A call has failed: if the network has failed, the group is lost, and this process tells the others.
-    pub(super) fn lose(&self, error: DmaError) {
+    pub(in crate::elan) fn lose(&self, error: DmaError) {
         let lost = error.loss().is_some() || error.is_rail_down();
         if !lost || self.inner.local.lost.get().is_some() {
             return;

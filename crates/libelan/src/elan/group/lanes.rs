@@ -1,7 +1,7 @@
 //! # Software broadcasts and reductions over several rails
 //!
 //! On a machine with several rails, what the members of a group send each other between main memories is a message from host to host,
-//! over the rails that the machine's policy picks at its sender ([`super::rails`]). A signal on the home rail then says that the bytes
+//! over the rails that the machine's policy picks at its sender ([`crate::elan::rails`]). A signal on the home rail then says that the bytes
 //! are in main memory. Segments of broadcasts, partial results and results of reductions go in this way, if they are longer than
 //! [`SMALL`].
 //!
@@ -10,31 +10,25 @@
 //! the last one has arrived at all places below. So the signals of a lane come in the order of its segments, and one lane starts while the
 //! other ends. A root that has the bytes in adapter memory sends them on the home rail.
 
-use super::bcast::Span;
-use super::block::Slot;
-use super::courier::Delivery;
-use super::group::Group;
-use super::putget::SMALL;
-use super::rails::{Wanted, in_main};
-use super::spread::{Act, Part, Poster, all, carry};
+use super::Group;
+use super::span::Span;
+use crate::elan::block::Slot;
+use crate::elan::courier::Delivery;
+use crate::elan::putget::SMALL;
+use crate::elan::rails::{Wanted, in_main};
+use crate::elan::spread::{Act, Part, Poster, all, carry};
 use elan::{Dma, DmaError, ProcessId};
-use units::Bytes;
-
-/// The longest segment. Nothing is published. Longer segments fill a long chain more slowly, shorter ones spend more time on signals:
-/// of 4, 8, 16 and 64 KB, only with 8 KB no size of message is slower than over one rail (4 and 32 nodes with four rails, dynamic and
-/// basic, full striping).
-pub(super) const LANE_SEGMENT: Bytes = Bytes::from_kb(8);
 
 impl Group {
     /// Whether the machine's policy picks the rails of a broadcast: of one that would be staged in adapter memory, and is not small. All
     /// members know this alike, as their buffers are in the same kind of memory, and all of them have posted the call or none has.
-    pub(super) fn by_rails(&self, span: Span) -> bool {
+    pub(in crate::elan) fn by_rails(&self, span: Span) -> bool {
         let several = self.inner.courier.detours.is_some();
         several && !span.posted && span.size > SMALL && self.stages(span)
     }
 
     /// Sends all segments to some leaders, as they come. A failure at one of them does not keep the others from their segments.
-    pub(super) async fn relay_by_rails(
+    pub(in crate::elan) async fn relay_by_rails(
         &self,
         span: Span,
         arrives: bool,
@@ -75,7 +69,7 @@ impl Group {
 
     /// Brings a delivery: bytes between main memories over the rails that the policy picks, and then a signal on the home rail; all
     /// else as [`bring`](Self::bring).
-    pub(super) async fn bring_by_rails(&self, one: Delivery) -> Result<(), DmaError> {
+    pub(in crate::elan) async fn bring_by_rails(&self, one: Delivery) -> Result<(), DmaError> {
         let Delivery {
             vp,
             from,

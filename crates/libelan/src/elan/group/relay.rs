@@ -1,23 +1,32 @@
 //! The thread of a software broadcast: it sends segments to the children as they come, and copies segments that were
 //! received into the stage out to main memory. See [`super::bcast`].
 
-use super::block::SLOTS;
-use super::courier::{Courier, Delivery};
-use super::group::Group;
-use super::posted::Broadcast;
+use super::Group;
+use super::span::{Span, Way};
+use crate::elan::block::SLOTS;
+use crate::elan::courier::{Courier, Delivery};
+use crate::elan::layout::TeamId;
 use elan::{Address, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 
 /// What the thread does.
-pub(super) enum Job {
+pub(in crate::elan) enum Job {
     /// Sends segments on, in a call of the host.
     Relay(Work),
     /// Carries out a broadcast that the host has posted.
     Broadcast(Broadcast),
 }
 
+/// A posted broadcast, for the thread on the adapter.
+pub(in crate::elan) struct Broadcast {
+    pub group: Group,
+    pub span: Span,
+    pub root: TeamId,
+    pub way: Way,
+}
+
 /// The segments of a broadcast, from this process to its children.
-pub(super) struct Work {
+pub(in crate::elan) struct Work {
     /// The events by which segments of even and odd number come; none at the root, which has all segments.
     pub arrived: Option<[EventId; 2]>,
     pub segments: u64,
@@ -29,7 +38,7 @@ pub(super) struct Work {
 }
 
 /// A process that gets the segments from here.
-pub(super) struct Child {
+pub(in crate::elan) struct Child {
     /// The segments, in order.
     segments: Vec<Delivery>,
     /// The event that occurs when the child has emptied a slot of its stage; none without a stage.
@@ -41,7 +50,7 @@ pub(super) struct Child {
 }
 
 /// Where segments wait in adapter memory until they have been sent on and copied.
-pub(super) struct Stage {
+pub(in crate::elan) struct Stage {
     /// Of each segment: its slot, its place, its length.
     pub segments: Vec<(Address, Address, Bytes)>,
     /// Tells the process above that a slot is empty.
@@ -133,5 +142,28 @@ impl Work {
         }
         let failed = self.children.iter().find_map(|child| child.failed);
         copied.and(failed.map_or(Ok(()), Err))
+    }
+}
+
+impl Broadcast {
+    /// Carries the broadcast out on the adapter.
+    pub async fn carry_out(self, thread: &Thread) -> Result<(), DmaError> {
+        let Broadcast {
+            group,
+            span,
+            root,
+            way,
+        } = self;
+        let software = || group.prepare_spread(span, root);
+        match way {
+            Way::Software => software(),
+            Way::Hardware => group.prepare_hardware(),
+        }
+        let barrier = group.barrier(group.inner.waits, software);
+        let by = thread.until(barrier).await?;
+        match way.min(by) {
+            Way::Hardware => group.hardware_spread_by(thread, span, root).await,
+            Way::Software => group.spread_by(thread, span, root).await,
+        }
     }
 }

@@ -21,13 +21,13 @@
 //! one crosses the bus once more when it begins. On several rails, a posted broadcast by hardware takes the home rail. Where the
 //! network fails, the recovery is that of the calls that block, and takes no processor of the hosts either.
 
-use super::bcast::{Span, Way};
-use super::block::Slot;
-use super::group::Group;
-use super::layout::{Rank, TeamId};
-use super::relay::Job;
+use super::Group;
+use super::relay::{Broadcast, Job};
+use super::span::{Span, Way};
 use crate::cpu::Turn;
-use elan::{DmaError, ElanAddr, ProcessId, Thread};
+use crate::elan::block::Slot;
+use crate::elan::layout::Rank;
+use elan::{DmaError, ElanAddr, ProcessId};
 use units::{Bytes, Time};
 
 /// A call of a group that its process has posted, and whose time has come. Until this is dropped, the process's later calls of
@@ -35,14 +35,6 @@ use units::{Bytes, Time};
 pub struct Posted {
     group: Group,
     _place: Turn,
-}
-
-/// A posted broadcast, for the thread on the adapter.
-pub(super) struct Broadcast {
-    group: Group,
-    span: Span,
-    root: TeamId,
-    way: Way,
 }
 
 impl Group {
@@ -138,28 +130,5 @@ impl Posted {
             group.relay(Job::Broadcast(call)).await
         };
         group.unless_lost(spread).await
-    }
-}
-
-impl Broadcast {
-    /// Carries the broadcast out on the adapter.
-    pub async fn carry_out(self, thread: &Thread) -> Result<(), DmaError> {
-        let Broadcast {
-            group,
-            span,
-            root,
-            way,
-        } = self;
-        let software = || group.prepare_spread(span, root);
-        match way {
-            Way::Software => software(),
-            Way::Hardware => group.prepare_hardware(),
-        }
-        let barrier = group.barrier(group.inner.waits, software);
-        let by = thread.until(barrier).await?;
-        match way.min(by) {
-            Way::Hardware => group.hardware_spread_by(thread, span, root).await,
-            Way::Software => group.spread_by(thread, span, root).await,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Teams: the members of a group on one node, which meet in shared memory. The first of them, the leader, acts for all.
 
-use super::group::Group;
-use super::layout::{Rank, TeamId};
+use super::Group;
+use crate::elan::layout::{Rank, TeamId};
 use elan::{DmaError, ElanAddr, ProcessId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
@@ -50,17 +50,17 @@ impl Local {
 
 impl Group {
     /// Whether this process acts for its node.
-    pub(super) fn leads(&self) -> bool {
+    pub(in crate::elan) fn leads(&self) -> bool {
         self.inner.layout.teams[self.inner.team][0] == self.inner.rank
     }
 
     /// Whether its node has other members.
-    pub(super) fn has_team(&self) -> bool {
+    pub(in crate::elan) fn has_team(&self) -> bool {
         self.inner.layout.teams[self.inner.team].len() > 1
     }
 
     /// The leader waits until the rest of the team has come.
-    pub(super) async fn gather(&self) {
+    pub(in crate::elan) async fn gather(&self) {
         if self.has_team() {
             let local = &self.inner.local;
             local.gathered.wait().await;
@@ -69,7 +69,7 @@ impl Group {
     }
 
     /// The leader lets the other members go on.
-    pub(super) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
+    pub(in crate::elan) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
         let local = &self.inner.local;
         local.failed.set(outcome.err());
         local.released.fire();
@@ -78,14 +78,14 @@ impl Group {
     }
 
     /// A member that does not lead tells the leader that it has come.
-    pub(super) async fn come(&self) {
+    pub(in crate::elan) async fn come(&self) {
         let shared = self.node().config().host.shared;
         self.node().sleep(shared).await;
         self.inner.local.gathered.fire();
     }
 
     /// A member tells the leader that it has come, and waits until the leader lets it go on.
-    pub(super) async fn join(&self) -> Result<(), DmaError> {
+    pub(in crate::elan) async fn join(&self) -> Result<(), DmaError> {
         self.come().await;
         self.inner.local.released.wait().await;
         let shared = self.node().config().host.shared;
