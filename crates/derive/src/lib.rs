@@ -22,7 +22,8 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | `identifier`, `row`, `table`, `section` | one attribute each |
+//! | `identifier`, `quantity`, `row` | derived traits of numbers and rows |
+//! | `table`, `section`, `grid`, `kinds`, `call` | one attribute each |
 //! | `parse` | parts of items that several attributes read |
 //!
 //! ## The main path

@@ -1,6 +1,6 @@
 //! Checks of an experiment file that do not depend on the machine, as far as several kinds of benchmarks share them.
 
-use crate::nodes::Nodes;
+use crate::nodes::{MOST_NODES, Nodes};
 use crate::sweep::{Grid, Sweep};
 use config::{Document, Findings, Problem};
 use std::fmt::Display;
@@ -9,9 +9,6 @@ use units::{Bytes, Time};
 
 /// Longest warm-up and window: far more than anybody waits for, far less than overflows.
 pub(crate) const LONGEST: Time = Time::from_secs(1000);
-
-/// More nodes than any machine has.
-pub(crate) const MOST_NODES: u32 = 1 << 20;
 
 /// Most batches, seeds and repeats.
 pub(crate) const MOST: u32 = 10_000;

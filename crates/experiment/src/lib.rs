@@ -30,7 +30,7 @@
 //! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
 //! | `nodes`, `pattern`, `changes`, `fault` | words of single fields |
 //! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
-//! | `check`, `fit` | checks without the machine, and against it |
+//! | `check`, `figures`, `fit` | checks without the machine, and against it |
 //! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
 //! | `revision` | the revision of the model |
 //!

@@ -1,12 +1,14 @@
 //! Sets of nodes as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`, `"0-63
 //! except 0-63:8"` (all nodes but these).
 
-use crate::check::MOST_NODES;
 use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+
+/// More nodes than any machine has.
+pub(crate) const MOST_NODES: u32 = 1 << 20;
 
 /// A set of nodes, and how it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@
 //! The file's name is relative to the folder of the experiment file. A source that stands in several lines draws one of its
 //! destinations for each message. Lines that begin with `#` are comments.
 
-use crate::check::MOST_NODES;
+use crate::nodes::MOST_NODES;
 use config::Problem;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;

@@ -15,7 +15,7 @@
 //! | room | contents |
 //! |---|---|
 //! | `file`, `section`, `param` | the format: sections, and parameters with their source |
-//! | `topology`, `graph`, `rails`, `noise`, `fault` | sections with words of their own |
+//! | `topology`, `graph`, `routes`, `rails`, `noise`, `fault` | sections with words of their own |
 //! | `check`, `rules`, `advice`, `warning` | bounds, agreement of values, hints, limits |
 //! | `cluster` | the configuration of the simulator |
 //!

@@ -1,8 +1,9 @@
 //! A static allocation of rails (coll2003 s2), for which nothing runs; see [`workload::allocation`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
-use crate::check::{Check, MOST_NODES};
+use crate::check::Check;
 use crate::fit::Fit;
+use crate::nodes::MOST_NODES;
 use crate::run::Run;
 use crate::sweep::Sweep;
 use derive::{choice, grid};

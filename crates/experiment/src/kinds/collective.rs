@@ -3,9 +3,9 @@
 use super::job::{Job, JobGrid};
 use super::jobs;
 use super::kind::{Beside, Kind, Plot, Runs, Setting};
-use crate::check::{Check, MOST_NODES};
+use crate::check::Check;
 use crate::fit::Fit;
-use crate::nodes::Nodes;
+use crate::nodes::{MOST_NODES, Nodes};
 use crate::run::Run;
 use crate::sweep::{Grid, Sweep, fields};
 use derive::grid;
