@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass
 from random import Random
+from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -51,6 +52,7 @@ class Case:
     configurations: list[Values]
     values: list[list[float]]
     """The values of each configuration, by seed and batch."""
+    batches: int
     offered: list[float]
     rows: pl.DataFrame
 
@@ -98,7 +100,7 @@ def case(seed: int) -> Case:
                 point | {"metric": "accepted", "unit": "MB/s", "value": value},
                 point | {"metric": "offered", "unit": "MB/s", "value": offered[index]},
             ]
-    return Case(way, found, values, offered, frame(rows))
+    return Case(way, found, values, batches, offered, frame(rows))
 
 
 def base() -> Values:
@@ -125,6 +127,15 @@ def draw(one: Case) -> list[Figure]:
     return figures.draw(base() | wanted[one.way], one.rows)
 
 
+def units(values: list[float], batches: int) -> list[float]:
+    """The means of the seeds, if these vary more than means of so many batches do, otherwise the batches."""
+    runs = [values[first : first + batches] for first in range(0, len(values), batches)]
+    if len(runs) == 1 or batches == 1:
+        return values
+    means = [fmean(run) for run in runs]
+    return means if variance(means) > fmean(variance(run) for run in runs) / batches else values
+
+
 def check(one: Case) -> None:
     """Compare the figures of a case with its configurations."""
     found = draw(one)
@@ -141,7 +152,7 @@ def check(one: Case) -> None:
         assert index is not None
         assert at(mark.x, one, index, axis), "a mark has the place of another configuration"
         curves[mark.panel, mark.curve].add(without(one.configurations[index], axis))
-        values = one.values[index]
+        values = units(one.values[index], one.batches)
         if len(values) < FEWEST:
             assert mark.low is mark.high is None, "fewer than three values have an interval"
         elif one.way != "loads":
@@ -155,13 +166,14 @@ def check(one: Case) -> None:
     for name in {name for each in one.configurations for name in each} - {axis}:
         assert named(one, found, name), "neither curves nor panels, nor caption and data name a parameter"
 
-    enough = len(one.values[0]) >= FEWEST
+    enough = any(len(units(values, one.batches)) >= FEWEST for values in one.values)
     heads = [set(tabular.table(figure)[0]) for figure in found]
     assert all({"low", "high"} <= head for head in heads) or not enough, "the data have no intervals"
     for figure in found:
         assert len({mark.curve for mark in drawings.marks(figure)}) <= MOST, "a panel has too many curves"
-        assert drawings.intervals(figure) == (len(drawings.marks(figure)) if enough else 0)
-        assert ("95% confidence" in figure.caption) == enough, (
+        bounded = sum(mark.low is not None for mark in drawings.marks(figure))
+        assert drawings.intervals(figure) == bounded
+        assert ("95% confidence" in figure.caption) == (bounded > 0), (
             "the caption names intervals that are not drawn, or does not"
         )
         assert "[" not in " ".join(f"{mark.curve} {mark.x} {mark.panel}" for mark in drawings.marks(figure))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite import _core
+from elanite.independent import independent
 from elanite.store import empty
 from elanite.text import FEWEST
 
@@ -88,18 +89,21 @@ def varying(frame: pl.DataFrame) -> list[str]:
 def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
 
-    ``by`` are the columns of a group; all parameters and the metric by default. A mean of shipped values stays marked.
+    ``by`` are the columns of a group; all parameters and the metric by default. ``n`` is the number of independent
+    values (``elanite.independent``). A mean of shipped values stays marked.
     """
     keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
     marks = [pl.col(SHIPPED).fill_null(value=False).any()] if SHIPPED in frame.columns else []
-    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("value"), *marks)
-    intervals = [_core.interval(values) for values in groups["value"].to_list()]
+    seeds = pl.col("seed").alias("_seed")
+    groups = padded(frame, seed=pl.Int64).group_by(keys, maintain_order=True).agg(pl.col("value"), seeds, *marks)
+    units = [independent(*both) for both in zip(groups["value"].to_list(), groups["_seed"].to_list(), strict=True)]
+    intervals = [_core.interval(values) for values in units]
     return groups.with_columns(
         pl.Series("mean", [mean for mean, _, _ in intervals], pl.Float64),
         pl.Series("low", [low for _, low, _ in intervals], pl.Float64),
         pl.Series("high", [high for _, _, high in intervals], pl.Float64),
-        pl.col("value").list.len().alias("n"),
-    ).drop("value")
+        pl.Series("n", [len(values) for values in units], pl.UInt32),
+    ).drop("value", "_seed")
 
 
 def resolved(means: pl.DataFrame) -> pl.DataFrame:

@@ -78,13 +78,13 @@ class Sample:
     @cached_property
     def figure(self) -> Number:
         """The mean with its 95% interval, which is the mean alone where it is exact."""
-        found = number(list(self.values))
-        return replace(found, low=found.mean, high=found.mean, values=()) if self.exact else found
+        found = number(self.values, seeds=[seed for seed, _ in self.labels])
+        return replace(found, low=found.mean, high=found.mean, values=(), seeds=()) if self.exact else found
 
     @property
     def bounded(self) -> bool:
         """Whether the mean has an interval: it is exact, or there are enough values."""
-        return self.exact or len(self.values) >= FEWEST
+        return self.exact or self.figure.n >= FEWEST
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,8 @@ class Pair:
     @cached_property
     def difference(self) -> Number | None:
         """The second mean less the first, with its 95% interval; None without an interval."""
-        return difference(*self._sides) if self._bounded else None
+        found = difference(*self._sides)
+        return found if (found.n >= FEWEST if self.paired else self._bounded) else None
 
     @cached_property
     def ratio(self) -> Number | None:
@@ -154,7 +155,7 @@ class Pair:
             sides = distinct(scale * self.a.figure.mean, scale * self.b.figure.mean)
             return *sides, distinct(relative.mean, 1.0)[0] if relative else ""
         a, b = (
-            estimate(side.figure.mean, side.figure.low, side.figure.high, 0 if side.exact else len(side.values), unit)
+            estimate(side.figure.mean, side.figure.low, side.figure.high, 0 if side.exact else side.figure.n, unit)
             for side in (self.a, self.b)
         )
         if relative is None:
@@ -169,5 +170,5 @@ class Pair:
     @property
     def _sides(self) -> tuple[Number, Number]:
         """The second and the first figure, as ``difference`` and ``ratio`` take them: with values where they pair."""
-        sides = self.b.figure, self.a.figure
-        return sides if self.paired else (replace(sides[0], values=()), replace(sides[1], values=()))
+        b, a = self.b.figure, self.a.figure
+        return (b, a) if self.paired else (replace(b, values=(), seeds=()), replace(a, values=(), seeds=()))

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core
-from elanite.frames import REASON, STATE, parameters, unloaded
+from elanite.frames import REASON, STATE, padded, parameters, unloaded
+from elanite.independent import independent
 from elanite.text import FEWEST, counted, distinct, number
 
 if TYPE_CHECKING:
@@ -193,11 +194,16 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     def values(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric)
 
-    points = bare.group_by([*keys, "_load"], maintain_order=True).agg(
-        saturated=values("saturated").mean(),
-        seeds=values("saturated").len(),
-        offered=values("offered").mean(),
-        accepted=values("accepted"),
+    points = (
+        padded(bare, seed=pl.Int64)
+        .group_by([*keys, "_load"], maintain_order=True)
+        .agg(
+            saturated=values("saturated").mean(),
+            seeds=values("saturated").len(),
+            offered=values("offered").mean(),
+            accepted=values("accepted"),
+            accepted_seeds=pl.col("seed").filter(pl.col("metric") == "accepted"),
+        )
     )
     batches = (
         bare.filter(pl.col("metric").is_in(["accepted", "offered"]))
@@ -211,9 +217,9 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     runs = seeds.group_by([*keys, "_load"], maintain_order=True).agg(pl.col("lost").alias("runs"))
     points = points.join(runs, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
     loads = [
-        Load(nominal, offered, *accepted_load(accepted), saturated, seeds, ends(lost or []))
-        for nominal, offered, accepted, saturated, seeds, lost in points.select(
-            "_load", "offered", "accepted", "saturated", "seeds", "runs"
+        Load(nominal, offered, *accepted_load(accepted, of), saturated, seeds, ends(lost or []))
+        for nominal, offered, accepted, of, saturated, seeds, lost in points.select(
+            "_load", "offered", "accepted", "accepted_seeds", "saturated", "seeds", "runs"
         ).iter_rows()
     ]
     found = [(State.STEADY, "")] * len(loads)
@@ -229,12 +235,13 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     return rows.with_columns(joined[STATE], joined[REASON])
 
 
-def accepted_load(values: Sequence[float]) -> tuple[float | None, float]:
+def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple[float | None, float]:
     """The mean and half its interval, which is 0 for too few values."""
     if not values:
         return None, 0.0
-    mean, low, high = _core.interval(list(values))
-    return mean, (high - low) / 2 if len(values) >= FEWEST else 0.0
+    units = independent(values, seeds)
+    mean, low, high = _core.interval(units)
+    return mean, (high - low) / 2 if len(units) >= FEWEST else 0.0
 
 
 def ends(runs: Sequence[Sequence[float]]) -> float:

@@ -438,9 +438,9 @@ INTRODUCTION = (
     "A value holds if the simulated mean is within its tolerance, a range if the mean lies in the range, an order or a"
     " finding if the stated inequality holds. A claim is missed only if the whole interval is outside what would hold;"
     " otherwise it is *not resolved*, or its *source is too vague* if the paper states no bound and the simulated"
-    " figure stays at the bound of the test. Intervals are 95% confidence intervals over batches and seeds; the"
-    " interval of a ratio includes the uncertainty of both sides. A figure of a single run without batches has no"
-    " interval.",
+    " figure stays at the bound of the test. Intervals are 95% confidence intervals over batches, or over seeds where"
+    " these vary more than their batches explain; the interval of a ratio includes the uncertainty of both sides. A"
+    " figure of a single run without batches has no interval.",
 )
 """The paragraphs at the head of the validation page."""
 

@@ -35,7 +35,7 @@ use pyo3::pymodule;
 mod _core {
     use config::{Override, Problems};
     use experiment::{Experiment, MachineFile, Point};
-    use kernel::statistics::{Figure, Interval};
+    use kernel::statistics::Interval;
     use kernel::{memory, random};
     use machine::Machine;
     use provenance::{ENGINE as ENGINE_CRATES, Fingerprint, PROGRAM};
@@ -284,34 +284,6 @@ mod _core {
     fn interval(values: Vec<f64>) -> (f64, f64, f64) {
         let interval = Interval::of(&values);
         (interval.mean, interval.low, interval.high)
-    }
-
-    /// A figure relative to another figure, with the uncertainty of both; a figure is (mean, low, high, values).
-    #[pyfunction]
-    fn ratio(one: Mean, other: Mean) -> Mean {
-        of_figure(figure(one).ratio(&figure(other)))
-    }
-
-    /// A figure less another figure, with the uncertainty of both.
-    #[pyfunction]
-    fn difference(one: Mean, other: Mean) -> Mean {
-        of_figure(figure(one).difference(&figure(other)))
-    }
-
-    /// Mean, lower and upper end of the interval of a figure, and the values of which it is the mean.
-    type Mean = (f64, f64, f64, Vec<f64>);
-
-    fn figure((mean, low, high, values): Mean) -> Figure {
-        let n = values.len() as u32;
-        let interval = Interval { mean, low, high, n };
-        Figure { interval, values }
-    }
-
-    fn of_figure(figure: Figure) -> Mean {
-        let Interval {
-            mean, low, high, ..
-        } = figure.interval;
-        (mean, low, high, figure.values)
     }
 
     /// A quantity as a number: sizes in B, rates in MB/s, times in us; None if the text is no quantity.

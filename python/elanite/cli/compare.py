@@ -156,8 +156,8 @@ def _as_json(line: Line) -> dict[str, Any]:
         "inputs": {one.key: {"a": list(one.a), "b": list(one.b)} for one in line.settings},
         "random": [pair.a.random, pair.b.random],
         "paired": pair.paired,
-        "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": len(pair.a.values)},
-        "b": _interval(pair.b.figure, bounded=pair.b.bounded) | {"n": len(pair.b.values)},
+        "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": pair.a.figure.n},
+        "b": _interval(pair.b.figure, bounded=pair.b.bounded) | {"n": pair.b.figure.n},
         "difference": _interval(pair.difference),
         "ratio": _interval(pair.ratio, bounded=pair.difference is not None),
     }

@@ -374,8 +374,8 @@ def _side_by_side(line: Line) -> dict[str, str]:
     row = {name: plain(value) for name, value in line.parameters.items()}
     row["quantity"] = heading(line.metric, line.unit)
     for machine, found in line.figures.items():
-        row[machine] = estimate(found.mean, found.low, found.high, len(found.values), line.unit)
+        row[machine] = estimate(found.mean, found.low, found.high, found.n, line.unit)
     for machine, found in line.ratios.items():
-        fewest = min(len(line.figures[one].values) for one in (machine, line.first))
+        fewest = min(line.figures[one].n for one in (machine, line.first))
         row[f"{machine} / {line.first}"] = estimate(found.mean, found.low, found.high, fewest)
     return row

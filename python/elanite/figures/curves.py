@@ -95,12 +95,14 @@ def of_loads(
         here = batches.filter(pl.all_horizontal(pl.col(key).eq_missing(group[key]) for key in keys))
         if here.is_empty():
             continue
-        got, enough = number(here["accepted"].to_list()), len(here) >= FEWEST
+        seeds = here["seed"].to_list()
+        got = number(here["accepted"].to_list(), seeds=seeds)
         mean = here["offered"].mean()
         assert mean is None or isinstance(mean, float)  # noqa: S101 - a column of numbers
         found = group[STATE]
-        lost = number((here["accepted"] - here["offered"]).to_list())
-        half = None if not enough else lost.half if found == State.STEADY else got.half
+        lost = number((here["accepted"] - here["offered"]).to_list(), seeds=seeds)
+        drawn = lost if found == State.STEADY else got
+        half = drawn.half if drawn.n >= FEWEST else None
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
             {key: group[key] for key in (*keys, SHIPPED) if key in group}

@@ -80,7 +80,7 @@ def measured(claim: Claim, rows: pl.DataFrame, *, quick: bool = False) -> Measur
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
     note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    return Number(picked.mean, low, high, note, holds, picked.values, runs=picked.runs, sides=picked.sides, parts=said)
+    return replace(picked, low=low, high=high, note=note, besides=holds, parts=said)
 
 
 PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {

@@ -1,8 +1,8 @@
 """Measured figures: means with their intervals, and comparisons of two figures.
 
-Values are independent if they come from different batches or seeds of one configuration. If a figure is the mean of
-several configurations (distributions, mappings), these are averaged within a batch first, so that differences between
-configurations do not widen the interval. The simulator computes all intervals, those of ratios and differences, too.
+Values are independent if they come from different batches or seeds of one configuration (``elanite.independent``). If a
+figure is the mean of several configurations (distributions, mappings), these are averaged within a batch first, so that
+differences between configurations do not widen the interval.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite import _core
+from elanite.independent import independent
 from elanite.text import FEWEST, with_half
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ class Number:
     besides: bool | None = True
     """Whether the other statements of the claim hold, too; None if the intervals are too wide to say."""
     values: tuple[float, ...] = ()
-    """The independent values of the mean, by seed and batch."""
+    """The values of the mean, by seed and batch."""
+    seeds: tuple[int | None, ...] = ()
+    """The seed of each value; empty if all values come from one seed, or each from another."""
     runs: tuple[float, ...] = ()
     """The means of single runs, by seed, if the figure is the mean of rows."""
     sides: tuple[Number, ...] = ()
@@ -50,7 +53,7 @@ class Number:
 
         One value shows no spread, and the spread of two is a single difference.
         """
-        return any(side.few for side in self.sides) if self.sides else len(self.values) < FEWEST
+        return any(side.few for side in self.sides) if self.sides else self.n < FEWEST
 
     @property
     def text(self) -> str:
@@ -62,11 +65,16 @@ class Number:
         """Half the width of the interval as a fraction of the mean."""
         return self.half / abs(self.mean) if self.mean else 0.0
 
+    @property
+    def n(self) -> int:
+        """The number of independent values."""
+        return len(_independent(self.values, self.seeds))
+
     def turned(self, scale: float, shift: float = 0.0) -> Number:
         """The figure times a number, plus another number."""
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
-        return Number(shift + scale * self.mean, low, high, values=values, sides=self.sides)
+        return Number(shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides)
 
 
 @dataclass(frozen=True)
@@ -116,21 +124,22 @@ Measurement = Number | Order | Finding
 
 
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
-    """The mean of rows with its interval: one value for each batch and seed, the mean of the configurations."""
+    """The mean of rows with its interval: values by batch and seed, each the mean of the configurations."""
     keys = [key for key in ("seed", "batch") if key in rows.columns]
     means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean()).sort(keys)
-    found = number(means["value"].to_list(), note)
     if "seed" not in keys:
-        return found
+        return number(means["value"].to_list(), note)
+    found = number(means["value"].to_list(), note, means["seed"].to_list())
     runs = means.group_by("seed", maintain_order=True).agg(pl.col("value").mean())
     return replace(found, runs=tuple(runs["value"].to_list()))
 
 
-def number(values: list[float], note: str = "") -> Number:
-    """The mean of independent values with its interval."""
+def number(values: Sequence[float], note: str = "", seeds: Sequence[int | None] = ()) -> Number:
+    """The mean of values with its interval; without ``seeds``, all values are independent."""
     if not values:
         raise ValueError("the points have no rows of the metric that the claim asks for")
-    return Number(*_core.interval(values), note, values=tuple(values))
+    found = _core.interval(_independent(values, seeds))
+    return Number(*found, note, values=tuple(values), seeds=tuple(seeds))
 
 
 def prediction(runs: Sequence[float]) -> tuple[float, float]:
@@ -146,12 +155,31 @@ def prediction(runs: Sequence[float]) -> tuple[float, float]:
 
 def ratio(one: Number, other: Number) -> Number:
     """One figure relative to another; the interval has the uncertainty of both."""
-    return _number(*_core.ratio(_mean(one), _mean(other)))
+    mean = one.mean / other.mean if other.mean else math.copysign(math.inf, one.mean) if one.mean else math.nan
+    if (apart := _apart(one, other, mean)) is not None:
+        half = apart.half / abs(other.mean) if other.mean else math.inf
+    else:
+        half = abs(mean) * math.hypot(one.relative, other.relative)
+    return Number(mean, mean - half, mean + half)
 
 
 def difference(one: Number, other: Number) -> Number:
     """One figure less another; the interval has the uncertainty of both."""
-    return _number(*_core.difference(_mean(one), _mean(other)))
+    if (apart := _apart(one, other)) is not None:
+        return apart
+    mean, half = one.mean - other.mean, math.hypot(one.half, other.half)
+    return Number(mean, mean - half, mean + half)
+
+
+def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
+    """The mean of one value less a multiple of the other, value by value; None if the two were not measured alike.
+
+    Two configurations with the same seeds draw the same random numbers, so that both share much of the noise, and the
+    interval of the pairs is narrower. It is right without common noise, too.
+    """
+    alike = len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)
+    pairs = zip(one.values, other.values, strict=True) if alike else ()
+    return number([a - times * b for a, b in pairs], seeds=one.seeds) if alike else None
 
 
 def at_least(figure: Number, bound: float) -> bool | None:
@@ -170,12 +198,8 @@ def together(parts: Iterable[bool | None]) -> bool | None:
     return False if False in found else None if None in found else True
 
 
-def _mean(figure: Number) -> tuple[float, float, float, list[float]]:
-    return figure.mean, figure.low, figure.high, list(figure.values)
-
-
-def _number(mean: float, low: float, high: float, values: list[float]) -> Number:
-    return Number(mean, low, high, values=tuple(values))
+def _independent(values: Sequence[float], seeds: Sequence[int | None]) -> list[float]:
+    return independent(values, seeds) if seeds else list(values)
 
 
 def excuse(groups: Sequence[Hashable], holds: Sequence[bool | None], excused: int) -> list[bool | None]:

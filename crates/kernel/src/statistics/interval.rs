@@ -11,7 +11,7 @@ pub struct Interval {
     /// The upper end.
     pub high: f64,
     /// How many values there were. With one value, `low` and `high` equal the mean. With none, all
-    /// three are NaN. Zero where the values are not known, as of a ratio.
+    /// three are NaN.
     pub n: u32,
 }
 
