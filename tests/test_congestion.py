@@ -186,7 +186,7 @@ def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> 
     assert re.search(r"switch 1\.0 .*33x +0\b", said), said
     drawn = json.dumps([figure.chart.to_dict() for figure in picture.draw(everything, "name", "title")])
     assert '"shape": "cross"' in drawn
-    assert "A cross marks" in picture.draw(everything, "name", "title")[0].caption
+    assert "A cross in place of a number marks" in picture.draw(everything, "name", "title")[0].caption
     assert "cross" not in json.dumps(picture.draw(found["node"], "name", "title")[0].chart.to_dict())
 
 
@@ -344,3 +344,18 @@ def test_links_keep_their_columns_beside_parameters_with_the_same_names() -> Non
     ends = [name for point in points for name in congestion.matrix(point, store).links["from"]]
     assert found["from"].to_list() == ends
     assert found.filter(pl.col("series") == "ping")["parameter_from"].unique().to_list() == [0]
+
+
+def test_empty_positions_of_a_tree_have_no_links() -> None:
+    """A tree for 64 nodes with 12: all switches, and the links of the 12 nodes."""
+    full = point((4, 4, 4), (4, 4))
+    few = replace(full, json=full.json.replace('"nodes":{"value":64', '"nodes":{"value":12'))
+    assert few.json != full.json
+    found = congestion.matrix(few, cast("Store", Results({})))
+    nodes = found.links.filter(pl.col("to").str.starts_with("node"))["to"].to_list()
+    assert nodes == [f"node {node}" for node in range(12)]
+    assert found.links.filter(pl.col("from").str.starts_with("node")).height == 12
+    assert found.switches.height == congestion.matrix(full, cast("Store", Results({}))).switches.height == 48
+    _, labels, _ = picture.layout(picture.of_waits(found))
+    spans = [text for text, align in labels.select("text", "align").iter_rows() if align == "center"]
+    assert spans == ["0-3", "4-7", "8-11"]

@@ -91,6 +91,47 @@ def test_the_sums_are_those_of_the_matrices(cases: list[Case]) -> None:
             assert value == pytest.approx(sums[name], rel=1e-3, abs=1e-9), name
 
 
+def test_the_data_of_a_difference_are_differences(cases: list[Case]) -> None:
+    """Of the points that the picture shows first: the hotter one less the other."""
+    figures = {figure.name: tabular.table(figure) for figure in beside.draw(cases, start=1)}
+    head, rows = figures["delays-1-difference"]
+    assert head == ["where", "330 MB/s, µs", "150 MB/s, µs", "first less second, µs"]
+    sums = {row[0]: row[1:] for row in figures["delays-1"][1]}
+    values = [[float(cell.replace(",", "").replace("\N{MINUS SIGN}", "-")) for cell in row[1:]] for row in rows]
+    for name, (first, second, less) in zip((row[0] for row in rows), values, strict=True):
+        assert [first, second] == [float(cell.replace(",", "")) for cell in reversed(sums[name])]
+        assert less == pytest.approx(first - second, rel=1e-2, abs=0.02)
+    assert [abs(less) for *_, less in values] == sorted((abs(less) for *_, less in values), reverse=True)
+    assert len({less for *_, less in values}) > 5
+
+
+def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: list[Case]) -> None:
+    """Each point has its own dead links, and a cross replaces the number."""
+    one, two, three = cases[0].matrix.links.drop_nulls("switch")["link"].head(3)
+    first, second = (
+        replace(case, matrix=replace(case.matrix, failed=frozenset(down)))
+        for case, down in zip(cases[:2], ({one, two}, {two, three}), strict=True)
+    )
+    drawn = {figure.name: figure for figure in beside.draw([first, second])}
+    for name, where in (("waits", "in this point"), ("waits-difference", "in the first or the second point")):
+        spec = drawn[name].spec()
+        assert f"A cross in place of a number marks links that were down {where}." in drawn[name].caption
+        points = [param["name"] for param in spec["params"] if not param["name"].startswith("moment")]
+        (failed,) = {
+            step["calculate"] for layer in spec["layer"] for step in layer["transform"] if step.get("as") == "failed"
+        }
+        assert failed == " || ".join(f"datum.down[{point}]" for point in points)
+        texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text" and "calculate" in str(layer)]
+        filtered = [str(layer["transform"]) for layer in texts if "datum.sum" in str(layer["transform"])]
+        assert filtered
+        assert all("!datum.failed" in each for each in filtered)
+        squares = next(rows for rows in spec["datasets"].values() if "down" in rows[0] and rows[0]["kind"] == "link")
+        assert sum(row["down"][0] for row in squares) == sum(row["down"][1] for row in squares) == 2
+        assert sum(any(row["down"]) for row in squares) == 3
+    healthy = beside.draw(cases[:2])
+    assert all("cross" not in figure.caption for figure in healthy)
+
+
 def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case]) -> None:
     """The expression of the squares, and the sums at its places with both points chosen and at the measured window."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")

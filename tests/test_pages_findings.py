@@ -150,7 +150,16 @@ def test_counters_of_faults_are_no_configurations(elanite: Run, tmp_path: Path) 
     _, *body = tables_of((tmp_path / "page.html").read_text(encoding="utf-8"))["Throughput of every configuration"]
     configurations = {row["fault.bit_error_rate"] for row in rows if row["metric"] == "accepted"}
     assert len(body) == len(configurations) == 2
-    assert all(float(row[1]) > 0 for row in body)
+    assert all(float(row[1].partition(" ")[0]) > 0 for row in body)
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    head, *lines = tables_of(page)["Packets refused, lost and sent again"]
+    resent = {line[0]: float(line[head.index("sent again")].replace(",", "")) for line in lines}
+    counts = [mean for _, metric, mean in means(rows) if metric == "packets_resent"]
+    assert sorted(resent.values()) == sorted(counts)
+    assert max(counts) > 0
+    (said,) = (one for one in Parts(page).findings if one.startswith("Failures: "))
+    worst = max(resent, key=lambda label: resent[label])
+    assert said.startswith(f"Failures: at most {number(max(counts))} packets sent again in a run ({worst}), ")
     assert not any("job" in row[0] for row in body), "the only job distinguishes nothing"
 
 
@@ -162,7 +171,7 @@ def test_the_sweep_of_a_list_says_what_the_table_says(elanite: Run, tmp_path: Pa
     rows = results(elanite(*words))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     _, *body = tables_of(page)["Throughput of every configuration"]
-    got = {row[0]: row[1] for row in body}
+    got = {row[0]: row[1].partition(" ")[0] for row in body}
     expected = {
         f"bus.rate {row['bus.rate']}, {row['pattern']}": number(mean)
         for row, metric, mean in means(rows)

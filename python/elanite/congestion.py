@@ -19,6 +19,7 @@ this link is a part of its delay, and the time in the queue of the adapter is no
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +98,7 @@ def of_tables(
     faults: pl.DataFrame,
 ) -> Matrix:
     """The congestion matrix of the machine of a point, from the counters of links in a window and over time."""
-    wiring = frame(_core.wiring(point_json))
+    wiring = _attached(frame(_core.wiring(point_json)), point_json)
     counted = counted.select("link", "packets", *_TIMES)
     links = (
         wiring.join(counted, on="link", how="left", maintain_order="left")
@@ -126,6 +127,13 @@ def of_tables(
         .with_columns(_WAITED)
     )
     return Matrix(links, switches, slices, faults, _failed(links, faults), window, slice_count)
+
+
+def _attached(wiring: pl.DataFrame, point_json: str) -> pl.DataFrame:
+    """The links of a network without those of the empty positions in a partly populated one."""
+    nodes = json.loads(point_json)["machine"]["topology"]["nodes"]["value"]
+    node = pl.concat_str("from", pl.lit(" "), "to").str.extract(r"\bnode (\d+)\b").cast(pl.UInt32)
+    return wiring.filter(node.is_null() | (node < nodes))
 
 
 def in_words(fault: dict[str, Any]) -> str:

@@ -108,10 +108,9 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
             found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
             if len(here) > 1:
                 name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
-                chart = _chart(picture, name, most, ends, difference=True)
-                found.append(
-                    Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, _told(picture))
-                )
+                caption += _crosses(picture, " in the first or the second point")
+                chart, data = _chart(picture, name, most, ends, difference=True), _differences(picture, ends)
+                found.append(Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, data))
     return found
 
 
@@ -180,9 +179,12 @@ def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
     for kind in ("link", "switch"):
         if 0 < own[kind] < most[kind] / FAINT:
             said += f" The highest {kind} of this network has {number(own[kind])} µs, and is pale on this scale."
-    if any(case.matrix.failed for case in picture.cases):
-        said += " A cross marks links that were down."
-    return said
+    return said + _crosses(picture, " in this point")
+
+
+def _crosses(picture: _Picture, where: str) -> str:
+    failed = any(case.matrix.failed for case in picture.cases)
+    return f" A cross in place of a number marks links that were down{where}." if failed else ""
 
 
 def _ends(cases: Sequence[Case], start: Case) -> tuple[int, int]:
@@ -206,6 +208,7 @@ def _chart(
     params.append(moment)
     if difference:
         params.insert(1, _chosen(f"other_{safe}", "less second point ", ends[1], picture))
+    points = [one for one in params if one is not moment]
     value = f"datum.us[{params[0].name} * {steps} + {moment.name} - 1]"
     if difference:
         value += f" - datum.us[{params[1].name} * {steps} + {moment.name} - 1]"
@@ -230,7 +233,7 @@ def _chart(
         colour = channel("sum:Q", title=title, scale=scale, legend=legend)
         here = (
             alt.Chart(picture.squares.filter(pl.col("kind") == kind))
-            .transform_calculate(sum=value, failed=f"datum.down[{params[0].name}]")
+            .transform_calculate(sum=value, failed=" || ".join(f"datum.down[{one.name}]" for one in points))
             .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
         )
         wide = f"datum.x2 - datum.x >= {DIGITS}"
@@ -247,7 +250,9 @@ def _chart(
         )
         for tone, sign in (("#ffffff", ">"), ("#1b1f24", "<=")):
             layers.append(
-                here.transform_filter(f"datum.x2 - datum.x >= {1.6 * DIGITS} && abs(datum.sum) {sign} {0.55 * end}")
+                here.transform_filter(
+                    f"datum.x2 - datum.x >= {1.6 * DIGITS} && !datum.failed && abs(datum.sum) {sign} {0.55 * end}"
+                )
                 .transform_calculate(text=_SHORT)
                 .mark_text(baseline="middle", fontSize=13 if kind == "switch" else 9, color=tone)
                 .encode(
@@ -273,7 +278,7 @@ def _chart(
         )
         for align in ("left", "center")
     ]
-    layers.append(_head(picture, [param.name for param in params if param is not moment], moment.name))
+    layers.append(_head(picture, [one.name for one in points], moment.name))
     return layered("", layers, WIDTH, picture.height).add_params(*params)
 
 
@@ -306,6 +311,19 @@ def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
         .encode(x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N"))
     )
     return chart
+
+
+def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
+    """The sums of the two points that the picture shows first, and their difference: the largest differences first."""
+    steps = len(picture.moments)
+    names = [f"{picture.cases[place].label}, µs" for place in ends]
+    one, other = (
+        pl.col("us").list.get(place * steps + steps - 1).alias(name) for place, name in zip(ends, names, strict=True)
+    )
+    less = "first less second, µs"
+    found = picture.squares.select(pl.col("name").alias("where"), one, other)
+    found = found.with_columns((pl.col(names[0]) - pl.col(names[1])).round(2).alias(less))
+    return found.sort(pl.col(less).abs(), descending=True, maintain_order=True).head(MOST_ROWS)
 
 
 def _told(picture: _Picture) -> pl.DataFrame:

@@ -178,7 +178,7 @@ def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> F
     if view.matrix.slice_count:
         caption += f" {BUILDS_UP}"
     if view.matrix.failed:
-        caption += " A cross marks links that were down in the run."
+        caption += " A cross in place of a number marks links that were down in the run."
     if parameters:
         caption += f" Parameters: {parameters}."
     return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_told(view))
@@ -232,7 +232,7 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
         tooltip=tooltip,
     )
     numbers = (
-        base.transform_filter(wide)
+        base.transform_filter(f"{wide} && !datum.failed")
         .transform_calculate(size=f"datum.kind == 'switch' && datum.x2 - datum.x >= {2 * DIGITS} ? 13 : 9")
         .mark_text(baseline="middle")
         .encode(

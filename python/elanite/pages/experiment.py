@@ -18,6 +18,7 @@ from elanite.congestion import matrix
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.pages import hottest, outcomes
+from elanite.pages.failures import failures
 from elanite.pages.frame import Page, Section
 from elanite.text import are, counted, number
 
@@ -49,7 +50,9 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
-    results = [Section("Results", figures=drawn, tables=outcomes.tables(curves, units))]
+    lost, counts = failures(loaded, columns)
+    found += lost
+    results = [Section("Results", figures=drawn, tables=[*outcomes.tables(curves, units), *counts])]
     if best is not None:
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
