@@ -10,7 +10,7 @@ import pytest
 from conftest import frame
 from elanite import figures, frames
 from elanite.errors import UsageError
-from elanite.figures import tabular
+from elanite.figures import generic, tabular
 from test_figure_grouping import base
 
 LOADS = (50, 100, 150)
@@ -68,3 +68,38 @@ def test_undecided_points_have_a_sign_of_their_own() -> None:
             assert {row[columns.index("state")] for row in data} == states
             signs = {key.name for legend in tabular.legends(figure.spec()) for key in legend.keys}
             assert ("undecided" in signs) == ("Diamonds are undecided" in figure.caption) == (states == {"undecided"})
+
+
+def offered(*means: float, half: float = 1.0) -> pl.DataFrame:
+    """Accepted and offered load of two nominal loads, with these offered loads and about this half of an interval."""
+    rows = [
+        {"series": "s", "job": "a", "seed": 1, "load": f"{load} MB/s", "load_MBps": float(load), "metric": metric,
+         "unit": "MB/s", "batch": batch, "value": mean + noise * half}
+        for load, mean in zip((60, 120), means, strict=True)
+        for metric in ("accepted", "offered")
+        for batch, noise in enumerate((-0.8, 0.0, 0.0, 0.8, 0.0))
+    ]  # fmt: skip
+    return pl.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("means", "half", "measured"),
+    [
+        pytest.param((102.4, 121.0), 12.9, True, id="beyond the interval"),
+        pytest.param((80.0, 121.0), 30.0, False, id="within the interval"),
+        pytest.param((61.5, 121.0), 0.1, False, id="within 5%"),
+        pytest.param((60.0, 120.0), 0.1, False, id="nominal"),
+    ],
+)
+def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
+    means: tuple[float, float], half: float, measured: bool
+) -> None:
+    (figure,) = generic.draw(offered(*means, half=half).filter(pl.col("metric") != ""), {"s": "jobs"})
+    x = next(layer["encoding"]["x"] for layer in figure.spec()["layer"])
+    values = next(rows for rows in figure.spec()["datasets"].values() if "mean" in rows[0])
+    assert x["field"] == ("offered" if measured else "load_MBps")
+    assert x["title"] == ("offered load, MB/s per node" if measured else "load, MB/s")
+    assert ("at 60 MB/s they offered 102.4 ±" in figure.caption) == measured
+    if measured:
+        assert [row["offered"] for row in values] == pytest.approx(means)
+        assert [row["mean"] for row in values] == pytest.approx(means)

@@ -3,6 +3,9 @@
 Each kind names its metrics and the parameter of the horizontal axis (``_core.plots``). If this parameter does not vary,
 or if the kind names none, the axis has the numeric parameter with the most values; without such parameters a list, such
 as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
+
+The load of jobs is nominal: it is what their sources offer on average. Where the offered load of a window differs from
+it beyond its interval, and by more than 5%, the axis has the offered load.
 """
 
 from __future__ import annotations
@@ -16,9 +19,10 @@ from elanite import _core
 from elanite.figures import axes, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
-from elanite.figures.style import Figure, colour, layered, shape
+from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.frames import SUFFIX, resolved, summarise
-from elanite.text import YES_OR_NO, heading
+from elanite.states import LOST
+from elanite.text import YES_OR_NO, heading, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -28,6 +32,9 @@ if TYPE_CHECKING:
     from elanite.figures.grouping import Grouping
 
 INTERVALS = "Bars are its 95% confidence intervals."
+
+OFFERED, NOMINAL = "offered", "load_MBps"
+"""The metric with the load that the sources offered, and the column with the nominal load of a job."""
 
 LABEL = "_label"
 """The column with the label of a list or a name on the horizontal axis."""
@@ -40,12 +47,36 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         here = grouping.numbers(rows.filter(pl.col("series") == series))
         units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
+        offered = here.filter(pl.col("metric") == OFFERED)
+        off = _off_nominal(offered)
         for metric in metrics:
             if metric in units:
-                yield from _metric(here.filter(pl.col("metric") == metric), (series, metric, units[metric]), over)
+                words = series, metric, units[metric]
+                yield from _metric(here.filter(pl.col("metric") == metric), words, over, offered if off else None, off)
 
 
-def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Iterator[Figure]:
+def _off_nominal(offered: pl.DataFrame) -> str:
+    """The sentence on the point whose offered load is farthest from the nominal one; empty if all are near."""
+    if offered.is_empty() or NOMINAL not in offered.columns:
+        return ""
+    load = pl.col(NOMINAL)
+    off = ((pl.col("mean") - load) / load).abs()
+    beyond = (pl.col("mean") - load).abs() > pl.max_horizontal((pl.col("high") - pl.col("low")) / 2, LOST * load)
+    far = resolved(summarise(offered)).drop_nulls("low").filter(beyond).sort(off, descending=True)
+    if far.is_empty():
+        return ""
+    row = far.row(0, named=True)
+    got = with_half(row["mean"], (row["high"] - row["low"]) / 2)
+    return (
+        "The horizontal axis is the load that the sources offered in the measured window, which differs from the"
+        f" nominal one: at {row['load']} they offered {got} {row['unit']}."
+    )
+
+
+def _metric(
+    rows: pl.DataFrame, words: tuple[str, str, str], over: str, offered: pl.DataFrame | None = None, off: str = ""
+) -> Iterator[Figure]:
+    """The figures of one metric; ``offered`` are the rows for the axis where the nominal load is not on it."""
     series, metric, unit = words
     main = _main(rows, over)
     found = grouping.grouped(rows, [main] if main else [])
@@ -53,6 +84,14 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
     labels = _labels(rows, main)
     data = [_means(panel, main, found, metric, labels) for panel in panels]
     x = _horizontal(rows, main, labels)
+    if offered is not None and main == "load":
+        keys = [main, *(name for name in found.configuration if name in offered.columns and name != main)]
+        measured = offered.group_by(list(dict.fromkeys(keys))).agg(pl.col("value").mean().alias(OFFERED))
+        data = [one.join(measured, on=measured.columns[:-1], how="left", nulls_equal=True) for one in data]
+        title = f"offered load, {offered['unit'][0]} per node"
+        x = alt.X(f"{OFFERED}:Q", title=title, scale=alt.Scale(zero=False), axis=axes.plain())
+    else:
+        off = ""
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
     common = axes.alike(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
@@ -63,7 +102,7 @@ def _metric(rows: pl.DataFrame, words: tuple[str, str, str], over: str) -> Itera
         reach = ends if common else axes.ends(means, log=log)
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
-        more = [INTERVALS if means["low"].count() else "", cut, found.words, "" if common else axes.OWN_AXES]
+        more = [INTERVALS if means["low"].count() else "", cut, off, found.words, "" if common else axes.OWN_AXES]
         caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
@@ -133,6 +172,7 @@ def _layers(
     y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
+    tips += [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)] if OFFERED in data.columns else []
     look: dict[str, Any] = {} if len(order) > 1 else {"color": PALETTE[0]}
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
     points = base.mark_point(filled=True, size=45, opacity=1, **look).encode(
