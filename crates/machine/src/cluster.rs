@@ -1,12 +1,12 @@
 //! The simulator's configuration, made from a machine file.
 
 use crate::fault::{Fault, Faults, Wrong};
-use crate::file::{CPUS, Machine};
+use crate::file::{CPUS, Elan4, Machine};
 use crate::rails::Rails;
 use crate::section::{Given, Scale};
 use config::{Document, Problems};
+use elan::Config;
 use elan::noise::Source;
-use elan::{Config, Part};
 use fabric::{Topology, TopologyError};
 use serde::Deserialize;
 use units::Time;
@@ -56,23 +56,6 @@ impl Machine {
             Ok(()) => Ok(fault),
             Err(wrong) => Err(wrong.in_document(&document, "fault").into()),
         }
-    }
-
-    /// The parts that an adapter of its generation has beside those that all have: none in an Elan3.
-    fn parts(&self) -> Vec<Part> {
-        self.elan4.as_ref().map_or_else(Vec::new, |elan4| {
-            vec![
-                Part::Sten {
-                    start: elan4.sten_start.value,
-                },
-                Part::DmaEngines {
-                    count: elan4.engines.value,
-                },
-                Part::SplitReads {
-                    latency: elan4.split.value,
-                },
-            ]
-        })
     }
 
     /// Traffic classes of the links.
@@ -125,7 +108,7 @@ impl Machine {
             cycle,
             packet: self.packet.config(self.link.flit.value),
             adapter: self.adapter.config(),
-            parts: self.parts(),
+            parts: self.elan4.as_ref().map_or(Vec::new(), Elan4::parts),
             bus: self.bus.config(),
             host: self.host.config(),
             tport: self.tport.config(),

@@ -10,7 +10,8 @@ use crate::topology::Topology;
 use derive::{section, table};
 use elan::config::ENVELOPE;
 use elan::{
-    AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, TportConfig,
+    AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, Part,
+    TportConfig,
 };
 use fabric::config::MAX_CHANNELS;
 use fabric::{Arbitration, Ascent, Broadcast, Circuit, Engine, Multiplexing};
@@ -256,6 +257,23 @@ pub struct Elan4 {
     /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
     /// bus is free.
     pub split: Param<Time>,
+}
+
+impl Elan4 {
+    /// The parts of an adapter of this generation beside those that all have.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        vec![
+            Part::Sten {
+                start: self.sten_start.value,
+            },
+            Part::DmaEngines {
+                count: self.engines.value,
+            },
+            Part::SplitReads {
+                latency: self.split.value,
+            },
+        ]
+    }
 }
 
 /// The I/O bus between a node's main memory and an adapter of it.
