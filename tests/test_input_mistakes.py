@@ -80,10 +80,10 @@ IN_PYTHON = [
         "        edges = list(dict.fromkeys(graph.edges()))\n",
     ),
     Mistake(
-        "the tables of a file are checked by their first class only",
-        "python/elanite/graphs.py",
-        "    return _core.routes_mistake(cables, terminals, routes, 1 if classes is None else classes)\n",
-        "    return _core.routes_mistake(cables, terminals, routes, 1)\n",
+        "another network keeps the changed keys of the old one",
+        "python/elanite/api.py",
+        'if not each.startswith("topology.")]',
+        "if each]",
     ),
     Mistake(
         "the manifest of another point is taken",

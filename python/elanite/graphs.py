@@ -48,8 +48,8 @@ def completed(text: str, machine: Path) -> str:
         text, cables = _with(text, "cables", content, topology["file"]["value"]), content
     if (file := _named(topology, "routes_file", "routes", machine)) is not None:
         content = _content(file, "routes_file", machine)
-        terminals, classes = _value(topology, "terminals"), _value(topology, "hop_classes")
-        if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content, classes)) is not None:
+        terminals = _value(topology, "terminals")
+        if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content)) is not None:
             _wrong(file, *mistake)
         text = _with(text, "routes", content, topology["routes_file"]["value"])
     return text
@@ -78,12 +78,11 @@ def _with(text: str, key: str, content: str, source: str) -> str:
     return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
 
 
-def _mistake(cables: str, terminals: Any, routes: str, classes: Any) -> tuple[int | None, str] | None:
+def _mistake(cables: str, terminals: Any, routes: str) -> tuple[int | None, str] | None:
     """The first mistake in routes, as far as the rest of the topology is right: the line, and a message."""
-    numbers = [number for number in (terminals, classes) if number is not None]
-    if not all(type(number) is int and 0 <= number < 2**32 for number in numbers):
+    if terminals is not None and not (type(terminals) is int and 0 <= terminals < 2**32):
         return None
-    return _core.routes_mistake(cables, terminals, routes, 1 if classes is None else classes)
+    return _core.routes_mistake(cables, terminals, routes)
 
 
 def _topology(text: str) -> dict[str, Any]:
@@ -131,7 +130,7 @@ def section(
         values["roots"] = [_name(root) for root in roots]
     if routes is not None:
         values["routes"] = _tables(routes)
-        if (mistake := _mistake(cables, terminals, values["routes"], hop_classes)) is not None:
+        if (mistake := _mistake(cables, terminals, values["routes"])) is not None:
             line, message = mistake
             entry = values["routes"].splitlines()[line - 1].split() if line else []
             place = f" at switch {entry[0]} for {entry[1]}" if entry else ""

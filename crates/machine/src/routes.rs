@@ -16,14 +16,9 @@ use fabric::topology::graph::{Entry, Target};
 use std::fmt::Write;
 
 /// The first mistake in tables for a graph, if the graph itself has none.
-pub fn routes_mistake(
-    cables: &str,
-    terminals: Option<u32>,
-    routes: &str,
-    classes: u32,
-) -> Option<GraphMistake> {
+pub fn routes_mistake(cables: &str, terminals: Option<u32>, routes: &str) -> Option<GraphMistake> {
     let graph = Graph::read(cables).ok()?;
-    let (routes, lines) = match read(routes, &graph, classes) {
+    let (routes, lines) = match read(routes, &graph, 1) {
         Ok(read) => read,
         Err(mistake) => return Some(mistake),
     };

@@ -311,9 +311,8 @@ mod _core {
         cables: &str,
         terminals: Option<u32>,
         routes: &str,
-        classes: u32,
     ) -> Option<(Option<usize>, String)> {
-        machine::routes_mistake(cables, terminals, routes, classes)
+        machine::routes_mistake(cables, terminals, routes)
             .map(|mistake| (mistake.line, mistake.message))
     }
 

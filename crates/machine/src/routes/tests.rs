@@ -43,14 +43,14 @@ fn mistakes_have_lines() {
             "switch c has no nodes, and so is no destination: remove the line",
         ),
     ] {
-        let found = routes_mistake(RING, None, text, 1);
+        let found = routes_mistake(RING, None, text);
         let found = found.map(|mistake| (mistake.line, mistake.message));
         let expected = (!message.is_empty()).then(|| (line, message.to_string()));
         assert_eq!(found, expected, "{text}");
     }
     // A mistake of the graph is not one of the tables.
-    assert_eq!(routes_mistake("a a\n", Some(1), "a b c\n", 1), None);
-    assert_eq!(routes_mistake("a b\n", Some(1), "a b b\nb a a\n", 1), None);
+    assert_eq!(routes_mistake("a a\n", Some(1), "a b c\n"), None);
+    assert_eq!(routes_mistake("a b\n", Some(1), "a b b\nb a a\n"), None);
 }
 
 #[test]
