@@ -138,6 +138,25 @@ fn a_short_window_is_not_saturated_by_chance() {
     }
 }
 
+/// Messages pile up for a while under a load that is accepted as a whole: more than half a message
+/// for each process, and far less than a twentieth of all.
+#[test]
+fn a_queue_that_comes_and_goes_is_no_saturation() {
+    let window = Window {
+        length: Time::from_ms(4),
+        ..WINDOW
+    };
+    let mut piled = 0;
+    for seed in 1..=8 {
+        let records = run(uniform(110), window, seed);
+        assert_eq!(records.value("saturated"), 0.0, "seed {seed}");
+        let apart = records.mean("offered") - records.mean("accepted");
+        let growth = apart * window.length.as_us_f64() * 16.0;
+        piled += u32::from(growth > 2.0 * 16.0 * 4096.0 / 2.0);
+    }
+    assert!(piled > 1, "{piled} of 8 windows end with longer queues");
+}
+
 /// Latencies are in order and no shorter than the quickest message.
 #[test]
 fn latencies_are_in_order() {
