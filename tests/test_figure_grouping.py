@@ -215,7 +215,7 @@ def axis_of(one: Case, figure: Figure) -> str:
     if one.way != "generic":
         return {"bars": "pattern", "lists": "topology.up"}.get(one.way, "load")
     title = drawings.means(figure)["encoding"]["x"]["title"]
-    return {"load, MB/s": "load", "machine": "on", "changes": "machine"}.get(title, title)
+    return {"nominal load, MB/s per node": "load", "machine": "on", "changes": "machine"}.get(title, title)
 
 
 def without(configuration: Values, axis: str) -> str:

@@ -18,8 +18,8 @@ from elanite.api import Machine
 from elanite.claims import COUNTED, claims, fitted_parameters
 from elanite.cost import CostModel
 from elanite.errors import ConfigError, UsageError
+from elanite.metrics import MEANINGS
 from elanite.plan import plan
-from elanite.states import MEANINGS
 from elanite.study import about, studies
 from elanite.text import counted, duration, plain, published, symbol
 from elanite.vary import is_uncertain
@@ -228,12 +228,15 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
         known[claim.id] = Meaning(claim.id, claim.says, facts=facts, moves=list(_moved(claim.id)))
     for name, text in _experiment_keys():
         known.setdefault(name, Meaning(name, text, facts=[("where", "experiment files")]))
+    for name, (text, where) in MEANINGS.items():
+        known.setdefault(name, Meaning(name, text, facts=[("where", where)]))
     for table, columns in _core.tables():
         for column, kind, unit, text in columns:
             said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
-            known.setdefault(column, Meaning(column, text, facts=[("where", said)]))
-    for name, text in MEANINGS.items():
-        known.setdefault(name, Meaning(name, text, facts=[("where", "results of offered loads")]))
+            if column in MEANINGS:
+                known[column].facts.append(("also", f"{said}. {text}"))
+            else:
+                known.setdefault(column, Meaning(column, text, facts=[("where", said)]))
     if key in known:
         return known[key]
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)

@@ -153,6 +153,11 @@ message = "{message}" # mean size; with few processes, short messages saturate t
 sizes = "fixed" # distribution of sizes: fixed, uniform, exponential
 arrivals = "exponential" # distribution of the times between messages
 load = [{loads}] # offered by each node
+# [[series.fault]] # what fails while this series runs; [[fault]] at the top is for all series
+# links = "level 1" # the cables of a level, a cable, a switch, an adapter, a node or a rail
+# count = [1, 2]
+# pick = "random"
+# at = "0 us" # they are down from here on; or bit_error_rate, or mtbf with mttr
 
 [[series]]
 name = "ping"

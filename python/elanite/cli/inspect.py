@@ -215,6 +215,8 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
                 values.setdefault(key, {})[plain(value)] = None
         width = max((len(key) for key in values), default=0)
         for key, several in values.items():
-            screen.print(f"  {key:{width}}  {', '.join(several)}", markup=False)
+            # Values with commas, such as the changes of a machine, have a line each.
+            between = f"\n  {'':{width}}  " if any(", " in value for value in several) else ", "
+            screen.print(f"  {key:{width}}  {between.join(several)}", markup=False)
         seeds = sorted({point.seed for point in points})
         screen.print(f"  {'points':{width}}  {len(points)}, with seeds {', '.join(map(str, seeds))}", markup=False)

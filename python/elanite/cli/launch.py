@@ -50,7 +50,7 @@ MachineName = Annotated[
     typer.Option("--machine", "-m", metavar="MACHINE", help="A shipped machine or a machine file."),
 ]
 RanksPerNode = Annotated[
-    int, typer.Option("--ranks-per-node", min=1, metavar="K", help="How many ranks a node has at most.")
+    int, typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes.")
 ]
 Placement = Annotated[
     str,

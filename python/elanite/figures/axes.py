@@ -8,6 +8,7 @@ the caption names them (``cut``).
 from __future__ import annotations
 
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -199,10 +200,15 @@ def field(name: str) -> str:
 def titled(name: str, column: str) -> str:
     """The title of an axis: the parameter with the unit of its column."""
     unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
-    return heading(word(name), unit)
+    return _loaded(heading(word(name), unit))
 
 
 def title(column: str) -> str:
-    """The title of the axis of a column without another title: ``load, MB/s`` for ``load_MBps``."""
+    """The title of the axis of a column without another title: ``bus.rate, MB/s`` for ``bus.rate_MBps``."""
     unit = next((unit for unit, suffix in SUFFIX.items() if unit != "B" and column.endswith(suffix)), "")
-    return heading(word(column), unit)
+    return _loaded(heading(word(column), unit))
+
+
+def _loaded(title: str) -> str:
+    """The title of an axis; a load is the nominal one of each node, which sources offer on average."""
+    return re.sub(r"(?<![\w ])load, MB/s$", "nominal load, MB/s per node", title)

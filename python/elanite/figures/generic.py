@@ -103,7 +103,9 @@ def _metric(
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         more = [INTERVALS if means["low"].count() else "", cut, off, found.words, "" if common else axes.OWN_AXES]
-        caption = " ".join(filter(None, [f"Mean of {metric.replace('_', ' ')} over batches and seeds.", *more]))
+        single = means["n"].max() == 1
+        first = "Each mark is one value." if single else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
+        caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
 
 

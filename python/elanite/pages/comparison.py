@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from elanite.differences import varying_parameters
 from elanite.figures import compared
+from elanite.metrics import notes
 from elanite.pages.files import tame
 from elanite.pages.frame import Page, Section, Table
 from elanite.pages.inputs import Inputs
@@ -128,4 +129,5 @@ def _table(lines: Sequence[Line], varying: Sequence[str], caption: str, *, folde
         )
         for line in lines
     ]
-    return Table(columns, rows, caption, right=("A", "B", "B / A"), folded=folded)
+    note = " ".join(notes(line.metric for line in lines))
+    return Table(columns, rows, caption, right=("A", "B", "B / A"), folded=folded, note=note)
