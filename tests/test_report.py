@@ -171,7 +171,7 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
     assert "<b>1</b> not resolved" in page
     assert "<h3>Not resolved</h3>" in page
     assert 'class="claim not-resolved"' in page
-    assert re.search(r"<b>0</b> of 1 (predicted )?values and orders( [a-z ]+)? hold", page)
+    assert re.search(r"<b>0</b> of 1 (predicted )?values and orders( [a-z() ]+)? hold", page)
     assert "<b>0</b> of 1 fitted claims hold" in page
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from elanite import campaign, figures, quick, reference, report, sources
-from elanite.claims import Claim, Verdict, claims, judge
+from elanite.claims import COUNTED, Claim, Verdict, claims, judge
 from elanite.figures import tabular
 from elanite.measures import measured
 from elanite.measures.numbers import Number
@@ -123,3 +123,12 @@ def test_the_table_of_a_figure_names_the_rows_of_the_shipped_run(tmp_path: Path)
     assert {row[-1] for row in rows} == {"this run", "shipped run"}
     page = render([replace(report.section(extended, [first], store, beside))], [])
     assert "Everything but pale marks was simulated here" in page
+
+
+def test_the_cover_explains_its_counts() -> None:
+    """For readers who know neither ablations nor the counts beside the chapters."""
+    claim = next(claim for claim in claims() if claim.role == "predicted" and claim.rank in COUNTED and not claim.today)
+    page = render([], [Verdict(claim, simulated=1.0, holds=True)])
+    assert "An ablation removes one mechanism" in page
+    assert "n/m: n claims hold of m with results" in page
+    assert not re.search(r"of \d+ values and orders", page), "predicted values and orders"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 NAMES = {
     "headline": "predicted values and orders",
     "steady": "values and orders whose verdict no removed mechanism turns",
-    "open": "values and orders not yet ablated",
+    "open": "predicted values and orders (ablation pending)",
     "bound": "bounds",
     "consequence": "consequences of fitted figures",
     "verification": "verifications of an implementation",
