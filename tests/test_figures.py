@@ -124,7 +124,7 @@ def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() ->
     """
     random = Random(1)
     points, inside, halves = 400, 0, []
-    for seeds in (1, 2):
+    for seeds in (1, 3):
         for _ in range(points):
             runs = []
             for seed in range(seeds):
@@ -273,4 +273,5 @@ def test_legend_and_caption_have_the_states_that_are_drawn() -> None:
 def test_data_of_loads_have_the_comparison_that_decides_each_state() -> None:
     columns, rows = table(figures_of("qsnet/uniform", uniform())[0])
     found = {row[columns.index("because")] for row in rows}
-    assert {"accepted 10 + 0 ≥ 95% of 10.2", "queues grow in all seeds"} <= found
+    reasons = {"queues grow in 0 of 1 seed; accepted 10 ≥ 95% of 10.2 offered", "queues grow in 1 of 1 seed"}
+    assert reasons <= found

@@ -199,7 +199,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
         .group_by([*keys, "_load"], maintain_order=True)
         .agg(
             saturated=values("saturated").mean(),
-            seeds=values("saturated").len(),
+            seeds=pl.col("seed").filter(pl.col("metric") == "saturated").n_unique(),
             offered=values("offered").mean(),
             accepted=values("accepted"),
             accepted_seeds=pl.col("seed").filter(pl.col("metric") == "accepted"),
