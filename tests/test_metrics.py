@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import elanite as el
@@ -108,3 +109,16 @@ def test_the_fault_of_the_template_is_valid(elanite: Run, tmp_path: Path) -> Non
     ended = elanite("show", "mine.toml")
     assert ended.code == 0, ended.err
     assert re.search(r"fault\.count +1, 2", ended.out)
+
+
+def test_a_curve_behind_another_one_is_named() -> None:
+    def row(curve: str, size: int, value: float) -> dict[str, object]:
+        names = {"experiment": "x", "series": "s", "metric": "latency", "unit": "us", "seed": 1, "batch": None}
+        return names | {"source": curve, "message": f"{size} KB", "message_bytes": 1024 * size, "value": value}
+
+    rows = [row("main", size, float(size)) for size in (1, 2, 4)]
+    rows += [row("elan", size, float(size)) for size in (1, 2, 4)] + [row("other", size, 9.0) for size in (1, 2, 4)]
+    (figure,) = figures.generic.draw(pl.DataFrame(rows, schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    assert "Curves with equal values lie on each other: main behind elan." in figure.caption
+    (apart,) = figures.generic.draw(pl.DataFrame(rows[3:], schema_overrides={"batch": pl.UInt32}), {"s": "ping"})
+    assert "on each other" not in apart.caption

@@ -102,11 +102,38 @@ def _metric(
         reach = ends if common else axes.ends(means, log=log)
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
-        more = [INTERVALS if means["low"].count() else "", cut, off, found.words, "" if common else axes.OWN_AXES]
+        behind = _behind(means, main)
+        more = [
+            INTERVALS if means["low"].count() else "",
+            behind,
+            cut,
+            off,
+            found.words,
+            "" if common else axes.OWN_AXES,
+        ]
         single = means["n"].max() == 1
         first = "Each mark is one value." if single else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
         caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
+
+
+def _behind(data: pl.DataFrame, main: str | None) -> str:
+    """A sentence on curves of which each mark lies exactly on a mark of another curve; the last one is in front."""
+    at = LABEL if LABEL in data.columns else main
+    places: dict[str, dict[object, float]] = {}
+    for row in data.iter_rows(named=True):
+        places.setdefault(row[CURVE], {})[row[at] if at else None] = row["mean"]
+    names = list(places)
+    hidden = {
+        name: front
+        for place, name in enumerate(names)
+        for front in names[place + 1 :]
+        if places[name].items() <= places[front].items()
+    }
+    if not hidden:
+        return ""
+    words = "; ".join(f"{name} behind {front}" for name, front in hidden.items())
+    return f"Curves with equal values lie on each other: {words}."
 
 
 def _main(rows: pl.DataFrame, over: str) -> str | None:
