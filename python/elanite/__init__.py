@@ -87,6 +87,9 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Load a public name from its module when it is first used."""
+    if name == "_core":
+        globals()[name] = core = import_module("elanite.simulator").module()
+        return core
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _VERBS:

@@ -46,6 +46,7 @@
 //! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on
 //!    any machine and any number of threads. Only the first step reads files.
 
+pub mod calls;
 mod changes;
 mod check;
 mod fault;
@@ -58,6 +59,7 @@ mod missing;
 mod nodes;
 mod pattern;
 mod plan;
+pub mod program;
 mod read;
 mod revision;
 mod run;

@@ -35,6 +35,7 @@ mod fault;
 mod file;
 mod graph;
 mod noise;
+pub mod outside;
 mod param;
 mod rails;
 mod routes;

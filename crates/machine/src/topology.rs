@@ -1,6 +1,7 @@
 //! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
 
 use crate::graph::Graph;
+use crate::outside::{self, Shape};
 use crate::param::Param;
 use crate::routes;
 use derive::table;
@@ -15,6 +16,9 @@ use serde_json::Value;
 pub struct Topology {
     /// The kind of the network; a fat tree with any number of levels and any arities if not given.
     pub kind: Option<Param<Kind>>,
+    /// For a topology from outside: the name under which a program has registered it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Param<String>>,
     /// Number of nodes, which are attached at the first positions of the network.
     pub nodes: Param<u32>,
     /// For a tree: how many switches or nodes are below a switch of each level, from the nodes upwards; these are its
@@ -89,6 +93,9 @@ pub enum Kind {
     /// Any graph, with up*/down* routing or forwarding tables: keys `file` or `cables`, `terminals`, `roots`, `routes_file` or
     /// `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
     Graph,
+    /// A kind that a program of your own registers: keys `name` and, as the kind needs them, `dimensions`, `terminals` and
+    /// `routing`.
+    Outside,
 }
 
 /// Which leaves of a tree the adapters of a host are at.
@@ -192,6 +199,16 @@ impl Topology {
                 });
                 graph.map(fabric::Topology::from)
             }
+            Kind::Outside => {
+                let name = self.name.as_ref().map_or("", |name| &name.value);
+                let shape = Shape {
+                    nodes,
+                    dimensions: &list(&self.dimensions),
+                    terminals: self.terminals.as_ref().map(|terminals| terminals.value),
+                    routing: rule,
+                };
+                outside::build(name, shape)
+            }
             Kind::Torus => {
                 let datelines = self
                     .datelines
@@ -240,6 +257,7 @@ impl Topology {
             Kind::Dragonfly => "dragonfly",
             Kind::HyperX => "HyperX network",
             Kind::Graph => "graph",
+            Kind::Outside => "topology from outside",
         }
     }
 
@@ -254,6 +272,7 @@ impl Topology {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
             Kind::Dragonfly => 3,
             Kind::Graph => 2,
+            Kind::Outside => self.of_a_rail().map_or(1, |topology| topology.levels()),
             Kind::Torus | Kind::HyperX => self
                 .dimensions
                 .as_ref()
@@ -262,11 +281,12 @@ impl Topology {
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 19] {
-        use Kind::{Dragonfly, FatTree, Graph, HyperX, Torus};
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 20] {
+        use Kind::{Dragonfly, FatTree, Graph, HyperX, Outside, Torus};
         let (tree, torus, dragonfly) = (&[FatTree][..], &[Torus][..], &[Dragonfly][..]);
-        let hyperx_too = &[Dragonfly, HyperX][..];
+        let is_ours = self.kind() != Outside;
         [
+            ("name", self.name.is_some(), &[Outside], true),
             ("down", self.down.is_some(), tree, true),
             ("up", self.up.is_some(), tree, true),
             ("parallel", self.parallel.is_some(), tree, false),
@@ -280,8 +300,8 @@ impl Topology {
             (
                 "dimensions",
                 self.dimensions.is_some(),
-                &[Torus, HyperX],
-                true,
+                &[Torus, HyperX, Outside],
+                is_ours,
             ),
             ("datelines", self.datelines.is_some(), torus, false),
             ("wraparound", self.wraparound.is_some(), torus, false),
@@ -294,13 +314,18 @@ impl Topology {
             (
                 "terminals",
                 self.terminals.is_some(),
-                &[Dragonfly, HyperX, Graph],
-                self.kind() != Graph,
+                &[Dragonfly, HyperX, Graph, Outside],
+                is_ours && self.kind() != Graph,
             ),
             ("group", self.group.is_some(), dragonfly, true),
             ("global", self.global.is_some(), dragonfly, true),
             ("groups", self.groups.is_some(), dragonfly, true),
-            ("routing", self.routing.is_some(), hyperx_too, true),
+            (
+                "routing",
+                self.routing.is_some(),
+                &[Dragonfly, HyperX, Outside],
+                is_ours,
+            ),
         ]
     }
 }

@@ -15,80 +15,39 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
 
-use config::Problems;
+use experiment::calls::{CANCELLED, USAGE};
 use pyo3::prelude::*;
 
+pub use experiment::calls::Failure;
+
 const BROKEN_INVARIANT: i32 = 4;
-
-/// The request cannot be served.
-pub const USAGE: i32 = 2;
-
-/// Simulated processes wait for ever.
-pub const DEADLOCK: i32 = 3;
-
-const CANCELLED: i32 = 130;
 
 thread_local! {
     /// Whether this bridge will catch a panic of this thread, and what the panic said.
     static GUARDED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What can go wrong below Python.
-pub enum Failure {
-    /// Diagnostics, rendered and as JSON.
-    Config(String, String),
-    /// Message and exit code.
-    Run(String, i32),
+/// The error of a measurement.
+pub fn of_noise(error: &noise::Error) -> Failure {
+    let exit_code = match error {
+        noise::Error::Cancelled => CANCELLED,
+        _ => USAGE,
+    };
+    Failure::Run(error.to_string(), exit_code)
 }
 
-impl Failure {
-    /// The error of a file or an override.
-    pub fn of_problems(problems: &Problems) -> Self {
-        let json = serde_json::to_string(problems).expect("problems are plain data");
-        Failure::Config(problems.to_string(), json)
-    }
-
-    /// The error of a run.
-    pub fn of_run(error: &experiment::RunError) -> Self {
-        let exit_code = match error {
-            experiment::RunError::Exceeded(_) | experiment::RunError::NoRoom(_) => 1,
-            experiment::RunError::Deadlock(_) => DEADLOCK,
-            experiment::RunError::Cancelled => CANCELLED,
-        };
-        Failure::Run(error.to_string(), exit_code)
-    }
-
-    /// The error of a cluster that stopped before its end.
-    pub fn of_stop(stop: &elan::Stop) -> Self {
-        let exit_code = match stop {
-            elan::Stop::Exceeded(_) => 1,
-            elan::Stop::Deadlock { .. } => DEADLOCK,
-            elan::Stop::Cancelled => CANCELLED,
-        };
-        Failure::Run(stop.to_string(), exit_code)
-    }
-
-    /// The error of a measurement.
-    pub fn of_noise(error: &noise::Error) -> Self {
-        let exit_code = match error {
-            noise::Error::Cancelled => CANCELLED,
-            _ => USAGE,
-        };
-        Failure::Run(error.to_string(), exit_code)
-    }
-
-    fn into_python(self, py: Python<'_>) -> PyErr {
-        let error = || {
-            let errors = py.import("elanite.errors")?;
-            match self {
-                Failure::Config(text, json) => errors.call_method1("ConfigError", (text, json)),
-                Failure::Run(message, exit_code) => {
-                    errors.call_method1("RunError", (message, exit_code))
-                }
+/// The Python exception of a failure.
+fn into_python(failure: Failure, py: Python<'_>) -> PyErr {
+    let error = || {
+        let errors = py.import("elanite.errors")?;
+        match failure {
+            Failure::Config(text, json) => errors.call_method1("ConfigError", (text, json)),
+            Failure::Run(message, exit_code) => {
+                errors.call_method1("RunError", (message, exit_code))
             }
-        };
-        error().map_or_else(|other| other, PyErr::from_value)
-    }
+        }
+    };
+    error().map_or_else(|other| other, PyErr::from_value)
 }
 
 /// Runs `work` without the interpreter; a failure or panic of `work` becomes a Python exception.
@@ -114,7 +73,7 @@ pub fn guarded<R: Send>(
             Err(Failure::Run(message, BROKEN_INVARIANT))
         })
     });
-    outcome.map_err(|failure| failure.into_python(py))
+    outcome.map_err(|failure| into_python(failure, py))
 }
 
 /// Keeps the message of a panic for the exception that will carry it; false if no bridge catches the panic.

@@ -33,10 +33,9 @@ use pyo3::pymodule;
 /// The extension module.
 #[pymodule]
 mod _core {
-    use config::{Override, Problems};
-    use experiment::{Experiment, MachineFile, Point};
+    use experiment::calls::{self, USAGE};
+    use experiment::{Experiment, Point};
     use kernel::statistics::Interval;
-    use kernel::{memory, random};
     use machine::Machine;
     use provenance::{ENGINE as ENGINE_CRATES, Fingerprint, PROGRAM};
     use pyo3::exceptions::{PyOSError, PyValueError};
@@ -48,7 +47,7 @@ mod _core {
     use std::path::PathBuf;
     use units::{Bytes, Rate, Time};
 
-    use crate::bridge::{Failure, USAGE, guarded};
+    use crate::bridge::{Failure, guarded, of_noise};
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
@@ -96,14 +95,7 @@ mod _core {
         overrides: Vec<String>,
     ) -> PyResult<String> {
         guarded(py, || {
-            let read = || Machine::parse(file, text, &parse_overrides(&overrides)?);
-            let machine = read().map_err(|problems| Failure::of_problems(&problems))?;
-            Ok(json!({
-                "name": machine.machine.name,
-                "title": machine.machine.title,
-                "parameters": machine.parameters(),
-            })
-            .to_string())
+            Ok(calls::load_machine(text, file, &overrides)?.to_string())
         })
     }
 
@@ -117,9 +109,7 @@ mod _core {
         overrides: Vec<String>,
     ) -> PyResult<String> {
         guarded(py, || {
-            let read = || Machine::parse(file, text, &parse_overrides(&overrides)?);
-            let machine = read().map_err(|problems| Failure::of_problems(&problems))?;
-            Ok(json!(machine.warnings()).to_string())
+            Ok(calls::machine_warnings(text, file, &overrides)?.to_string())
         })
     }
 
@@ -140,9 +130,7 @@ mod _core {
         overrides: Vec<String>,
     ) -> PyResult<String> {
         guarded(py, || {
-            let read = || Experiment::parse(file, text, &parse_overrides(&overrides)?);
-            let (experiment, _) = read().map_err(|problems| Failure::of_problems(&problems))?;
-            Ok(serde_json::to_string(&experiment).expect("an experiment is plain data"))
+            Ok(calls::load_experiment(text, file, &overrides)?.to_string())
         })
     }
 
@@ -159,23 +147,10 @@ mod _core {
         overrides: Vec<String>,
         seed: u64,
     ) -> PyResult<Vec<(String, String, String)>> {
+        let machine = (machine_file, machine_text);
+        let experiment = (experiment_file, experiment_text);
         guarded(py, || {
-            let points = || -> Result<Vec<Point>, Problems> {
-                let overrides = parse_overrides(&overrides)?;
-                let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides
-                    .into_iter()
-                    .partition(|change| Experiment::owns(&change.key));
-                let (experiment, document) =
-                    Experiment::parse(experiment_file, experiment_text, &for_experiment)?;
-                let machine = MachineFile {
-                    file: machine_file,
-                    text: machine_text,
-                    overrides: &for_machine,
-                };
-                experiment::plan(experiment_name, (&experiment, &document), &machine, seed)
-            };
-            let points = points().map_err(|problems| Failure::of_problems(&problems))?;
-            Ok(points.iter().map(texts).collect())
+            calls::plan(machine, experiment_name, experiment, &overrides, seed)
         })
     }
 
@@ -219,13 +194,8 @@ mod _core {
     ) -> PyResult<Bound<'py, PyDict>> {
         let point = point(point_json)?;
         let flag = cancel.flag();
-        let (records, random, peak) = guarded(py, move || {
-            let run = || random::watch(|| experiment::simulate(&point, Some(flag)));
-            let ((outcome, random), peak) = memory::measure(run);
-            let records = outcome.map_err(|error| Failure::of_run(&error))?;
-            Ok((records, random, peak))
-        })?;
-        records::to_python(py, &records, random, peak)
+        let simulated = guarded(py, move || calls::simulate(&point, Some(flag)))?;
+        records::to_python(py, &simulated)
     }
 
     /// The tables of every point: the name of each, and of each column its name, type, unit and description.
@@ -266,7 +236,7 @@ mod _core {
                 compute: time("the computation", compute)?,
                 cpu,
             };
-            noise::measure(request, &flag).map_err(|error| Failure::of_noise(&error))
+            noise::measure(request, &flag).map_err(|error| of_noise(&error))
         })?;
         records::of_noise(py, &measurement, source)
     }
@@ -274,8 +244,8 @@ mod _core {
     /// Every link of the network of a point's machine, with its ends.
     #[pyfunction]
     fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
-        let machine = point(point_json)?.machine;
-        records::wiring(py, &*machine.cluster_config().fabric.topology)
+        let point = point(point_json)?;
+        records::of_table(py, &calls::wiring(&point))
     }
 
     /// Mean, lower and upper end of the 95% confidence interval of independent values.
@@ -340,16 +310,5 @@ mod _core {
     fn point(json: &str) -> PyResult<Point> {
         serde_json::from_str(json)
             .map_err(|error| PyValueError::new_err(format!("not a point: {error}")))
-    }
-
-    fn parse_overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {
-        texts.iter().map(|text| Override::parse(text)).collect()
-    }
-
-    fn texts(point: &Point) -> (String, String, String) {
-        let text = serde_json::to_string(point).expect("a point is plain data");
-        let parameters =
-            serde_json::to_string(&point.parameters()).expect("parameters are plain data");
-        (text, point.key(), parameters)
     }
 }

@@ -15,9 +15,10 @@ use pyo3::types::PyDict;
 use serde_json::json;
 use units::Time;
 
-use crate::bridge::{Failure, USAGE, guarded};
+use crate::bridge::{Failure, guarded};
 use crate::cancel::Cancel;
 use crate::records::{of_table, series, table};
+use experiment::calls::{self, USAGE};
 
 /// A run that ranks can attach to.
 #[pyclass(frozen, module = "elanite._core")]
@@ -43,16 +44,7 @@ impl MpiRun {
         options_json: &str,
     ) -> PyResult<MpiRun> {
         let run = guarded(py, || {
-            let changes = overrides.iter().map(|text| Override::parse(text));
-            let machine = changes
-                .collect::<Result<Vec<_>, _>>()
-                .and_then(|changes| Machine::parse(machine_file, machine_text, &changes));
-            let mut machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
-            for text in &faults {
-                let fault = machine.read_fault(text);
-                let fault = fault.map_err(|problems| Failure::of_problems(&problems))?;
-                machine.fault.push(fault);
-            }
+            let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Result<Options, _> = serde_json::from_str(options_json);
             let options = options.map_err(|error| Failure::Run(error.to_string(), USAGE))?;
             Run::new(machine, options).map_err(|problem| failure(&problem))

@@ -4,14 +4,13 @@
 //! of points are those of [`workload::table`]; this module makes the others.
 
 use elan::series::SeriesRow;
-use fabric::{LinkId, SwitchId, Wiring, topology::End};
+use experiment::calls::Simulated;
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use units::Bytes;
 use workload::table::{Cell, Column, Table, Value};
-use workload::{BinRow, Records, Tables};
+use workload::{BinRow, Tables};
 
 /// A table: names of columns, and the values of each.
 macro_rules! table {
@@ -50,13 +49,13 @@ fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
-/// The tables of a point, and its totals. `random`: whether the run drew random numbers.
-pub fn to_python<'py>(
-    py: Python<'py>,
-    records: &Records,
-    random: bool,
-    peak: Bytes,
-) -> PyResult<Bound<'py, PyDict>> {
+/// The tables of a point, and its totals.
+pub fn to_python<'py>(py: Python<'py>, simulated: &Simulated) -> PyResult<Bound<'py, PyDict>> {
+    let Simulated {
+        records,
+        random,
+        peak,
+    } = simulated;
     let tables = PyDict::new(py);
     for (name, table) in records.tables.all() {
         tables.set_item(name, of_table(py, table)?)?;
@@ -113,31 +112,6 @@ pub fn descriptions() -> Vec<Description> {
     let tables = tables.all().into_iter();
     let columns = |table: &dyn Table| table.columns().into_iter().map(describe).collect();
     tables.map(|(name, table)| (name, columns(table))).collect()
-}
-
-/// Every link of a network, whether it carried anything or not, by columns. `switch` and `level` are the number and level of
-/// the switch that the link leaves, `enters` and `enters_level` those of the switch that it enters; they are null where the
-/// link leaves or enters a node.
-pub fn wiring<'py>(py: Python<'py>, tree: &dyn Wiring) -> PyResult<Bound<'py, PyDict>> {
-    let links = LinkId::all(tree.links());
-    let switch = |end| match end {
-        End::Switch { switch, .. } => Some(switch),
-        End::Node(_) => None,
-    };
-    let level = |end| switch(end).map(|switch| tree.switch_level(switch) as u32);
-    let number = |end| switch(end).map(SwitchId::get);
-    Ok(table!(py, links.clone(), {
-        "link": LinkId::get,
-        "from": |link| tree.end_name(tree.ends(link).0),
-        "to": |link| tree.end_name(tree.ends(link).1),
-        "up": |link| tree.is_up(link),
-        "link_level": |link| tree.link_level(link) as u32,
-        "way": |link| tree.way(link),
-        "level": |link| level(tree.ends(link).0),
-        "switch": |link| number(tree.ends(link).0),
-        "enters_level": |link| level(tree.ends(link).1),
-        "enters": |link| number(tree.ends(link).1),
-    }))
 }
 
 /// Counts every allocation of the extension module, for the peak of each point. Simulated processes allocate and free small

@@ -19,9 +19,10 @@ use workload::FaultRow;
 use workload::LinkRow;
 use workload::records::Baseline;
 
-use crate::bridge::{DEADLOCK, Failure, USAGE, guarded};
+use crate::bridge::{Failure, guarded};
 use crate::cancel::Cancel;
 use crate::records::{of_table, series, table};
+use experiment::calls::{self, CANCELLED, DEADLOCK, USAGE};
 
 /// A trace that has been read and checked.
 #[pyclass(frozen, module = "elanite._core")]
@@ -44,7 +45,14 @@ struct Results {
 
 fn unplayed(failure: &Unplayed) -> Failure {
     match failure {
-        Unplayed::Stop(stop) => Failure::of_stop(stop),
+        Unplayed::Stop(stop) => Failure::Run(
+            stop.to_string(),
+            match stop {
+                Stop::Exceeded(_) => 1,
+                Stop::Deadlock { .. } => DEADLOCK,
+                Stop::Cancelled => CANCELLED,
+            },
+        ),
         Unplayed::Partners(_) => Failure::Run(failure.to_string(), DEADLOCK),
         Unplayed::Trace(_) | Unplayed::Job(_) | Unplayed::Memory(_) => usage(failure),
     }
@@ -85,16 +93,7 @@ impl GoalTrace {
         let trace = trace.ok_or_else(|| PyRuntimeError::new_err("the trace was replayed"))?;
         let flag = cancel.flag();
         let results = guarded(py, move || {
-            let changes = overrides.iter().map(|text| Override::parse(text));
-            let machine = changes
-                .collect::<Result<Vec<_>, _>>()
-                .and_then(|changes| Machine::parse(machine_file, machine_text, &changes));
-            let mut machine = machine.map_err(|problems| Failure::of_problems(&problems))?;
-            for text in &faults {
-                let fault = machine.read_fault(text);
-                let fault = fault.map_err(|problems| Failure::of_problems(&problems))?;
-                machine.fault.push(fault);
-            }
+            let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Options =
                 serde_json::from_str(options_json).map_err(|error| usage(&error))?;
             replay(trace, &machine, &options, keep, flag)

@@ -1,0 +1,217 @@
+//! # Calls: the simulator as functions of texts
+//!
+//! A front end knows files and points as texts. These functions read them and return JSON. The extension module of Python makes
+//! the calls in its own process. A program that brings kinds of its own answers the same calls from standard input
+//! ([`program::main`](crate::program::main)).
+
+use crate::{Experiment, MachineFile, Point, RunError};
+use config::{Override, Problems};
+use fabric::topology::End;
+use fabric::{LinkId, SwitchId};
+use kernel::{memory, random};
+use machine::Machine;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use units::Bytes;
+use workload::{Records, table};
+
+/// Exit code of a request that cannot be served.
+pub const USAGE: i32 = 2;
+
+/// Exit code of simulated processes that wait for ever.
+pub const DEADLOCK: i32 = 3;
+
+/// Exit code of a run that the user has ended.
+pub const CANCELLED: i32 = 130;
+
+/// The error of a call.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Failure {
+    /// Diagnostics of a file or an override, rendered and as JSON.
+    Config(String, String),
+    /// Message and exit code of a run.
+    Run(String, i32),
+}
+
+impl From<Problems> for Failure {
+    fn from(problems: Problems) -> Self {
+        let json = serde_json::to_string(&problems).expect("problems are plain data");
+        Failure::Config(problems.to_string(), json)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let exit_code = match error {
+            RunError::Exceeded(_) | RunError::NoRoom(_) => 1,
+            RunError::Deadlock(_) => DEADLOCK,
+            RunError::Cancelled => CANCELLED,
+        };
+        Failure::Run(error.to_string(), exit_code)
+    }
+}
+
+/// Values for keys, as `KEY=VALUE`.
+fn overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {
+    texts.iter().map(|text| Override::parse(text)).collect()
+}
+
+/// The machine of a machine file, with further faults.
+///
+/// # Errors
+/// All mistakes of the file, or the first mistake of a fault.
+pub fn machine(
+    text: &str,
+    file: &str,
+    changes: &[String],
+    faults: &[String],
+) -> Result<Machine, Problems> {
+    let mut machine = Machine::parse(file, text, &overrides(changes)?)?;
+    for text in faults {
+        let fault = machine.read_fault(text)?;
+        machine.fault.push(fault);
+    }
+    Ok(machine)
+}
+
+/// A machine file: name, title, and every parameter with its provenance.
+///
+/// # Errors
+/// All mistakes of the file.
+pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+    let machine = machine(text, file, changes, &[])?;
+    Ok(json!({
+        "name": machine.machine.name,
+        "title": machine.machine.title,
+        "parameters": machine.parameters(),
+    }))
+}
+
+/// The limits of a machine file's machine that a simulation keeps to in silence: `key`, `value`, `share`, `message`.
+///
+/// # Errors
+/// All mistakes of the file.
+pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+    Ok(json!(machine(text, file, changes, &[])?.warnings()))
+}
+
+/// An experiment file.
+///
+/// # Errors
+/// All mistakes of the file.
+pub fn load_experiment(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+    let (experiment, _) = Experiment::parse(file, text, &overrides(changes)?)?;
+    Ok(json!(experiment))
+}
+
+/// The points of an experiment on a machine, each as three texts: the point, the key that identifies it, and its parameters.
+/// `machine` and `experiment` are names and texts of files.
+///
+/// # Errors
+/// All mistakes of the files, and of the changes to both.
+pub fn plan(
+    machine: (&str, &str),
+    name: &str,
+    experiment: (&str, &str),
+    changes: &[String],
+    seed: u64,
+) -> Result<Vec<(String, String, String)>, Failure> {
+    let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides(changes)?
+        .into_iter()
+        .partition(|change| Experiment::owns(&change.key));
+    let (experiment, document) = Experiment::parse(experiment.0, experiment.1, &for_experiment)?;
+    let machine = MachineFile {
+        file: machine.0,
+        text: machine.1,
+        overrides: &for_machine,
+    };
+    let points = crate::plan(name, (&experiment, &document), &machine, seed)?;
+    let texts = |point: &Point| {
+        let text = serde_json::to_string(point).expect("a point is plain data");
+        let parameters = json!(point.parameters()).to_string();
+        (text, point.key(), parameters)
+    };
+    Ok(points.iter().map(texts).collect())
+}
+
+/// The results of a run.
+#[derive(Debug)]
+pub struct Simulated {
+    /// The tables.
+    pub records: Records,
+    /// Whether the run drew random numbers.
+    pub random: bool,
+    /// The most memory that the run has had.
+    pub peak: Bytes,
+}
+
+/// Runs a point. To set `cancel` from another thread ends the run soon.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Simulated, Failure> {
+    let run = || random::watch(|| crate::simulate(point, cancel));
+    let ((outcome, random), peak) = memory::measure(run);
+    Ok(Simulated {
+        records: outcome?,
+        random,
+        peak,
+    })
+}
+
+table! {
+    /// A link of a network, whether it carried anything or not.
+    WiringRow {
+        /// The number of the link.
+        link: u32,
+        /// The name of the end where it starts.
+        from: String,
+        /// The name of the end where it ends.
+        to: String,
+        /// Whether it leads up.
+        up: bool,
+        /// Its level.
+        link_level: u32,
+        /// Its way in words.
+        way: String,
+        /// The level of the switch that it leaves; null where it leaves a node.
+        level: Option<u32>,
+        /// The number of that switch.
+        switch: Option<u32>,
+        /// The level of the switch that it enters; null where it enters a node.
+        enters_level: Option<u32>,
+        /// The number of that switch.
+        enters: Option<u32>,
+    }
+    digest |row| []
+}
+
+/// Every link of the network of a point's machine.
+pub fn wiring(point: &Point) -> Vec<WiringRow> {
+    let topology = point.machine.cluster_config().fabric.topology;
+    let switch = |end| match end {
+        End::Switch { switch, .. } => Some(switch),
+        End::Node(_) => None,
+    };
+    let level = |end| switch(end).map(|switch| topology.switch_level(switch) as u32);
+    let number = |end| switch(end).map(SwitchId::get);
+    let row = |link| {
+        let (start, end) = topology.ends(link);
+        WiringRow {
+            link: link.get(),
+            from: topology.end_name(start),
+            to: topology.end_name(end),
+            up: topology.is_up(link),
+            link_level: topology.link_level(link) as u32,
+            way: topology.way(link),
+            level: level(start),
+            switch: number(start),
+            enters_level: level(end),
+            enters: number(end),
+        }
+    };
+    LinkId::all(topology.links()).map(row).collect()
+}

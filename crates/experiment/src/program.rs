@@ -1,0 +1,134 @@
+//! # Programs that bring kinds of their own
+//!
+//! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled with. A program that links the
+//! crates of Elanite registers more of them, and its `main` ends in [`main`]. With `ELANITE_SIMULATOR=PROGRAM`, `elanite` makes
+//! the calls of [`calls`] that read machine files or simulate to this program instead; all else, from `run`,
+//! `sweep` and `check` to stores and figures, stays as it is.
+//!
+//! A call is a process: `PROGRAM CALL` reads a JSON list of arguments from standard input and writes `{"ok": RESULT}`,
+//! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,
+//! `elanite` kills the process.
+
+use crate::{MODEL_REVISION, Point};
+use crate::calls::{self, Failure, Simulated, USAGE};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use std::io::{self, Read};
+use std::process::ExitCode;
+use workload::table::{Table, Value as Cell};
+
+/// Answers the call that the command line names; see the essay of the module. An unknown call is an error of the caller.
+pub fn main() -> ExitCode {
+    let call = std::env::args().nth(1).unwrap_or_default();
+    let mut arguments = String::new();
+    let answer = io::stdin()
+        .read_to_string(&mut arguments)
+        .map_err(|error| Failure::Run(format!("standard input: {error}"), USAGE))
+        .and_then(|_| answer(&call, &arguments));
+    let answer = answer.map_or_else(|failure| json!(failure), |result| json!({"ok": result}));
+    println!("{answer}");
+    ExitCode::SUCCESS
+}
+
+/// The result of a call, as JSON.
+///
+/// # Errors
+/// Those of the call, and of arguments that are not its own.
+pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
+    type File = (String, String, Vec<String>);
+    match call {
+        "revision" => Ok(json!(MODEL_REVISION)),
+        "load_experiment" => {
+            let (text, file, changes): File = read(arguments)?;
+            calls::load_experiment(&text, &file, &changes)
+        }
+        "load_machine" => {
+            let (text, file, changes): File = read(arguments)?;
+            calls::load_machine(&text, &file, &changes)
+        }
+        "machine_warnings" => {
+            let (text, file, changes): File = read(arguments)?;
+            calls::machine_warnings(&text, &file, &changes)
+        }
+        "plan" => {
+            let (text, file, name, experiment, at, changes, seed): (
+                String,
+                String,
+                String,
+                String,
+                String,
+                Vec<String>,
+                u64,
+            ) = read(arguments)?;
+            let planned = calls::plan((&file, &text), &name, (&at, &experiment), &changes, seed)?;
+            Ok(json!(planned))
+        }
+        "point_warnings" => Ok(json!(point(arguments)?.machine.warnings())),
+        "wiring" => Ok(columns(&calls::wiring(&point(arguments)?))),
+        "simulate" => Ok(simulated(&calls::simulate(&point(arguments)?, None)?)),
+        _ => {
+            let message = format!("this program answers no call `{call}`; elanite makes the calls");
+            Err(Failure::Run(message, USAGE))
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Failure> {
+    let wrong = |error| Failure::Run(format!("not the arguments of this call: {error}"), USAGE);
+    serde_json::from_str(arguments).map_err(wrong)
+}
+
+fn point(arguments: &str) -> Result<Point, Failure> {
+    let (text,): (String,) = read(arguments)?;
+    read(&text)
+}
+
+/// The results of a run in the form that stores keep.
+fn simulated(simulated: &Simulated) -> Value {
+    let Simulated {
+        records,
+        random,
+        peak,
+    } = simulated;
+    let tables = records.tables.all().into_iter();
+    let tables: Map<String, Value> = tables
+        .map(|(name, table)| (name.to_string(), columns(table)))
+        .collect();
+    json!({
+        "tables": tables,
+        "base": records.base,
+        "digest": records.digest,
+        "packets": records.packets,
+        "events": records.events,
+        "simulated_ps": records.simulated.as_ps(),
+        "random": random,
+        "peak_memory_bytes": peak.as_u64(),
+    })
+}
+
+/// A table by columns: of each the type, and the values.
+fn columns(table: &dyn Table) -> Value {
+    let mut lists: Vec<(String, &str, Vec<Value>)> = table
+        .columns()
+        .into_iter()
+        .map(|column| (column.name, column.kind.name(), Vec::new()))
+        .collect();
+    for row in table.rows() {
+        for ((_, _, list), cell) in lists.iter_mut().zip(row) {
+            list.push(match cell {
+                Cell::None => Value::Null,
+                Cell::Bool(value) => value.into(),
+                Cell::U32(value) => value.into(),
+                Cell::U64(value) => value.into(),
+                Cell::F64(value) => value.into(),
+                Cell::Text(text) => text.into(),
+            });
+        }
+    }
+    let named = lists.into_iter();
+    Value::Object(
+        named
+            .map(|(name, kind, list)| (name, json!((kind, list))))
+            .collect(),
+    )
+}

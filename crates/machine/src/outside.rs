@@ -1,0 +1,57 @@
+//! Kinds of topologies from outside: a program that links this crate registers them by name, and machine files that it
+//! reads may name them.
+//!
+//! ```toml
+//! [topology]
+//! kind = { value = "outside", source = "..." }
+//! name = { value = "slim-fly", source = "..." }         # as registered
+//! nodes = { value = 200, source = "..." }
+//! dimensions = { value = [5], source = "..." }          # the keys of a `Shape`, as far as the kind has a use for them
+//! terminals = { value = 4, source = "..." }
+//! routing = { value = "valiant", source = "..." }
+//! ```
+//!
+//! The name is a part of the identity of a point, and the code behind it is not: a routing that changes needs a new name, or a
+//! new store.
+
+use fabric::{Misrouting, Topology, TopologyError};
+use std::collections::BTreeMap;
+use std::sync::RwLock;
+
+/// The keys of a topology from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// Attached nodes, at the first positions of the network.
+    pub nodes: u32,
+    /// The numbers of `dimensions`; empty if the file has none.
+    pub dimensions: &'a [u32],
+    /// Positions for nodes of each switch; `None` if the file has no such key.
+    pub terminals: Option<u32>,
+    /// Which ways packets take; minimal ways if the file has no such key.
+    pub routing: Misrouting,
+}
+
+/// Makes a network of one rail. An error names the key of the [`Shape`] that is wrong.
+pub type Build = fn(Shape<'_>) -> Result<Topology, TopologyError>;
+
+static KINDS: RwLock<BTreeMap<&str, Build>> = RwLock::new(BTreeMap::new());
+
+/// Registers a kind of topology under a name, to be called before the first machine file is read. A later kind takes the place
+/// of an earlier one of the same name.
+pub fn register(name: &'static str, build: Build) {
+    let mut kinds = KINDS.write().expect("no thread panics with the lock");
+    kinds.insert(name, build);
+}
+
+/// The network of a registered kind.
+pub(crate) fn build(name: &str, shape: Shape<'_>) -> Result<Topology, TopologyError> {
+    let kinds = KINDS.read().expect("no thread panics with the lock");
+    let found = kinds.get(name).copied().ok_or_else(|| {
+        let message = format!("this program has no topology `{name}` from outside");
+        let names: Vec<&str> = kinds.keys().copied().collect();
+        TopologyError::new("name", message, names.join(", "))
+            .hint("run the program that registers it; see docs/extending.md")
+    })?;
+    drop(kinds);
+    found(shape)
+}
