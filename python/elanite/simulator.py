@@ -42,17 +42,12 @@ class _Simulator(ModuleType):
         super().__init__("elanite._core")
         self._core = core
         self._program = program
+        self._is_checked = False
         try:
             content = program.read_bytes()
-        except OSError as error:
-            raise UsageError(f"{VARIABLE}={program}: {error.strerror}; it must name a program") from error
+        except OSError:
+            content = b""  # the first call reports it
         self.ENGINE = hashlib.sha256(core.ENGINE.encode() + content).hexdigest()[: len(core.ENGINE)]
-        revision = self._call("revision")
-        if revision != core.MODEL_REVISION:
-            raise UsageError(
-                f"{VARIABLE}={program}: the program has model revision {revision}, and elanite has"
-                f" {core.MODEL_REVISION}; compile the program with the crates of this version"
-            )
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._core, name)
@@ -82,31 +77,46 @@ class _Simulator(ModuleType):
 
     def _call(self, name: str, *arguments: object, cancel: Cancel | None = None) -> Any:
         """The result of a call. Its failure is the exception that ``_core`` raises for it."""
-        pipe = subprocess.PIPE
-        try:
-            process = subprocess.Popen([self._program, name], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-        except OSError as error:
-            raise UsageError(f"{VARIABLE}={self._program}: {error.strerror}; it must name a program") from error
-        with process:
-            answer, said = _ended(process, json.dumps(arguments), cancel)
-        try:
-            found = json.loads(answer)
-        except ValueError as error:
-            about = said.strip() or f"it wrote {answer[:80]!r}"
-            raise RunError(f"{self._program} {name}: no answer: {about}", Exit.BROKEN) from error
+        if not self._is_checked:
+            self._is_checked = True
+            revision, own = self._answer("revision", (), None).get("ok"), self._core.MODEL_REVISION
+            if revision != own:
+                raise UsageError(
+                    f"{VARIABLE}={self._program}: the program has model revision {revision}, and elanite has {own};"
+                    " compile the program with the crates of this version"
+                )
+        found = self._answer(name, arguments, cancel)
         if "config" in found:
             raise ConfigError(*found["config"])
         if "run" in found:
             raise RunError(*found["run"])
         return found["ok"]
 
+    def _answer(self, name: str, arguments: tuple[object, ...], cancel: Cancel | None) -> dict[str, Any]:
+        pipe = subprocess.PIPE
+        try:
+            command = [self._program, name]
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)  # noqa: S603 - the user's own
+        except OSError as error:
+            raise UsageError(f"{VARIABLE}={self._program}: {error.strerror}; it must name a program") from error
+        with process:
+            answer, said = _ended(process, json.dumps(arguments), cancel)
+        try:
+            found: dict[str, Any] = json.loads(answer)
+        except ValueError as error:
+            about = said.strip() or f"it wrote {answer[:80]!r}"
+            raise RunError(f"{VARIABLE}={self._program}: no answer to `{name}`: {about}", Exit.BROKEN) from error
+        return found
+
 
 def _ended(process: subprocess.Popen[str], arguments: str, cancel: Cancel | None) -> tuple[str, str]:
     """Standard output and standard error of a process that has ended, unless the flag is set before."""
+    remaining: str | None = arguments
     while True:
         try:
-            return process.communicate(arguments, timeout=None if cancel is None else _LOOK)
+            return process.communicate(remaining, timeout=None if cancel is None else _LOOK)
         except subprocess.TimeoutExpired:
+            remaining = None  # it has been handed over
             if cancel is not None and cancel.is_set():
                 process.kill()
                 raise RunError("the run was cancelled", Exit.INTERRUPTED) from None

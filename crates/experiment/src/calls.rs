@@ -6,8 +6,6 @@
 
 use crate::{Experiment, MachineFile, Point, RunError};
 use config::{Override, Problems};
-use fabric::topology::End;
-use fabric::{LinkId, SwitchId};
 use kernel::{memory, random};
 use machine::Machine;
 use serde::Serialize;
@@ -15,7 +13,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Bytes;
-use workload::{Records, table};
+use workload::Records;
+use workload::wiring::WiringRow;
 
 /// Exit code of a request that cannot be served.
 pub const USAGE: i32 = 2;
@@ -162,56 +161,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Simula
     })
 }
 
-table! {
-    /// A link of a network, whether it carried anything or not.
-    WiringRow {
-        /// The number of the link.
-        link: u32,
-        /// The name of the end where it starts.
-        from: String,
-        /// The name of the end where it ends.
-        to: String,
-        /// Whether it leads up.
-        up: bool,
-        /// Its level.
-        link_level: u32,
-        /// Its way in words.
-        way: String,
-        /// The level of the switch that it leaves; null where it leaves a node.
-        level: Option<u32>,
-        /// The number of that switch.
-        switch: Option<u32>,
-        /// The level of the switch that it enters; null where it enters a node.
-        enters_level: Option<u32>,
-        /// The number of that switch.
-        enters: Option<u32>,
-    }
-    digest |row| []
-}
-
 /// Every link of the network of a point's machine.
 pub fn wiring(point: &Point) -> Vec<WiringRow> {
-    let topology = point.machine.cluster_config().fabric.topology;
-    let switch = |end| match end {
-        End::Switch { switch, .. } => Some(switch),
-        End::Node(_) => None,
-    };
-    let level = |end| switch(end).map(|switch| topology.switch_level(switch) as u32);
-    let number = |end| switch(end).map(SwitchId::get);
-    let row = |link| {
-        let (start, end) = topology.ends(link);
-        WiringRow {
-            link: link.get(),
-            from: topology.end_name(start),
-            to: topology.end_name(end),
-            up: topology.is_up(link),
-            link_level: topology.link_level(link) as u32,
-            way: topology.way(link),
-            level: level(start),
-            switch: number(start),
-            enters_level: level(end),
-            enters: number(end),
-        }
-    };
-    LinkId::all(topology.links()).map(row).collect()
+    workload::wiring::rows(&*point.machine.cluster_config().fabric.topology)
 }

@@ -9,8 +9,8 @@
 //! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,
 //! `elanite` kills the process.
 
-use crate::{MODEL_REVISION, Point};
 use crate::calls::{self, Failure, Simulated, USAGE};
+use crate::{MODEL_REVISION, Point};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::io::{self, Read};

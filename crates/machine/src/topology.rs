@@ -17,7 +17,6 @@ pub struct Topology {
     /// The kind of the network; a fat tree with any number of levels and any arities if not given.
     pub kind: Option<Param<Kind>>,
     /// For a topology from outside: the name under which a program has registered it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<Param<String>>,
     /// Number of nodes, which are attached at the first positions of the network.
     pub nodes: Param<u32>,

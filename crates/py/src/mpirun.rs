@@ -5,9 +5,7 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use config::Override;
 use link::{Leaving, Stray};
-use machine::Machine;
 use mpirun::{Options, Outcome, Problem, Results, Run};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use config::Override;
-use elan::{Cluster, Watch};
+use elan::{Cluster, Stop, Watch};
 use goal::replay::{Failure as Unplayed, Replayed, on_cluster, on_ideal};
 use goal::{ANY, Kind, Operation, Trace};
 use kernel::Limits;

@@ -68,6 +68,7 @@ pub mod source;
 pub mod table;
 pub mod trace;
 pub mod traffic;
+pub mod wiring;
 
 pub use circuits::CircuitRow;
 pub use collective::Collective;

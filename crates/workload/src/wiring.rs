@@ -1,0 +1,56 @@
+//! The wiring of a network as a table: every link, with its ends.
+
+use fabric::topology::End;
+use fabric::{LinkId, SwitchId, Wiring};
+
+/// A link of a network, whether it carried anything or not.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest()]
+pub struct WiringRow {
+    /// The number of the link.
+    pub link: u32,
+    /// The name of the end where it starts.
+    pub from: String,
+    /// The name of the end where it ends.
+    pub to: String,
+    /// Whether it leads up.
+    pub up: bool,
+    /// Its level.
+    pub link_level: u32,
+    /// Its way in words.
+    pub way: String,
+    /// The level of the switch that it leaves; `None` where it leaves a node.
+    pub level: Option<u32>,
+    /// The number of that switch.
+    pub switch: Option<u32>,
+    /// The level of the switch that it enters; `None` where it enters a node.
+    pub enters_level: Option<u32>,
+    /// The number of that switch.
+    pub enters: Option<u32>,
+}
+
+/// Every link of a network.
+pub fn rows(network: &dyn Wiring) -> Vec<WiringRow> {
+    let switch = |end| match end {
+        End::Switch { switch, .. } => Some(switch),
+        End::Node(_) => None,
+    };
+    let level = |end| switch(end).map(|switch| network.switch_level(switch) as u32);
+    let number = |end| switch(end).map(SwitchId::get);
+    let row = |link| {
+        let (start, end) = network.ends(link);
+        WiringRow {
+            link: link.get(),
+            from: network.end_name(start),
+            to: network.end_name(end),
+            up: network.is_up(link),
+            link_level: network.link_level(link) as u32,
+            way: network.way(link),
+            level: level(start),
+            switch: number(start),
+            enters_level: level(end),
+            enters: number(end),
+        }
+    };
+    LinkId::all(network.links()).map(row).collect()
+}
