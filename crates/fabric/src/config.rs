@@ -127,6 +127,15 @@ impl Config {
         self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
     }
 
+    /// Length of the longest packet that the fabric takes, in flits.
+    pub(crate) fn longest_packet(&self) -> u32 {
+        if self.circuit == Circuit::CutThrough {
+            self.buffer.min(MAX_FLITS)
+        } else {
+            MAX_FLITS
+        }
+    }
+
     /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
     pub(crate) fn assert_valid(&self) {
         assert_eq!(

@@ -29,8 +29,10 @@ mod arbitration;
 mod broadcast;
 mod calendar;
 mod census;
+mod channels;
 mod circuit;
 mod classes;
+mod clock;
 mod deadlock;
 mod event;
 mod faults;
@@ -46,95 +48,42 @@ pub use faults::NoWay;
 pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
 
-use crate::config::MAX_FLITS;
 use crate::id::{GroupId, QueueId};
-use crate::motion::{self, Lanes, Motion, Moved, Witness};
-use crate::prefetch::{FAR, prefetch};
-use crate::table;
+use crate::motion::{self, Motion, Moved, Witness};
+use crate::prefetch::FAR;
 use crate::topology::{Compiled, Wiring};
-use crate::{Arbitration, ChannelId, Circuit, Config, Cycle, LinkId, Place};
+use crate::{ChannelId, Config, Cycle, Place};
 use ahead::AHEAD;
-use arbitration::{Ages, Crossbar, Hop};
+use arbitration::Crossbar;
 use broadcast::Broadcasts;
-use calendar::Calendar;
-use classes::Classes;
+use channels::Channels;
+use clock::Clock;
 use event::Event;
 use faults::Faults;
+use grant::Arrivals;
 use packet::{Fate, Flights};
-use queue::{Offer, Offers, Queue};
+use queue::{Offer, Queues};
 use recording::Recording;
 use std::ops::Range;
 use std::sync::Arc;
-use typed_index_collections::TiVec;
 
-/// The sending side of an adapter, as the fabric sees it.
-#[derive(Default)]
-struct Port {
-    /// Packets injected so far.
-    sequence: u32,
-    /// Whether the adapter is on the list of this cycle.
-    flagged: bool,
-}
-
-/// A link, as the control plane sees it; a cache line.
-#[repr(align(64))]
-struct Link {
-    hop: Hop,
-    /// Packets whose first flit the link has sent.
-    packets: u64,
-    /// Cycles that these packets waited to enter the link.
-    waited: Cycle,
-    /// Cycles that these packets waited since their injection, for this link and for the links before.
-    delay: Cycle,
-}
-
-/// See the essay of the module.
+/// The control plane of a network, in parts. See the essay of the module.
 pub(crate) struct Control<R: Compiled + ?Sized> {
     config: Config,
     routing: Arc<R>,
+    clock: Clock,
+    queues: Queues,
+    channels: Channels,
     crossbar: Crossbar,
-    lanes: Lanes,
-    classes: Classes,
-    /// All channels of a link, as bits.
-    all_lanes: u32,
-    /// How ages grow, if they arbitrate.
-    ages: Option<Ages>,
-    /// The next cycle to execute.
-    now: Cycle,
-    calendar: Calendar<Event>,
-    /// Whether the network has too many records for the processor's nearest memory.
-    is_far: bool,
-    /// Room for the events of a cycle, and for the same events in the order of their kinds.
-    batches: [Vec<Event>; 2],
+    arrivals: Arrivals,
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
-    ports: TiVec<Place, Port>,
-    /// Adapter by adapter, the queues of the traffic classes.
-    queues: TiVec<QueueId, Queue>,
-    /// The packets in these queues.
-    offers: Offers,
-    links: TiVec<LinkId, Link>,
-    /// The free channels of each link, as bits.
-    free: TiVec<LinkId, u32>,
-    /// The packet that holds each channel; valid while the channel is taken.
-    holders: TiVec<ChannelId, PacketId>,
-    offered: u64,
-    acknowledged: u64,
-    events: u64,
     /// What has failed, if anything may fail.
     faults: Option<Box<Faults>>,
-    /// Headers that have arrived in this cycle, and the groups that they will join, if the groups must be fetched first.
-    arrived: Vec<(GroupId, PacketId)>,
-    /// Channels whose headers have come to their first switch in this cycle, where the routing chooses their ways there.
-    unsettled: Vec<ChannelId>,
-    /// The groups among which they choose, if these must be fetched first.
-    choices: Vec<GroupId>,
-    flagged_groups: Vec<GroupId>,
-    flagged_ports: Vec<Place>,
-    /// Length of the longest packet that the fabric takes.
-    longest: u32,
-    /// Who holds which channel when, or the moments that the mover reports, if they are to be kept.
+    /// The holds of channels, or the moments that the mover reports, if they are to be kept.
     recording: Option<Box<Recording>>,
+    /// Whether the network has too many records for the processor's nearest memory.
+    is_far: bool,
     /// Whether the events of a cycle are worked off in the opposite order.
     reversed: bool,
 }
@@ -143,59 +92,23 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// An empty fabric at cycle 0.
     pub fn new(config: Config, routing: Arc<R>) -> Self {
         let wiring = routing.wiring();
-        let links = wiring.links() as usize;
-        let (crossbar, hops) = Crossbar::new(&config, &*routing);
-        let lanes = Lanes::new(config.channels);
-        let traffic_classes = config.traffic_classes;
         assert!(
-            R::CLASSED || traffic_classes == 1,
+            R::CLASSED || config.traffic_classes == 1,
             "the engine is made for traffic classes"
         );
-        let classes = Classes::new(config.channels, traffic_classes, wiring.classes());
-        let queues = wiring.places() * traffic_classes;
-        let ages = (config.arbitration == Arbitration::Age)
-            .then(|| Ages::new(config.age_bits, config.age_cap));
-        let all_lanes = ((1_u64 << config.channels) - 1) as u32;
-        let link = |hop| Link {
-            hop,
-            packets: 0,
-            waited: 0,
-            delay: 0,
-        };
+        let (crossbar, hops) = Crossbar::new(&config, &*routing);
         Control {
-            ages,
-            now: 0,
-            calendar: Calendar::new(),
-            all_lanes,
-            is_far: links >= FAR,
-            batches: Default::default(),
+            clock: Clock::new(),
+            queues: Queues::new(wiring.places(), config.traffic_classes),
+            channels: Channels::new(&config, wiring, hops),
+            crossbar,
+            arrivals: Arrivals::default(),
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
-            ports: table::table(Place::all(wiring.places()).map(|_| Port::default())),
-            queues: table::equal(Queue::default(), queues as usize),
-            offers: Offers::default(),
-            classes,
-            links: table::table(hops.into_iter().map(link)),
-            free: table::equal(all_lanes, links),
-            holders: table::equal(PacketId::at(0), lanes.bound(links)),
-            offered: 0,
-            acknowledged: 0,
-            events: 0,
             faults: Faults::new(&config).map(Box::new),
-            arrived: Vec::new(),
-            unsettled: Vec::new(),
-            choices: Vec::new(),
-            flagged_groups: Vec::new(),
-            flagged_ports: Vec::new(),
-            longest: if config.circuit == Circuit::CutThrough {
-                config.buffer.min(MAX_FLITS)
-            } else {
-                MAX_FLITS
-            },
             recording: None,
+            is_far: wiring.links() as usize >= FAR,
             reversed: false,
-            lanes,
-            crossbar,
             routing,
             config,
         }
@@ -211,7 +124,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// The next cycle to execute.
     pub fn now(&self) -> Cycle {
-        self.now
+        self.clock.now()
     }
 
     /// The opposite order is the order of a large network, backwards: so small networks test the code for large ones, too.
@@ -235,7 +148,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         assert!(
             first <= last
                 && wiring.are_attached(low, high)
-                && (1..=self.longest).contains(&spec.flits)
+                && (1..=self.config.longest_packet()).contains(&spec.flits)
                 && u32::from(spec.traffic_class) < self.config.traffic_classes,
             "not a packet of this fabric: {spec:?}"
         );
@@ -243,10 +156,12 @@ impl<R: Compiled + ?Sized> Control<R> {
             !spec.destination.is_broadcast() || self.routing.trees().is_some(),
             "hardware broadcasts need a tree: {spec:?}"
         );
-        self.offered += 1;
         let (queue, is_high) = (self.queue_of(&spec), self.is_high(&spec));
-        let offer = Offer { spec, at: self.now };
-        self.queues[queue].push(&mut self.offers, is_high, offer);
+        let offer = Offer {
+            spec,
+            at: self.clock.now(),
+        };
+        self.queues.push(queue, is_high, offer);
         self.flag_port(spec.source);
     }
 
@@ -278,7 +193,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub fn arriving(&self, node: Place) -> u32 {
         let link = self.wiring().ejection(node);
         let kept = self.faults.as_ref().map_or(0, |faults| faults.kept(link));
-        self.config.channels - (self.free[link] | kept).count_ones()
+        self.config.channels - (self.channels.free(link) | kept).count_ones()
     }
 
     /// Whether a packet goes before those of low priority.
@@ -298,20 +213,19 @@ impl<R: Compiled + ?Sized> Control<R> {
             return self.broadcast_answer(packet, at, ack);
         }
         let back = at + self.travel_back(packet);
-        assert!(back >= self.now, "an acknowledgement comes too late");
-        self.schedule(back, Event::Acknowledged(packet));
-    }
-
-    fn schedule(&mut self, at: Cycle, event: Event) {
-        self.calendar.schedule(at, event, self.now);
+        assert!(
+            back >= self.clock.now(),
+            "an acknowledgement comes too late"
+        );
+        self.clock.schedule(back, Event::Acknowledged(packet));
     }
 
     pub fn next_cycle(&self, motion: &impl Motion) -> Option<Cycle> {
-        if !self.flagged_groups.is_empty() || !self.flagged_ports.is_empty() {
-            return Some(self.now);
+        if !self.crossbar.flagged().is_empty() || !self.queues.flagged().is_empty() {
+            return Some(self.clock.now());
         }
-        let due = self.calendar.next();
-        match self.now.checked_sub(1) {
+        let due = self.clock.next();
+        match self.clock.now().checked_sub(1) {
             Some(last) => motion.next(last, due),
             None => due,
         }
@@ -326,7 +240,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         loop {
             let cycle = self.next_cycle(motion)?;
             if cycle > until {
-                self.now = self.now.max(until.saturating_add(1));
+                self.clock.skip_to(until.saturating_add(1));
                 return None;
             }
             self.execute(motion, cycle, notices);
@@ -338,7 +252,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     pub fn skip_to(&mut self, cycle: Cycle) {
-        self.now = self.now.max(cycle);
+        self.clock.skip_to(cycle);
     }
 
     /// The two phases of a cycle; see the essay of the crate.
@@ -348,12 +262,10 @@ impl<R: Compiled + ?Sized> Control<R> {
     )]
     #[inline(always)]
     fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
-        self.now = cycle;
-        self.calendar.begin(cycle);
+        let [mut batch, mut sorted] = self.clock.begin(cycle);
         motion.arrive(cycle, self);
-        let [mut batch, mut sorted] = std::mem::take(&mut self.batches);
         // Events may be entered for this cycle meanwhile.
-        while self.calendar.take(cycle, &mut batch) {
+        while self.clock.take(&mut batch) {
             let sorts = self.sorts(&batch);
             if sorts {
                 self.sort(&batch, &mut sorted);
@@ -368,9 +280,9 @@ impl<R: Compiled + ?Sized> Control<R> {
                 }
                 self.happen(motion, event, notices);
             }
-            self.calendar.give_back(&mut batch);
+            self.clock.give_back(&mut batch);
         }
-        self.batches = [batch, sorted];
+        self.clock.keep([batch, sorted]);
         if self.faults.as_ref().is_some_and(|faults| faults.sinks()) {
             self.sink_headers(motion);
         }
@@ -380,45 +292,41 @@ impl<R: Compiled + ?Sized> Control<R> {
         if R::CHOOSES {
             self.settle_all();
         }
-        for place in 0..self.arrived.len() {
-            let (group, packet) = self.arrived[place];
-            self.join(group, packet);
-        }
-        self.arrived.clear();
+        self.join_all();
         if self.reversed {
-            self.flagged_groups.reverse();
-            self.flagged_ports.reverse();
+            self.crossbar.reverse();
+            self.queues.reverse();
         }
         // Neither list grows while it is worked off.
         if self.is_far {
             (0..AHEAD).for_each(|place| self.look_at_group(motion, place));
         }
-        for place in 0..self.flagged_groups.len() {
+        for place in 0..self.crossbar.flagged().len() {
             if self.is_far {
                 self.look_at_group(motion, place + AHEAD);
             }
-            self.arbitrate(motion, self.flagged_groups[place]);
+            self.arbitrate(motion, self.crossbar.flagged()[place]);
         }
-        self.flagged_groups.clear();
+        self.crossbar.clear();
         if self.is_far {
             (0..AHEAD).for_each(|place| self.look_at_port(motion, place));
         }
-        for place in 0..self.flagged_ports.len() {
+        for place in 0..self.queues.flagged().len() {
             if self.is_far {
                 self.look_at_port(motion, place + AHEAD);
             }
-            self.inject(motion, self.flagged_ports[place], notices);
+            self.inject(motion, self.queues.flagged()[place], notices);
         }
-        self.flagged_ports.clear();
+        self.queues.clear();
         motion.step(cycle, self);
-        self.now = cycle + 1;
+        self.clock.end();
     }
 
     /// Lets an event of this cycle happen.
     #[inline]
     fn happen(&mut self, motion: &mut impl Motion, event: Event, notices: &mut Vec<Notice>) {
         use motion::Event as Foreseen;
-        let now = self.now;
+        let now = self.clock.now();
         match event {
             Event::Starts(channel) => return motion.read(Foreseen::Starts(channel), now, self),
             Event::Stops(channel) => return motion.read(Foreseen::Stops(channel), now, self),
@@ -442,8 +350,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             Event::Ended(packet) => notices.push(self.ended(packet)),
             Event::SetUp(switch) => self.broadcasts.flag(switch),
         }
-        self.events += 1;
-        self.calendar.let_go();
+        self.clock.happened();
     }
 
     /// Whether anything has failed so far, or may fail at any time.
@@ -462,18 +369,16 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Has a group arbitrate in this cycle, if a header waits.
     fn flag_group(&mut self, number: GroupId) {
-        let group = &mut self.crossbar.groups[number];
-        if group.waiting.is_some() && !std::mem::replace(&mut group.flagged, true) {
-            self.flagged_groups.push(number);
+        if self.crossbar.groups[number].waiting.is_some() {
+            self.crossbar.flag(number);
         }
     }
 
     /// Has an adapter inject in this cycle, if a packet waits.
     fn flag_port(&mut self, node: Place) {
         let mut classes = self.traffic_classes();
-        let waits = classes.any(|class| !self.queues[self.queue(node, class)].is_empty());
-        if waits && !std::mem::replace(&mut self.ports[node].flagged, true) {
-            self.flagged_ports.push(node);
+        if classes.any(|class| !self.queues.is_empty(self.queue(node, class))) {
+            self.queues.flag(node);
         }
     }
 }
@@ -486,7 +391,7 @@ impl<R: Compiled + ?Sized> Witness for Control<R> {
     #[inline(always)]
     fn note(&mut self, moment: Moved) {
         if let Some(recording) = &mut self.recording {
-            recording.moved(moment, self.now);
+            recording.moved(moment, self.clock.now());
         }
         match moment {
             Moved::Header(channel) => self.header(channel),
@@ -505,7 +410,7 @@ impl<R: Compiled + ?Sized> Witness for Control<R> {
         arrival: Option<Cycle>,
     ) {
         if let Some(recording) = &mut self.recording {
-            recording.moved(Moved::Tail(channel, cycle), self.now);
+            recording.moved(Moved::Tail(channel, cycle), self.clock.now());
         }
         if self.faults.is_some() {
             self.tail_passes(channel, cycle);
@@ -518,7 +423,7 @@ impl<R: Compiled + ?Sized> Witness for Control<R> {
 
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool {
         let rank = |channel: ChannelId| {
-            let flight = self.flights.get(self.holders[channel]);
+            let flight = self.flights.get(self.channels.holder(channel));
             (!self.is_high(&flight.spec), flight.rank())
         };
         rank(channel) < rank(other)
@@ -526,17 +431,17 @@ impl<R: Compiled + ?Sized> Witness for Control<R> {
 
     #[inline]
     fn fetch(&self, channel: ChannelId) {
-        prefetch(self.holders.get(channel));
-        prefetch(self.links.get(self.lanes.link(channel)));
+        self.channels.fetch_holder(channel);
+        self.channels.fetch_link(self.channels.link(channel));
     }
 
     #[inline]
     fn fetch_packet(&self, channel: ChannelId) {
-        self.flights.fetch(self.holders[channel]);
+        self.flights.fetch(self.channels.holder(channel));
     }
 
     #[inline]
     fn foresee(&mut self, at: Cycle, event: motion::Event) {
-        self.calendar.foresee(at, event.into());
+        self.clock.foresee(at, event.into());
     }
 }

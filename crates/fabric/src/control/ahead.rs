@@ -8,7 +8,7 @@ use super::Control;
 use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
-use crate::prefetch::{STAGE, at_stage, prefetch};
+use crate::prefetch::{STAGE, at_stage};
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit};
 
@@ -94,7 +94,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         use motion::Event as Foreseen;
         match event {
             Event::Starts(channel) => {
-                prefetch(self.holders.get(channel));
+                self.channels.fetch_holder(channel);
                 motion.fetch(Foreseen::Starts(channel));
             }
             Event::Stops(channel) => motion.fetch(Foreseen::Stops(channel)),
@@ -102,9 +102,9 @@ impl<R: Compiled + ?Sized> Control<R> {
             Event::Due(link) => motion.fetch(Foreseen::Due(link)),
             Event::Turn(adapter) => motion.fetch(Foreseen::Turn(adapter)),
             Event::Free(channel) => {
-                let link = self.lanes.link(channel);
-                prefetch(self.links.get(link));
-                prefetch(self.free.get(link));
+                let link = self.channels.link(channel);
+                self.channels.fetch_link(link);
+                self.channels.fetch_free(link);
                 motion.fetch_channel(channel);
             }
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
@@ -118,8 +118,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         use motion::Event as Foreseen;
         match event {
             Event::Starts(channel) if motion.fetch_neighbours(Foreseen::Starts(channel)) => {
-                prefetch(self.links.get(self.lanes.link(channel)));
-                self.flights.fetch(self.holders[channel]);
+                self.channels.fetch_link(self.channels.link(channel));
+                self.flights.fetch(self.channels.holder(channel));
             }
             Event::Stops(channel) => {
                 motion.fetch_neighbours(Foreseen::Stops(channel));
@@ -128,26 +128,26 @@ impl<R: Compiled + ?Sized> Control<R> {
                 motion.fetch_neighbours(Foreseen::Due(link));
             }
             Event::Free(channel) => {
-                let hop = &self.links[self.lanes.link(channel)].hop;
+                let hop = self.channels.hop(self.channels.link(channel));
                 motion.fetch_link(hop.reverse);
                 match hop.sender {
-                    Sender::Adapter(place) => prefetch(self.queues.get(self.queue(place, 0))),
+                    Sender::Adapter(place) => self.queues.fetch(self.queue(place, 0)),
                     Sender::Group(group) => self.crossbar.fetch(group),
                 }
             }
             Event::Delivered(packet) => {
                 // The answer, which mostly comes at once, asks for the delay of the last link.
                 if let Some(&channel) = self.flights.get(packet).path().last() {
-                    prefetch(self.links.get(self.lanes.link(channel)));
+                    self.channels.fetch_link(self.channels.link(channel));
                 }
             }
             Event::Acknowledged(packet) => {
                 let flight = self.flights.get(packet);
-                prefetch(self.queues.get(self.queue_of(&flight.spec)));
-                prefetch(self.ports.get(flight.spec.source));
+                self.queues.fetch(self.queue_of(&flight.spec));
+                self.queues.fetch_port(flight.spec.source);
                 if self.config.circuit == Circuit::UntilAcknowledged {
                     for &channel in flight.path() {
-                        prefetch(self.links.get(self.lanes.link(channel)));
+                        self.channels.fetch_link(self.channels.link(channel));
                     }
                 }
             }
@@ -160,10 +160,10 @@ impl<R: Compiled + ?Sized> Control<R> {
     fn fetch_entry(&self, motion: &impl Motion, event: Event) {
         if let Event::Starts(channel) = event
             && motion.fetch_neighbours(motion::Event::Starts(channel))
-            && let Some(flight) = self.flights.find(self.holders[channel])
+            && let Some(flight) = self.flights.find(self.channels.holder(channel))
             && let Destination::Node(node) = flight.spec.destination
         {
-            let switch = self.links[self.lanes.link(channel)].hop.switch;
+            let switch = self.channels.hop(self.channels.link(channel)).switch;
             self.routing.fetch(switch, node);
         }
     }
@@ -171,7 +171,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// Asks for the groups among which a header chooses that has come over a channel to its first switch.
     #[inline(never)]
     pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
-        let mut groups = std::mem::take(&mut self.choices);
+        let mut groups = std::mem::take(&mut self.arrivals.choices);
         let (header, hop) = self.unsettled_header(channel);
         // As if nothing were loaded, so that only what the routing asks first is fetched.
         self.routing.settle(&header, &mut |group| {
@@ -180,28 +180,28 @@ impl<R: Compiled + ?Sized> Control<R> {
             groups.push(number);
             0
         });
-        self.choices = groups;
+        self.arrivals.choices = groups;
     }
 
     /// Asks for what tells the loads of these groups.
     #[inline(never)]
     pub(super) fn look_at_loads(&mut self) {
-        for &number in &self.choices {
+        for &number in &self.arrivals.choices {
             self.crossbar.fetch_outputs(number);
         }
-        for &number in &self.choices {
+        for &number in &self.arrivals.choices {
             for &link in self.crossbar.outputs(number).0 {
-                prefetch(self.free.get(link));
+                self.channels.fetch_free(link);
             }
         }
-        self.choices.clear();
+        self.arrivals.choices.clear();
     }
 
     /// Asks for the records of the groups that are about to arbitrate, in stages: of the group at `place` what it names, of groups
     /// before it the links of which it may grant a channel and the packet that waits, and the channels on both sides of the grant.
     #[inline(never)]
     pub(super) fn look_at_group(&self, motion: &impl Motion, place: usize) {
-        let group = |stage| at_stage(&self.flagged_groups, place, stage);
+        let group = |stage| at_stage(self.crossbar.flagged(), place, stage);
         if let Some(number) = group(0) {
             self.crossbar.fetch(number);
         }
@@ -213,7 +213,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         if let Some(number) = group(2) {
             for &link in self.crossbar.outputs(number).0 {
-                prefetch(self.free.get(link));
+                self.channels.fetch_free(link);
             }
         }
         if let Some(number) = group(3)
@@ -227,11 +227,13 @@ impl<R: Compiled + ?Sized> Control<R> {
             // Mostly one header waits, and takes this link.
             if let Some(link) = self.choice(number, flight) {
                 let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
-                let lane = (self.free[link] & lanes).trailing_zeros();
-                let channel = self.lanes.channel(link, lane.min(self.lanes.count - 1));
+                let lane = (self.channels.free(link) & lanes).trailing_zeros();
+                let channel = self
+                    .channels
+                    .channel(link, lane.min(self.channels.per_link() - 1));
                 motion.fetch_channel(channel);
-                prefetch(self.holders.get(channel));
-                prefetch(self.links.get(link));
+                self.channels.fetch_holder(channel);
+                self.channels.fetch_link(link);
             }
         }
     }
@@ -240,18 +242,18 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// of an adapter before it the packet that waits first.
     #[inline(never)]
     pub(super) fn look_at_port(&self, motion: &impl Motion, place: usize) {
-        let port = |stage| at_stage(&self.flagged_ports, place, stage);
+        let port = |stage| at_stage(self.queues.flagged(), place, stage);
         if let Some(node) = port(0) {
             let link = self.wiring().injection(node);
-            let channel = self.lanes.channel(link, 0);
-            prefetch(self.ports.get(node));
-            prefetch(self.queues.get(self.queue(node, 0)));
-            prefetch(self.free.get(link));
-            prefetch(self.holders.get(channel));
+            let channel = self.channels.channel(link, 0);
+            self.queues.fetch_port(node);
+            self.queues.fetch(self.queue(node, 0));
+            self.channels.fetch_free(link);
+            self.channels.fetch_holder(channel);
             motion.fetch_channel(channel);
         }
         if let Some(node) = port(2) {
-            self.queues[self.queue(node, 0)].fetch_first(&self.offers);
+            self.queues.fetch_first(self.queue(node, 0));
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::id::GroupId;
 use crate::prefetch::prefetch;
 use crate::table;
 use crate::topology::{End, MAX_ARITY, Routing};
-use crate::{Config, Cycle, LinkId, Place, SwitchId};
+use crate::{Arbitration, Config, Cycle, LinkId, Place, SwitchId};
 use std::cmp::Reverse;
 use typed_index_collections::TiVec;
 
@@ -128,6 +128,10 @@ impl Hop {
 pub(super) struct Crossbar {
     pub groups: TiVec<GroupId, Group>,
     outputs: Vec<LinkId>,
+    /// The groups that arbitrate in this cycle.
+    flagged: Vec<GroupId>,
+    /// How ages grow, if they arbitrate.
+    ages: Option<Ages>,
 }
 
 impl Crossbar {
@@ -148,6 +152,9 @@ impl Crossbar {
         let mut crossbar = Crossbar {
             groups: table::with_room(links),
             outputs: Vec::with_capacity(links),
+            flagged: Vec::new(),
+            ages: (config.arbitration == Arbitration::Age)
+                .then(|| Ages::new(config.age_bits, config.age_cap)),
         };
         let mut first_group: TiVec<SwitchId, GroupId> = TiVec::new();
         for switch in SwitchId::all(wiring.switches()) {
@@ -196,6 +203,36 @@ impl Crossbar {
             self.groups[group].count += 1;
             hops[link].sender = Sender::Group(group);
         }
+    }
+
+    /// How ages grow, if they arbitrate.
+    #[inline]
+    pub fn ages(&self) -> Option<Ages> {
+        self.ages
+    }
+
+    /// Has a group arbitrate in this cycle.
+    #[inline]
+    pub fn flag(&mut self, number: GroupId) {
+        if !std::mem::replace(&mut self.groups[number].flagged, true) {
+            self.flagged.push(number);
+        }
+    }
+
+    /// The groups that arbitrate in this cycle. The list does not grow while it is worked off.
+    #[inline]
+    pub fn flagged(&self) -> &[GroupId] {
+        &self.flagged
+    }
+
+    pub fn reverse(&mut self) {
+        self.flagged.reverse();
+    }
+
+    /// All groups of the list have arbitrated.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.flagged.clear();
     }
 
     /// Has the processor fetch the record of a group.

@@ -240,7 +240,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// A header of a broadcast reaches a switch.
     #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
-        let link = self.lanes.link(channel);
+        let link = self.channels.link(channel);
         let End::Switch { switch, .. } = self.wiring().ends(link).1 else {
             unreachable!("a node is told of deliveries, not of headers");
         };
@@ -248,7 +248,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         if flight.path().len() < flight.plan as usize {
             let up = self.trees().ascent(switch, flight.spec.source);
             self.flights.get_mut(part).only = up;
-            self.join(self.links[up].hop.group(), part);
+            self.join(self.channels.hop(up).group(), part);
             return;
         }
         self.broadcasts.flag(switch);
@@ -290,7 +290,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             let branch = self.flights.insert(state.branch(link));
             self.broadcasts
                 .insert_part(branch, root, Some(part), before);
-            self.join(self.links[link].hop.group(), branch);
+            self.join(self.channels.hop(link).group(), branch);
             branches.push(branch);
         }
         self.broadcasts.whole(root).parts.extend(&branches);
@@ -328,7 +328,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         if junction.arrived.is_empty() {
             self.broadcasts.junctions.remove(&switch);
         } else {
-            self.schedule(self.now + 1, Event::SetUp(switch));
+            self.clock
+                .schedule(self.clock.now() + 1, Event::SetUp(switch));
         }
         if branches.is_empty() {
             let path = self.flights.get(part).path();
@@ -346,12 +347,12 @@ impl<R: Compiled + ?Sized> Control<R> {
         };
         for &branch in branches {
             let channel = self.flights.get(branch).path()[0];
-            motion.open(channel, worm, self.now, self);
-            let link = self.lanes.link(channel);
+            motion.open(channel, worm, self.clock.now(), self);
+            let link = self.channels.link(channel);
             if self.faults.is_some() {
                 self.branch_opened(branch, channel);
             }
-            if !self.links[link].hop.ejects() {
+            if !self.channels.hop(link).ejects() {
                 self.broadcasts
                     .order
                     .entry(link)
@@ -378,7 +379,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// The last link that a part has taken.
     pub(super) fn last_link(&self, part: PacketId) -> LinkId {
         let path = self.flights.get(part).path();
-        self.lanes.link(path[path.len() - 1])
+        self.channels.link(path[path.len() - 1])
     }
 
     /// The node at the end of a flight's last link.
@@ -403,7 +404,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             return;
         }
         if !whole.failed {
-            self.flights.get_mut(root).delivered = self.now;
+            self.flights.get_mut(root).delivered = self.clock.now();
         }
         let parts: Vec<PacketId> = self.broadcasts.parts_of(root).collect();
         for part in parts {
@@ -422,7 +423,10 @@ impl<R: Compiled + ?Sized> Control<R> {
         let root = self.broadcasts.root(part);
         let switches = u64::from(self.flights.get(root).plan);
         let back = at + self.travel(part) + self.config.combine * switches;
-        assert!(back >= self.now, "an acknowledgement comes too late");
+        assert!(
+            back >= self.clock.now(),
+            "an acknowledgement comes too late"
+        );
         let whole = self.broadcasts.whole(root);
         whole.back = whole.back.max(back);
         whole.answer = whole.answer.max(ack);
@@ -430,13 +434,13 @@ impl<R: Compiled + ?Sized> Control<R> {
         if whole.unanswered == 0 {
             let (back, answer) = (whole.back, whole.answer);
             self.flights.get_mut(root).ack = Some(answer);
-            self.schedule(back, Event::Acknowledged(root));
+            self.clock.schedule(back, Event::Acknowledged(root));
         }
     }
 
     /// Header delays between the source and the end of a part.
     fn travel(&self, part: PacketId) -> Cycle {
-        self.broadcasts.part(part).before + self.delay(self.flights.get(part).path())
+        self.broadcasts.part(part).before + self.channels.delay(self.flights.get(part).path())
     }
 
     /// The combined answer is back: the EOP goes down all branches. The root is removed.
@@ -456,10 +460,12 @@ impl<R: Compiled + ?Sized> Control<R> {
             let told = flight.spec.awaits_end && flight.delivered > 0;
             flight.ack = Some(answer);
             if self.config.circuit == Circuit::UntilAcknowledged {
-                self.schedule(self.now + 1 + part.before, Event::Free(channel));
+                self.clock
+                    .schedule(self.clock.now() + 1 + part.before, Event::Free(channel));
             }
             if told {
-                self.schedule(self.now + 1 + travel, Event::Ended(id));
+                self.clock
+                    .schedule(self.clock.now() + 1 + travel, Event::Ended(id));
             } else {
                 self.flights.remove(id);
             }
@@ -484,7 +490,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// Whether a channel is the first of a part of a broadcast, so that the channel upstream is one of another part.
     #[cold]
     pub(super) fn begins_a_part(&self, channel: ChannelId) -> bool {
-        let flight = self.flights.get(self.holders[channel]);
+        let flight = self.flights.get(self.channels.holder(channel));
         flight.spec.destination.is_broadcast() && flight.path().first() == Some(&channel)
     }
 

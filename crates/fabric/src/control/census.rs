@@ -45,50 +45,42 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub fn queued(&self, node: Place) -> usize {
         let classes = self.traffic_classes();
         classes
-            .map(|class| self.queues[self.queue(node, class)].len())
+            .map(|class| self.queues.len(self.queue(node, class)))
             .sum()
     }
 
     pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
-        let carried = motion.carried(link, self.now);
-        let counted = &self.links[link];
+        let carried = motion.carried(link, self.clock.now());
+        let [packets, waiting, delay] = self.channels.counts(link);
         LinkCounters {
-            packets: counted.packets,
+            packets,
             flits: carried.flits,
             tokens: carried.tokens,
-            waiting: counted.waited,
-            delay: counted.delay,
+            waiting,
+            delay,
             errors: self.faults.as_ref().map_or(0, |faults| faults.errors(link)),
             down: self
                 .faults
                 .as_ref()
-                .map_or(0, |faults| faults.down(link, self.now)),
+                .map_or(0, |faults| faults.down(link, self.clock.now())),
         }
     }
 
     pub fn events(&self) -> u64 {
-        self.events
+        self.clock.events()
     }
 
     pub fn packet_census(&self) -> PacketCensus {
-        PacketCensus {
-            offered: self.offered,
-            queued: self.ports.keys().map(|node| self.queued(node) as u64).sum(),
-            under_way: self
-                .queues
-                .iter()
-                .map(|queue| u64::from(queue.outstanding))
-                .sum(),
-            acknowledged: self.acknowledged,
-        }
+        self.queues.census()
     }
 
     /// Channels of all links that are not free, nor will be free with the repair of their cable.
     pub fn taken(&self) -> u64 {
         let kept = |link| self.faults.as_ref().map_or(0, |faults| faults.kept(link));
-        let links = self.free.iter_enumerated();
-        let free = links.map(|(link, free)| u64::from((free | kept(link)).count_ones()));
-        u64::from(self.config.channels) * self.free.len() as u64 - free.sum::<u64>()
+        let links = self.channels.all_free();
+        let taken =
+            |(link, free): (LinkId, u32)| self.config.channels - (free | kept(link)).count_ones();
+        links.map(taken).map(u64::from).sum()
     }
 
     pub fn flits_under_way(&self) -> u64 {

@@ -10,7 +10,7 @@ use crate::{ChannelId, Circuit, Cycle};
 impl<R: Compiled + ?Sized> Control<R> {
     /// The last flit of a packet is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
-        let now = self.now;
+        let now = self.clock.now();
         let flight = self.flights.get_mut(packet);
         flight.delivered = now;
         let spec = flight.spec;
@@ -26,8 +26,8 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub(super) fn free_after_the_delivery(&mut self, packet: PacketId) {
         if self.config.circuit == Circuit::UntilDelivered {
             for &channel in self.flights.get(packet).path() {
-                self.calendar
-                    .schedule(self.now + 1, Event::Free(channel), self.now);
+                self.clock
+                    .schedule(self.clock.now() + 1, Event::Free(channel));
             }
         }
     }
@@ -43,9 +43,8 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// The acknowledgement is back: the packet is done, and with circuits the EOP starts.
     pub(super) fn complete(&mut self, packet: PacketId) -> Notice {
         let flight = self.flights.get(packet);
-        self.acknowledged += 1;
         if let Some(recording) = &mut self.recording {
-            recording.completed(flight, self.now);
+            recording.completed(flight, self.clock.now());
         }
         let (spec, taken) = (flight.spec, flight.taken());
         let ack = flight.ack.expect("an acknowledgement says something");
@@ -55,19 +54,18 @@ impl<R: Compiled + ?Sized> Control<R> {
             offered: flight.offered,
             injected: flight.injected,
             delivered: flight.delivered,
-            acknowledged: self.now,
+            acknowledged: self.clock.now(),
             ack,
         };
         let told = spec.awaits_end && flight.delivered > 0 && flight.fate == Fate::Well;
         let queue = self.queue_of(&spec);
-        self.queues[queue].outstanding -= 1;
+        self.queues.end(queue);
         self.flag_port(spec.source);
         if self.config.circuit == Circuit::UntilAcknowledged {
-            let mut passes = self.now + 1;
+            let mut passes = self.clock.now() + 1;
             for &channel in self.flights.get(packet).path() {
-                self.calendar
-                    .schedule(passes, Event::Free(channel), self.now);
-                passes += self.delay(&[channel]);
+                self.clock.schedule(passes, Event::Free(channel));
+                passes += self.channels.delay(&[channel]);
             }
         }
         if spec.destination.is_broadcast() && taken > 0 {
@@ -87,20 +85,20 @@ impl<R: Compiled + ?Sized> Control<R> {
     #[cold]
     fn tell_of_the_end(&mut self, packet: PacketId) {
         let path = self.flights.get(packet).path();
-        let arrives = self.now + 1 + self.delay(path);
-        self.schedule(arrives, Event::Ended(packet));
+        let arrives = self.clock.now() + 1 + self.channels.delay(path);
+        self.clock.schedule(arrives, Event::Ended(packet));
     }
 
     /// A channel is free: the adapter or group that sends over its link has news, and the tokens that closed it are charged.
     pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
-        let number = self.lanes.link(channel);
-        self.calendar.let_go();
-        self.free[number] |= 1 << self.lanes.lane(channel);
+        let number = self.channels.link(channel);
+        self.clock.let_go();
+        self.channels.release(channel);
         if let Some(recording) = &mut self.recording {
-            recording.closed(channel, self.now);
+            recording.closed(channel, self.clock.now());
         }
-        let hop = self.links[number].hop;
-        motion.close(channel, self.now, self);
+        let hop = *self.channels.hop(number);
+        motion.close(channel, self.clock.now(), self);
         if let Some(faults) = &mut self.faults {
             faults.forget(channel);
             if faults.cuts() {
@@ -108,8 +106,8 @@ impl<R: Compiled + ?Sized> Control<R> {
             }
         }
         if self.config.tokens {
-            motion.charge(number, self.now, self);
-            motion.charge(hop.reverse, self.now, self);
+            motion.charge(number, self.clock.now(), self);
+            motion.charge(hop.reverse, self.clock.now(), self);
         }
         self.tell(hop.sender);
     }
@@ -125,11 +123,10 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// The first flit of a packet is sent over a channel: the packet's wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
-        let flight = self.flights.get(self.holders[channel]);
-        let link = &mut self.links[self.lanes.link(channel)];
-        link.packets += 1;
-        link.waited += self.now - flight.ready;
-        link.delay += self.now - flight.undelayed;
+        let flight = self.flights.get(self.channels.holder(channel));
+        let now = self.clock.now();
+        let (waited, delay) = (now - flight.ready, now - flight.undelayed);
+        self.channels.count(channel, waited, delay);
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
@@ -143,12 +140,12 @@ impl<R: Compiled + ?Sized> Control<R> {
         arrival: Option<Cycle>,
     ) {
         if let Some(arrival) = arrival {
-            let packet = self.holders[channel];
-            self.schedule(arrival, Event::Delivered(packet));
+            let packet = self.channels.holder(channel);
+            self.clock.schedule(arrival, Event::Delivered(packet));
         }
         if self.config.circuit.ends_with_the_tail() {
             if self.broadcasts.are_under_way() && self.begins_a_part(channel) {
-                self.branch_tail_sent(self.holders[channel], sent);
+                self.branch_tail_sent(self.channels.holder(channel), sent);
             } else if let Some(before) = upstream {
                 self.free_behind_the_tail(before, sent);
             }
@@ -163,17 +160,11 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub(super) fn travel_back(&self, packet: PacketId) -> u64 {
         let flight = self.flights.get(packet);
         let last = flight.path().last().copied();
-        let delay = flight.undelayed - flight.injected + self.delay(last.as_slice());
-        debug_assert!(delay == self.delay(flight.path()), "the whole path counts");
+        let delay = flight.undelayed - flight.injected + self.channels.delay(last.as_slice());
+        debug_assert!(
+            delay == self.channels.delay(flight.path()),
+            "the whole path counts"
+        );
         delay
-    }
-
-    /// Sum of the header delays of the channels' links, in cycles.
-    pub(super) fn delay(&self, channels: &[ChannelId]) -> u64 {
-        let link = |&channel: &ChannelId| &self.links[self.lanes.link(channel)];
-        channels
-            .iter()
-            .map(|channel| link(channel).hop.delay())
-            .sum()
     }
 }

@@ -198,7 +198,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         let parts = self.broadcasts.parts_of(root);
         let taken = parts.flat_map(|part| {
             let path = self.flights.get(part).path().iter();
-            path.filter(move |&&channel| self.holders[channel] == part)
+            path.filter(move |&&channel| self.channels.holder(channel) == part)
         });
         let mut held: Vec<_> = taken.map(|&channel| self.held(channel)).collect();
         held.retain(|held| !self.is_free(*held));
@@ -207,13 +207,13 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     fn is_free(&self, held: Held) -> bool {
-        self.free[held.link] >> held.channel & 1 == 1
+        self.channels.free(held.link) >> held.channel & 1 == 1
     }
 
     fn held(&self, channel: ChannelId) -> Held {
         Held {
-            link: self.lanes.link(channel),
-            channel: self.lanes.lane(channel),
+            link: self.channels.link(channel),
+            channel: self.channels.lane(channel),
         }
     }
 
@@ -266,10 +266,10 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// channels of each link that the packet may take, as bits.
     fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<Held>, Key)> {
         let mut holders = Vec::new();
-        let channels = links.iter().flat_map(|&link| self.lanes.of(link));
-        for channel in channels.filter(|&channel| lanes >> self.lanes.lane(channel) & 1 == 1) {
+        let channels = links.iter().flat_map(|&link| self.channels.of(link));
+        for channel in channels.filter(|&channel| lanes >> self.channels.lane(channel) & 1 == 1) {
             let held = self.held(channel);
-            let holder = self.holders[channel];
+            let holder = self.channels.holder(channel);
             if self.is_free(held) || !self.flights.holds(holder, channel) {
                 return Vec::new();
             }

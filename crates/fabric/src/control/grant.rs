@@ -9,22 +9,41 @@ use crate::motion::{Motion, Worm};
 use crate::topology::{Compiled, Destination, Header};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
+/// Headers that have come to switches in this cycle and have not joined their groups.
+#[derive(Default)]
+pub(super) struct Arrivals {
+    /// Headers, and the groups that they will join, if the groups must be fetched first.
+    arrived: Vec<(GroupId, PacketId)>,
+    /// Channels whose headers have come to their first switch, where the routing chooses their ways there.
+    unsettled: Vec<ChannelId>,
+    /// The groups among which they choose, if these must be fetched first.
+    pub choices: Vec<GroupId>,
+}
+
+impl Arrivals {
+    /// A header joins its group once the group has been fetched.
+    #[inline]
+    pub fn push(&mut self, group: GroupId, packet: PacketId) {
+        self.arrived.push((group, packet));
+    }
+}
+
 impl<R: Compiled + ?Sized> Control<R> {
     /// A header reaches a switch and joins the group of its next step.
     pub(super) fn header(&mut self, channel: ChannelId) {
-        self.events += 1;
-        let packet = self.holders[channel];
+        self.clock.count();
+        let packet = self.channels.holder(channel);
         if let Some(faults) = &mut self.faults {
             faults.note_header(channel);
             if faults.is_troubled() && !self.header_passes(channel, packet) {
                 return;
             }
         }
-        let link = self.lanes.link(channel);
-        let hop = &self.links[link].hop;
+        let link = self.channels.link(channel);
+        let hop = self.channels.hop(link);
         let flight = self.flights.get_mut(packet);
-        let input = hop.input(self.lanes.lane(channel));
-        flight.come_to(self.now, hop.delay(), input);
+        let input = hop.input(self.channels.lane(channel));
+        flight.come_to(self.clock.now(), hop.delay(), input);
         let Destination::Node(destination) = flight.spec.destination else {
             return self.broadcast_header(channel, packet);
         };
@@ -33,7 +52,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             if self.is_far {
                 self.look_at_choices(channel);
             }
-            return self.unsettled.push(channel);
+            return self.arrivals.unsettled.push(channel);
         }
         self.route(packet, destination, link);
     }
@@ -41,19 +60,21 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// A header that has come over a link joins the group of its next step.
     #[inline]
     fn route(&mut self, packet: PacketId, destination: Place, link: LinkId) {
-        let hop = &self.links[link].hop;
+        let hop = self.channels.hop(link);
         let flight = self.flights.get_mut(packet);
         let step = self
             .routing
             .step(&flight.header(destination, link, hop.switch));
         if R::CLASSED {
-            flight.lanes = self.classes.lanes(flight.spec.traffic_class, step.class);
+            flight.lanes = self
+                .channels
+                .of_class(flight.spec.traffic_class, step.class);
         }
         let number = hop.next_group(step.group);
         if self.is_far {
             // The group is fetched meanwhile.
             self.crossbar.fetch(number);
-            self.arrived.push((number, packet));
+            self.arrivals.push(number, packet);
         } else {
             self.join(number, packet);
         }
@@ -64,9 +85,9 @@ impl<R: Compiled + ?Sized> Control<R> {
         if self.is_far {
             self.look_at_loads();
         }
-        let mut unsettled = std::mem::take(&mut self.unsettled);
+        let mut unsettled = std::mem::take(&mut self.arrivals.unsettled);
         for channel in unsettled.drain(..) {
-            let packet = self.holders[channel];
+            let packet = self.channels.holder(channel);
             let (mut header, hop) = self.unsettled_header(channel);
             let settled = self
                 .routing
@@ -77,18 +98,30 @@ impl<R: Compiled + ?Sized> Control<R> {
             let step = self.routing.step(&header);
             let flight = self.flights.get_mut(packet);
             flight.plan = header.plan;
-            flight.lanes = self.classes.lanes(flight.spec.traffic_class, step.class);
+            flight.lanes = self
+                .channels
+                .of_class(flight.spec.traffic_class, step.class);
             self.join(hop.next_group(step.group), packet);
         }
-        self.unsettled = unsettled;
+        self.arrivals.unsettled = unsettled;
+    }
+
+    /// The headers whose groups have been fetched join them.
+    #[inline]
+    pub(super) fn join_all(&mut self) {
+        for place in 0..self.arrivals.arrived.len() {
+            let (group, packet) = self.arrivals.arrived[place];
+            self.join(group, packet);
+        }
+        self.arrivals.arrived.clear();
     }
 
     /// A header that has come to its first switch over a channel, and the way that it has come.
     #[inline]
     pub(super) fn unsettled_header(&self, channel: ChannelId) -> (Header, Hop) {
-        let link = self.lanes.link(channel);
-        let hop = self.links[link].hop;
-        let flight = self.flights.get(self.holders[channel]);
+        let link = self.channels.link(channel);
+        let hop = *self.channels.hop(link);
+        let flight = self.flights.get(self.channels.holder(channel));
         let Destination::Node(destination) = flight.spec.destination else {
             unreachable!("broadcasts need a tree");
         };
@@ -99,12 +132,12 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// any order, makes no difference.
     fn load(&self, number: GroupId) -> u32 {
         let (outputs, ..) = self.crossbar.outputs(number);
-        let busy = |&link: &LinkId| self.config.channels - self.free[link].count_ones();
+        let busy = |&link: &LinkId| self.config.channels - self.channels.free(link).count_ones();
         let mut load = outputs.iter().map(busy).sum();
         let mut next = self.crossbar.groups[number].waiting;
         while let Some(packet) = next {
             let flight = self.flights.get(packet);
-            load += u32::from(flight.ready < self.now);
+            load += u32::from(flight.ready < self.clock.now());
             next = flight.next;
         }
         load
@@ -115,9 +148,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub(super) fn join(&mut self, number: GroupId, packet: PacketId) {
         let group = &mut self.crossbar.groups[number];
         self.flights.get_mut(packet).next = group.waiting.replace(packet);
-        if !std::mem::replace(&mut group.flagged, true) {
-            self.flagged_groups.push(number);
-        }
+        self.crossbar.flag(number);
     }
 
     /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
@@ -137,7 +168,13 @@ impl<R: Compiled + ?Sized> Control<R> {
             .into_iter()
             .chain(others.filter_map(|(header, _)| header));
         let rotation = group.rotation.into();
-        arbitration::winner(waiting, rotation, inputs, self.ages, self.now)
+        arbitration::winner(
+            waiting,
+            rotation,
+            inputs,
+            self.crossbar.ages(),
+            self.clock.now(),
+        )
     }
 
     /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and the next header of
@@ -145,11 +182,13 @@ impl<R: Compiled + ?Sized> Control<R> {
     #[inline]
     fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
         let flight = self.flights.get(packet);
-        let free = |link: LinkId| self.free[link] & flight.lanes != 0;
+        let free = |link: LinkId| self.channels.free(link) & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
             let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
             // Who may take any channel finds out when it has won.
-            !R::CLASSED || flight.lanes == self.all_lanes || any(self.crossbar.outputs(number).0)
+            !R::CLASSED
+                || flight.lanes == self.channels.all()
+                || any(self.crossbar.outputs(number).0)
         } else {
             free(flight.only)
         };
@@ -201,7 +240,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         let (outputs, switch, _) = self.crossbar.outputs(number);
         let spread = || arbitration::spread(flight.spec.source, flight.sequence, switch);
         let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
-        let free = |link: LinkId| self.free[link] & lanes;
+        let free = |link: LinkId| self.channels.free(link) & lanes;
         arbitration::least_loaded(outputs, spread, free)
     }
 
@@ -233,7 +272,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             upstream: flight.path().last().copied(),
         };
         let channel = self.take(packet, link);
-        motion.open(channel, worm, self.now, self);
+        motion.open(channel, worm, self.clock.now(), self);
     }
 
     /// Takes the lowest free channel of a link for a packet.
@@ -241,12 +280,9 @@ impl<R: Compiled + ?Sized> Control<R> {
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
         let flight = self.flights.get_mut(packet);
         let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
-        let number = (self.free[link] & lanes).trailing_zeros();
-        self.free[link] &= !(1 << number);
-        let channel = self.lanes.channel(link, number);
-        self.holders[channel] = packet;
+        let channel = self.channels.take(packet, link, lanes);
         flight.extend(channel);
-        self.calendar.hold(self.now);
+        self.clock.hold();
         if self.recording.is_some() {
             self.note_opened(packet, channel);
         }
@@ -270,7 +306,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         node: Place,
         notices: &mut Vec<Notice>,
     ) {
-        self.ports[node].flagged = false;
+        self.queues.unflag(node);
         for class in self.traffic_classes() {
             self.inject_of(motion, node, class, notices);
         }
@@ -288,25 +324,21 @@ impl<R: Compiled + ?Sized> Control<R> {
         let link = self.wiring().injection(node);
         let queue = self.queue(node, class);
         let lanes = if R::CLASSED {
-            self.classes.lanes(class, None)
+            self.channels.of_class(class, None)
         } else {
             u32::MAX
         };
-        while self.queues[queue].outstanding < self.config.packets_in_flight {
+        while self.queues.outstanding(queue) < self.config.packets_in_flight {
             if self.is_cut_somewhere() && self.refuses_next(queue, notices) {
                 continue;
             }
-            if self.free[link] & lanes == 0 {
+            if self.channels.free(link) & lanes == 0 {
                 return;
             }
-            let queue = &mut self.queues[queue];
-            let Some(Offer { spec, at: offered }) = queue.pop(&mut self.offers) else {
+            let Some((offer, sequence)) = self.queues.begin(queue, node) else {
                 return;
             };
-            queue.outstanding += 1;
-            let port = &mut self.ports[node];
-            let sequence = port.sequence;
-            port.sequence = sequence.wrapping_add(1);
+            let Offer { spec, at: offered } = offer;
             let plan = if self.is_cut_somewhere() {
                 self.known_plan(&spec, sequence)
                     .expect("a packet without a way is refused")
@@ -314,7 +346,7 @@ impl<R: Compiled + ?Sized> Control<R> {
                 let draw = Self::draw(spec.source, sequence);
                 self.routing.plan(spec.source, spec.destination, draw)
             };
-            let state = State::new(spec, plan, sequence, lanes, offered, self.now);
+            let state = State::new(spec, plan, sequence, lanes, offered, self.clock.now());
             let packet = self.flights.insert(state);
             if spec.destination.is_broadcast() {
                 self.broadcasts.insert(packet, &spec);

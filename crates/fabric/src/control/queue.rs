@@ -4,10 +4,13 @@
 //! fallen free is taken by the next packet that comes: at any time the store is as large as the packets that waited together at most,
 //! and where few wait it stays near the processor, however many adapters there are.
 
+use super::census::PacketCensus;
 use super::packet::PacketSpec;
-use crate::Cycle;
+use crate::id::QueueId;
 use crate::prefetch::prefetch;
+use crate::{Cycle, Place, table};
 use slab::Slab;
+use typed_index_collections::TiVec;
 
 /// A packet that waits, since the cycle of its offer.
 #[derive(Clone, Copy)]
@@ -19,7 +22,155 @@ pub(super) struct Offer {
 /// The packets that wait at all adapters, each with the place of the packet behind it in its list. The place of a last packet is
 /// not valid.
 #[derive(Default)]
-pub(super) struct Offers(Slab<(Offer, u32)>);
+struct Offers(Slab<(Offer, u32)>);
+
+/// The sending side of an adapter, as the fabric sees it.
+#[derive(Default)]
+struct Port {
+    /// Packets injected so far.
+    sequence: u32,
+    /// Whether the adapter is on the list of this cycle.
+    flagged: bool,
+}
+
+/// The packets of all adapters from their offer to their end, as numbers, and those that wait.
+pub(super) struct Queues {
+    ports: TiVec<Place, Port>,
+    /// Adapter by adapter, the queues of the traffic classes.
+    queues: TiVec<QueueId, Queue>,
+    /// The packets in these queues.
+    offers: Offers,
+    /// The adapters that inject in this cycle.
+    flagged: Vec<Place>,
+    offered: u64,
+    acknowledged: u64,
+}
+
+impl Queues {
+    /// Empty queues, one for each traffic class of an adapter.
+    pub fn new(places: u32, traffic_classes: u32) -> Self {
+        Queues {
+            ports: table::table(Place::all(places).map(|_| Port::default())),
+            queues: table::equal(Queue::default(), (places * traffic_classes) as usize),
+            offers: Offers::default(),
+            flagged: Vec::new(),
+            offered: 0,
+            acknowledged: 0,
+        }
+    }
+
+    /// Puts a packet into a queue.
+    #[inline]
+    pub fn push(&mut self, queue: QueueId, is_high: bool, offer: Offer) {
+        self.offered += 1;
+        self.queues[queue].push(&mut self.offers, is_high, offer);
+    }
+
+    /// The next packet of a queue.
+    pub fn first(&self, queue: QueueId) -> Option<Offer> {
+        self.queues[queue].first(&self.offers)
+    }
+
+    /// The next packet of a queue leaves it, and is under way as one of its adapter's. Returns it with its number there.
+    #[inline]
+    pub fn begin(&mut self, queue: QueueId, node: Place) -> Option<(Offer, u32)> {
+        let queue = &mut self.queues[queue];
+        let offer = queue.pop(&mut self.offers)?;
+        queue.outstanding += 1;
+        let port = &mut self.ports[node];
+        let sequence = port.sequence;
+        port.sequence = sequence.wrapping_add(1);
+        Some((offer, sequence))
+    }
+
+    /// A packet of a queue is acknowledged.
+    #[inline]
+    pub fn end(&mut self, queue: QueueId) {
+        self.acknowledged += 1;
+        self.queues[queue].outstanding -= 1;
+    }
+
+    /// Packets of a queue that are injected and not yet acknowledged.
+    #[inline]
+    pub fn outstanding(&self, queue: QueueId) -> u32 {
+        self.queues[queue].outstanding
+    }
+
+    /// Packets injected by an adapter so far.
+    pub fn sequence(&self, node: Place) -> u32 {
+        self.ports[node].sequence
+    }
+
+    pub fn len(&self, queue: QueueId) -> usize {
+        self.queues[queue].len()
+    }
+
+    #[inline]
+    pub fn is_empty(&self, queue: QueueId) -> bool {
+        self.queues[queue].is_empty()
+    }
+
+    /// Has an adapter inject in this cycle.
+    #[inline]
+    pub fn flag(&mut self, node: Place) {
+        if !std::mem::replace(&mut self.ports[node].flagged, true) {
+            self.flagged.push(node);
+        }
+    }
+
+    /// An adapter has its turn to inject.
+    #[inline]
+    pub fn unflag(&mut self, node: Place) {
+        self.ports[node].flagged = false;
+    }
+
+    /// The adapters that inject in this cycle. The list does not grow while it is worked off.
+    #[inline]
+    pub fn flagged(&self) -> &[Place] {
+        &self.flagged
+    }
+
+    pub fn reverse(&mut self) {
+        self.flagged.reverse();
+    }
+
+    /// All adapters of the list have had their turn.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.flagged.clear();
+    }
+
+    pub fn census(&self) -> PacketCensus {
+        let queues = &self.queues;
+        PacketCensus {
+            offered: self.offered,
+            queued: queues.iter().map(|queue| queue.len() as u64).sum(),
+            under_way: queues
+                .iter()
+                .map(|queue| u64::from(queue.outstanding))
+                .sum(),
+            acknowledged: self.acknowledged,
+        }
+    }
+
+    /// Has the processor fetch the record of a queue.
+    #[inline]
+    pub fn fetch(&self, queue: QueueId) {
+        prefetch(self.queues.get(queue));
+    }
+
+    /// Has the processor fetch the record of an adapter.
+    #[inline]
+    pub fn fetch_port(&self, node: Place) {
+        prefetch(self.ports.get(node));
+    }
+
+    /// Has the processor fetch the next packet of a queue.
+    #[inline]
+    pub fn fetch_first(&self, queue: QueueId) {
+        self.queues[queue].fetch_first(&self.offers);
+    }
+}
 
 /// Packets that wait for the same, in the order of their offers.
 #[derive(Clone, Copy, Default)]
@@ -33,18 +184,18 @@ struct List {
 /// The packets of a traffic class at an adapter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
-pub(super) struct Queue {
+struct Queue {
     /// High priority, low priority.
     lists: [List; 2],
     /// Packets injected and not yet acknowledged.
-    pub outstanding: u32,
+    outstanding: u32,
 }
 
 const _: () = assert!(size_of::<Queue>() == 32, "half a cache line");
 
 impl Queue {
     /// Puts a packet behind those of its priority.
-    pub fn push(&mut self, offers: &mut Offers, is_high: bool, offer: Offer) {
+    fn push(&mut self, offers: &mut Offers, is_high: bool, offer: Offer) {
         let place = offers.0.insert((offer, 0)) as u32;
         let list = &mut self.lists[usize::from(!is_high)];
         if list.length == 0 {
@@ -57,13 +208,13 @@ impl Queue {
     }
 
     /// The next packet: the first one of high priority, or else of low priority.
-    pub fn first(&self, offers: &Offers) -> Option<Offer> {
+    fn first(&self, offers: &Offers) -> Option<Offer> {
         let list = self.lists.iter().find(|list| list.length > 0)?;
         Some(offers.0[list.first as usize].0)
     }
 
     /// Takes the next packet out of the queue.
-    pub fn pop(&mut self, offers: &mut Offers) -> Option<Offer> {
+    fn pop(&mut self, offers: &mut Offers) -> Option<Offer> {
         let list = self.lists.iter_mut().find(|list| list.length > 0)?;
         let (offer, behind) = offers.0.remove(list.first as usize);
         list.first = behind;
@@ -71,17 +222,17 @@ impl Queue {
         Some(offer)
     }
 
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.lists.iter().map(|list| list.length as usize).sum()
     }
 
-    pub fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.lists.iter().all(|list| list.length == 0)
     }
 
     /// Has the processor fetch the record of the next packet.
     #[inline]
-    pub fn fetch_first(&self, offers: &Offers) {
+    fn fetch_first(&self, offers: &Offers) {
         if let Some(list) = self.lists.iter().find(|list| list.length > 0) {
             prefetch(offers.0.get(list.first as usize));
         }

@@ -192,11 +192,11 @@ impl<R: Compiled + ?Sized> Control<R> {
     #[cold]
     pub(super) fn note_opened(&mut self, packet: PacketId, channel: ChannelId) {
         let flight = self.flights.get(packet);
-        let mut hold = hold(flight, self.lanes.link(channel));
+        let mut hold = hold(flight, self.channels.link(channel));
         // The channel is on the path already.
         hold.hop -= 1;
-        hold.channel = Some(self.lanes.lane(channel));
-        hold.opened = Some(self.now);
+        hold.channel = Some(self.channels.lane(channel));
+        hold.opened = Some(self.clock.now());
         if let Some(recording) = &mut self.recording {
             recording.opened(channel, hold);
         }

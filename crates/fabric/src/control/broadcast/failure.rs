@@ -44,8 +44,8 @@ impl<R: Compiled + ?Sized> Control<R> {
     #[cold]
     pub(super) fn branch_opened(&mut self, branch: PacketId, channel: ChannelId) {
         let part = self.broadcasts.parts.get_mut(&branch);
-        part.expect("it is under way").opened = Some(self.now);
-        if self.is_cut(self.lanes.link(channel)) {
+        part.expect("it is under way").opened = Some(self.clock.now());
+        if self.is_cut(self.channels.link(channel)) {
             self.lose_over(branch, channel);
         }
     }
@@ -105,7 +105,8 @@ impl<R: Compiled + ?Sized> Control<R> {
             unreachable!("worms are sunk at switches");
         };
         if self.broadcasts.junctions.contains_key(&switch) {
-            self.schedule(self.now + 1, super::Event::SetUp(switch));
+            self.clock
+                .schedule(self.clock.now() + 1, super::Event::SetUp(switch));
         }
     }
 
@@ -139,7 +140,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// An answer for destinations that the packet does not reach leaves the end of a part now.
     fn answer_for(&mut self, part: PacketId, count: u32, ack: Ack) {
         self.broadcast_passed(self.broadcasts.root(part), count);
-        self.broadcast_answers(part, self.now, ack, count);
+        self.broadcast_answers(part, self.clock.now(), ack, count);
     }
 
     /// The number of destinations below a link down.
@@ -166,9 +167,9 @@ impl<R: Compiled + ?Sized> Control<R> {
         for part in self.broadcasts.parts_of(root) {
             let since = self.broadcasts.part(part).opened.unwrap_or(0).max(since);
             for &channel in self.flights.get(part).path() {
-                let link = self.lanes.link(channel);
-                let back = self.links[link].hop.reverse;
-                fails |= faults.was_dead(link, since, self.now);
+                let link = self.channels.link(channel);
+                let back = self.channels.hop(link).reverse;
+                fails |= faults.was_dead(link, since, self.clock.now());
                 if faults.draws(back, source, sequence, Draw::Token) {
                     wrong.push(back);
                 }

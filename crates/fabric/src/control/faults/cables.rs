@@ -14,14 +14,14 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     fn both_ways(&self, link: LinkId) -> [LinkId; 2] {
-        [link, self.links[link].hop.reverse]
+        [link, self.channels.hop(link).reverse]
     }
 
     /// The cable of a link is dead from the cycle on that is executed next.
     pub fn cut(&mut self, motion: &mut impl Motion, link: LinkId) {
-        let now = self.now;
+        let now = self.clock.now();
         for link in self.both_ways(link) {
-            let free = self.free[link];
+            let free = self.channels.free(link);
             let faults = self.failing();
             let cable = &mut faults.cables[link];
             cable.cuts += 1;
@@ -33,19 +33,19 @@ impl<R: Compiled + ?Sized> Control<R> {
             faults.news = true;
             faults.troubled = true;
             faults.dead += 1;
-            self.free[link] = 0;
-            for channel in self.lanes.of(link) {
-                if free >> self.lanes.lane(channel) & 1 == 0 {
+            self.channels.bar(link);
+            for channel in self.channels.of(link) {
+                if free >> self.channels.lane(channel) & 1 == 0 {
                     self.lose_what_crosses(motion, channel);
                 }
             }
-            self.tell(self.links[link].hop.sender);
+            self.tell(self.channels.hop(link).sender);
         }
     }
 
     /// A cable that was dead may live again.
     pub fn repair(&mut self, link: LinkId) {
-        let now = self.now;
+        let now = self.clock.now();
         for link in self.both_ways(link) {
             let faults = self.failing();
             let cable = &mut faults.cables[link];
@@ -63,8 +63,8 @@ impl<R: Compiled + ?Sized> Control<R> {
             let free = std::mem::take(&mut cable.kept);
             faults.news = true;
             faults.dead -= 1;
-            self.free[link] = free;
-            self.tell(self.links[link].hop.sender);
+            self.channels.reopen(link, free);
+            self.tell(self.channels.hop(link).sender);
         }
     }
 
@@ -76,16 +76,16 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// A channel has fallen free: if its cable is dead, the channel is kept for the repair.
     #[cold]
     pub(in crate::control) fn keep(&mut self, channel: ChannelId) {
-        let link = self.lanes.link(channel);
+        let link = self.channels.link(channel);
         if self.is_cut(link) {
-            let free = std::mem::take(&mut self.free[link]);
+            let free = self.channels.bar(link);
             self.failing().cables[link].kept |= free;
         }
     }
 
     /// The cable of a channel that is taken dies before this cycle: the packet there is lost, unless it has crossed.
     fn lose_what_crosses(&mut self, motion: &mut impl Motion, channel: ChannelId) {
-        let packet = self.holders[channel];
+        let packet = self.channels.holder(channel);
         // A channel that waits only for the EOP has no packet.
         if !self.flights.holds(packet, channel)
             || self.flights.get(packet).ack.is_some()
@@ -93,10 +93,10 @@ impl<R: Compiled + ?Sized> Control<R> {
         {
             return;
         }
-        motion.look(channel, self.now, self);
+        motion.look(channel, self.clock.now(), self);
         let tail = self.failing().seen[channel].tail;
-        let delay = self.delay(&[channel]);
-        if tail == NEVER || tail + delay >= self.now {
+        let delay = self.channels.delay(&[channel]);
+        if tail == NEVER || tail + delay >= self.clock.now() {
             self.lose_over(packet, channel);
         }
     }

@@ -41,8 +41,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         let (spec, sequence) = (flight.spec, flight.sequence);
         let mut damaged = false;
         for channel in self.channels_to(packet) {
-            let link = self.lanes.link(channel);
-            let ejects = self.links[link].hop.ejects();
+            let link = self.channels.link(channel);
+            let ejects = self.channels.hop(link).ejects();
             let faults = self.failing();
             let checked = if ejects { 0 } else { faults.config.header_bits };
             let bits = u64::from(spec.flits) * u64::from(faults.config.flit_bits);
@@ -62,7 +62,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         let broken = self.flights.get(packet).broken;
         self.break_off(motion, packet, broken.into());
         self.flights.get_mut(packet).ack = Some(Ack::TimedOut);
-        self.schedule(self.now, Event::Acknowledged(packet));
+        self.clock
+            .schedule(self.clock.now(), Event::Acknowledged(packet));
     }
 
     /// The circuit of a packet that has ended is broken at a channel: the channels beyond fall free, and the destination hears of
@@ -72,17 +73,18 @@ impl<R: Compiled + ?Sized> Control<R> {
         flight.fate = Fate::Lost;
         let beyond: Vec<ChannelId> = flight.path().iter().skip(place + 1).copied().collect();
         if flight.spec.awaits_end && flight.delivered > 0 {
-            let arrives = self.now + 1 + self.delay(&beyond);
+            let arrives = self.clock.now() + 1 + self.channels.delay(&beyond);
             let told = self.flights.insert_like(packet);
             self.flights.get_mut(told).ack = Some(Ack::TimedOut);
-            self.schedule(arrives, Event::Ended(told));
+            self.clock.schedule(arrives, Event::Ended(told));
         }
         if self.config.circuit == Circuit::UntilAcknowledged && !beyond.is_empty() {
             let flight = self.flights.get_mut(packet);
             motion.detach(flight.path()[place]);
             flight.shorten(place + 1);
             for channel in beyond {
-                self.schedule(self.now + 1, Event::Free(channel));
+                self.clock
+                    .schedule(self.clock.now() + 1, Event::Free(channel));
             }
         }
     }
@@ -96,10 +98,10 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         let flight = self.flights.get(packet);
         let gives_up = flight.injected + self.failing_timeout();
-        if flight.ack != Some(Ack::TimedOut) || gives_up <= self.now {
+        if flight.ack != Some(Ack::TimedOut) || gives_up <= self.clock.now() {
             return true;
         }
-        self.schedule(gives_up, Event::Acknowledged(packet));
+        self.clock.schedule(gives_up, Event::Acknowledged(packet));
         false
     }
 
@@ -119,21 +121,21 @@ impl<R: Compiled + ?Sized> Control<R> {
             return self.combined_answer_fails(packet);
         }
         let faults = self.faults.as_ref().expect("something may fail");
-        let left = self.now - self.delay(flight.path());
+        let left = self.clock.now() - self.channels.delay(flight.path());
         let (source, sequence) = (flight.spec.source, flight.sequence);
         // When the answer has passed the link, or would have; the first link is the last that it passes.
-        let mut passed = self.now;
+        let mut passed = self.clock.now();
         let (mut broken, mut wrong) = (None, None);
         for (place, &channel) in flight.path().iter().enumerate() {
-            let link = self.lanes.link(channel);
-            let back = self.links[link].hop.reverse;
+            let link = self.channels.link(channel);
+            let back = self.channels.hop(link).reverse;
             if broken.is_none() && faults.was_dead(link, left, passed) {
                 broken = Some(place);
             }
             if faults.draws(back, source, sequence, Draw::Token) {
                 wrong = Some(back);
             }
-            passed -= self.delay(&[channel]);
+            passed -= self.channels.delay(&[channel]);
         }
         if let Some(link) = wrong {
             self.failing().count_error(link);

@@ -16,7 +16,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         channel: ChannelId,
         packet: PacketId,
     ) -> bool {
-        let link = self.lanes.link(channel);
+        let link = self.channels.link(channel);
         let flight = self.flights.get(packet);
         let (source, sequence) = (flight.spec.source, flight.sequence);
         let faults = self.failing();
@@ -92,8 +92,8 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Sinks a worm, behind the events of the cycle.
     pub(in crate::control) fn sink(&mut self, motion: &mut impl Motion, channel: ChannelId) {
-        let now = self.now;
-        let packet = self.holders[channel];
+        let now = self.clock.now();
+        let packet = self.channels.holder(channel);
         if self.flights.get(packet).spec.destination.is_broadcast() {
             self.sink_part(packet);
         }
@@ -119,9 +119,10 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// it was sunk. Both movers report a tail in time for that, but not in the same cycle.
     #[cold]
     fn sunk_whole(&mut self, channel: ChannelId, sent: Cycle) {
-        let packet = self.holders[channel];
-        let drained = (sent + self.delay(&[channel])).max(self.failing().seen[channel].sunk + 1);
-        self.schedule(drained, Event::Sunk(packet));
+        let packet = self.channels.holder(channel);
+        let drained =
+            (sent + self.channels.delay(&[channel])).max(self.failing().seen[channel].sunk + 1);
+        self.clock.schedule(drained, Event::Sunk(packet));
         self.free_behind_the_tail(channel, drained);
     }
 
@@ -137,8 +138,8 @@ impl<R: Compiled + ?Sized> Control<R> {
             Fate::Refused(ack) => {
                 let flight = self.flights.get_mut(packet);
                 flight.ack = Some(ack);
-                let back = self.now + self.delay(self.flights.get(packet).path());
-                self.schedule(back, Event::Acknowledged(packet));
+                let back = self.clock.now() + self.channels.delay(self.flights.get(packet).path());
+                self.clock.schedule(back, Event::Acknowledged(packet));
             }
             Fate::Lost => self.lose(motion, packet),
             Fate::Well => unreachable!("only what has failed is sunk"),

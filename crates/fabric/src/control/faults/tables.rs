@@ -173,24 +173,22 @@ impl<R: Compiled + ?Sized> Control<R> {
         queue: QueueId,
         notices: &mut Vec<Notice>,
     ) -> bool {
-        let Some(Offer { spec, at: offered }) = self.queues[queue].first(&self.offers) else {
+        let Some(Offer { spec, at: offered }) = self.queues.first(queue) else {
             return false;
         };
         let node = spec.source;
         let own = self.wiring().injection(node);
-        let sequence = self.ports[node].sequence;
+        let sequence = self.queues.sequence(node);
         if !self.is_cut(own) && self.known_plan(&spec, sequence).is_some() {
             return false;
         }
-        let queue = &mut self.queues[queue];
-        queue.pop(&mut self.offers);
-        queue.outstanding += 1;
-        self.ports[node].sequence = sequence.wrapping_add(1);
-        let mut state = State::new(spec, 0, sequence, 0, offered, self.now);
+        self.queues.begin(queue, node);
+        let mut state = State::new(spec, 0, sequence, 0, offered, self.clock.now());
         state.fate = Fate::Refused(Ack::Unreachable);
         state.ack = Some(Ack::Unreachable);
         let packet = self.flights.insert(state);
-        self.schedule(self.now + 1, Event::Acknowledged(packet));
+        self.clock
+            .schedule(self.clock.now() + 1, Event::Acknowledged(packet));
         notices.push(Notice::Injected(spec));
         true
     }
@@ -207,8 +205,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         if !self.is_affected(spec.source, node) {
             return true;
         }
-        let input = self.lanes.link(channel);
-        let switch = self.links[input].hop.switch;
+        let input = self.channels.link(channel);
+        let switch = self.channels.hop(input).switch;
         let header = flight.header(node, input, switch);
         let faults = self.faults.as_mut().expect("something may fail");
         let dead = |link| faults.is_known(link);
@@ -222,14 +220,14 @@ impl<R: Compiled + ?Sized> Control<R> {
         };
         let drawn = arbitration::spread(spec.source, sequence, switch) % count;
         let link = ways[drawn as usize];
-        let hop = &self.links[self.lanes.link(channel)].hop;
+        let hop = self.channels.hop(self.channels.link(channel));
         let flight = self.flights.get_mut(packet);
-        let input = hop.input(self.lanes.lane(channel));
-        flight.come_to(self.now, hop.delay(), input);
+        let input = hop.input(self.channels.lane(channel));
+        flight.come_to(self.clock.now(), hop.delay(), input);
         flight.only = link;
-        let group = self.links[link].hop.group();
+        let group = self.channels.hop(link).group();
         if self.is_far {
-            self.arrived.push((group, packet));
+            self.arrivals.push(group, packet);
         } else {
             self.join(group, packet);
         }

@@ -1,0 +1,117 @@
+//! The clock of the control plane: the cycle to execute next, and the events that wait for theirs.
+
+use super::calendar::Calendar;
+use super::event::Event;
+use crate::Cycle;
+
+/// See the essay of the module.
+pub(super) struct Clock {
+    /// The next cycle to execute; within a cycle, the cycle itself.
+    now: Cycle,
+    calendar: Calendar<Event>,
+    /// Events that have happened.
+    events: u64,
+    /// Room for the events of a cycle, and for the same events in the order of their kinds.
+    batches: [Vec<Event>; 2],
+}
+
+impl Clock {
+    /// The clock of a network at rest, at cycle 0.
+    pub fn new() -> Self {
+        Clock {
+            now: 0,
+            calendar: Calendar::new(),
+            events: 0,
+            batches: Default::default(),
+        }
+    }
+
+    #[inline]
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// Counts an event that the mover has reported at once.
+    #[inline]
+    pub fn count(&mut self) {
+        self.events += 1;
+    }
+
+    /// A scheduled event has happened.
+    #[inline]
+    pub fn happened(&mut self) {
+        self.events += 1;
+        self.calendar.let_go();
+    }
+
+    /// Enters an event for cycle `at`.
+    #[inline]
+    pub fn schedule(&mut self, at: Cycle, event: Event) {
+        self.calendar.schedule(at, event, self.now);
+    }
+
+    /// Enters an event that may turn out void.
+    #[inline]
+    pub fn foresee(&mut self, at: Cycle, event: Event) {
+        self.calendar.foresee(at, event);
+    }
+
+    /// A channel is held from now on; foreseen events are valid until all are let go.
+    #[inline]
+    pub fn hold(&mut self) {
+        self.calendar.hold(self.now);
+    }
+
+    /// A channel is held no longer.
+    #[inline]
+    pub fn let_go(&mut self) {
+        self.calendar.let_go();
+    }
+
+    /// The next cycle with an event.
+    #[inline]
+    pub fn next(&self) -> Option<Cycle> {
+        self.calendar.next()
+    }
+
+    /// Passes over cycles without events.
+    pub fn skip_to(&mut self, cycle: Cycle) {
+        self.now = self.now.max(cycle);
+    }
+
+    /// Begins a cycle. Returns room for its events.
+    #[inline]
+    pub fn begin(&mut self, cycle: Cycle) -> [Vec<Event>; 2] {
+        self.now = cycle;
+        self.calendar.begin(cycle);
+        std::mem::take(&mut self.batches)
+    }
+
+    /// Exchanges the events of the cycle for an empty list, if there are any; ask again, since events may be entered meanwhile.
+    #[inline]
+    pub fn take(&mut self, list: &mut Vec<Event>) -> bool {
+        self.calendar.take(self.now, list)
+    }
+
+    /// Takes back a list of events that have happened.
+    #[inline]
+    pub fn give_back(&mut self, list: &mut Vec<Event>) {
+        self.calendar.give_back(list);
+    }
+
+    /// All events of the cycle have happened.
+    #[inline]
+    pub fn keep(&mut self, batches: [Vec<Event>; 2]) {
+        self.batches = batches;
+    }
+
+    /// Ends the cycle.
+    #[inline]
+    pub fn end(&mut self) {
+        self.now += 1;
+    }
+}
