@@ -95,7 +95,7 @@ class _Simulator(ModuleType):
     def _answer(self, name: str, arguments: tuple[object, ...], cancel: Cancel | None) -> dict[str, Any]:
         pipe = subprocess.PIPE
         try:
-            command = [self._program, name]
+            command: list[str | Path] = [self._program, name]
             process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)  # noqa: S603 - the user's own
         except OSError as error:
             raise UsageError(f"{VARIABLE}={self._program}: {error.strerror}; it must name a program") from error
