@@ -37,7 +37,7 @@ struct Port {
 pub(super) struct Queues {
     ports: TiVec<Place, Port>,
     /// Adapter by adapter, the queues of the traffic classes.
-    queues: TiVec<QueueId, Queue>,
+    classes: TiVec<QueueId, Queue>,
     /// The packets in these queues.
     offers: Offers,
     /// The adapters that inject in this cycle.
@@ -51,7 +51,7 @@ impl Queues {
     pub fn new(places: u32, traffic_classes: u32) -> Self {
         Queues {
             ports: table::table(Place::all(places).map(|_| Port::default())),
-            queues: table::equal(Queue::default(), (places * traffic_classes) as usize),
+            classes: table::equal(Queue::default(), (places * traffic_classes) as usize),
             offers: Offers::default(),
             flagged: Vec::new(),
             offered: 0,
@@ -63,18 +63,18 @@ impl Queues {
     #[inline]
     pub fn push(&mut self, queue: QueueId, is_high: bool, offer: Offer) {
         self.offered += 1;
-        self.queues[queue].push(&mut self.offers, is_high, offer);
+        self.classes[queue].push(&mut self.offers, is_high, offer);
     }
 
     /// The next packet of a queue.
     pub fn first(&self, queue: QueueId) -> Option<Offer> {
-        self.queues[queue].first(&self.offers)
+        self.classes[queue].first(&self.offers)
     }
 
     /// The next packet of a queue leaves it, and is under way as one of its adapter's. Returns it with its number there.
     #[inline]
     pub fn begin(&mut self, queue: QueueId, node: Place) -> Option<(Offer, u32)> {
-        let queue = &mut self.queues[queue];
+        let queue = &mut self.classes[queue];
         let offer = queue.pop(&mut self.offers)?;
         queue.outstanding += 1;
         let port = &mut self.ports[node];
@@ -87,13 +87,13 @@ impl Queues {
     #[inline]
     pub fn end(&mut self, queue: QueueId) {
         self.acknowledged += 1;
-        self.queues[queue].outstanding -= 1;
+        self.classes[queue].outstanding -= 1;
     }
 
     /// Packets of a queue that are injected and not yet acknowledged.
     #[inline]
     pub fn outstanding(&self, queue: QueueId) -> u32 {
-        self.queues[queue].outstanding
+        self.classes[queue].outstanding
     }
 
     /// Packets injected by an adapter so far.
@@ -102,12 +102,12 @@ impl Queues {
     }
 
     pub fn len(&self, queue: QueueId) -> usize {
-        self.queues[queue].len()
+        self.classes[queue].len()
     }
 
     #[inline]
     pub fn is_empty(&self, queue: QueueId) -> bool {
-        self.queues[queue].is_empty()
+        self.classes[queue].is_empty()
     }
 
     /// Has an adapter inject in this cycle.
@@ -141,7 +141,7 @@ impl Queues {
     }
 
     pub fn census(&self) -> PacketCensus {
-        let queues = &self.queues;
+        let queues = &self.classes;
         PacketCensus {
             offered: self.offered,
             queued: queues.iter().map(|queue| queue.len() as u64).sum(),
@@ -156,7 +156,7 @@ impl Queues {
     /// Has the processor fetch the record of a queue.
     #[inline]
     pub fn fetch(&self, queue: QueueId) {
-        prefetch(self.queues.get(queue));
+        prefetch(self.classes.get(queue));
     }
 
     /// Has the processor fetch the record of an adapter.
@@ -168,7 +168,7 @@ impl Queues {
     /// Has the processor fetch the next packet of a queue.
     #[inline]
     pub fn fetch_first(&self, queue: QueueId) {
-        self.queues[queue].fetch_first(&self.offers);
+        self.classes[queue].fetch_first(&self.offers);
     }
 }
 
