@@ -27,12 +27,13 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
+//! | `file`, `figure`, `figures`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
 //! | `nodes`, `pattern`, `changes`, `fault` | words of single fields |
 //! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
 //! | `check`, `figures`, `fit` | checks without the machine, and against it |
 //! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
 //! | `revision` | the revision of the model |
+//! | [`calls`], [`program`] | the same as functions of texts; programs that bring kinds of their own |
 //!
 //! ## The main path
 //!

@@ -16,6 +16,7 @@
 //! |---|---|
 //! | `file`, `section`, `param` | the format: sections, and parameters with their source |
 //! | `topology`, `graph`, `routes`, `rails`, `noise`, `fault` | sections with words of their own |
+//! | [`outside`] | topologies that programs register |
 //! | `check`, `rules`, `advice`, `warning` | bounds, agreement of values, hints, limits |
 //! | `cluster` | the configuration of the simulator |
 //!

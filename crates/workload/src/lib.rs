@@ -36,7 +36,7 @@
 //! | [`saturation`], [`precision`] | searches and lengths of steady traffic |
 //! | [`allocation`], [`goodput`] | kinds for which no cluster runs |
 //! | [`records`], `rows`, [`mod@table`] | results: rows, tables, digest |
-//! | [`slices`], [`faults`], [`circuits`], [`deadlock`] | results of their own form |
+//! | [`slices`], [`faults`], [`circuits`], [`deadlock`], [`wiring`] | results of their own form |
 //!
 //! ## The main path
 //!

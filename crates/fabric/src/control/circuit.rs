@@ -36,7 +36,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// are no circuits.
     pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
         if self.config.circuit.ends_with_the_tail() {
-            self.schedule(left + 2, Event::Free(channel));
+            self.clock.schedule(left + 2, Event::Free(channel));
         }
     }
 
