@@ -152,6 +152,20 @@ def test_the_table_of_the_crates_is_in_their_order() -> None:
     assert re.findall(r"^\| `(\w+)` \|", table.split("\n\n")[0], flags=re.M) == CRATES
 
 
+def test_no_large_structure_of_the_fabric_is_spread() -> None:
+    """More than 15 fields, and methods in more than four files."""
+    fields, homes = {}, {}
+    for path in (ROOT / "crates/fabric/src").rglob("*.rs"):
+        text = path.read_text()
+        for name, body in re.findall(r"^(?:pub.* )?struct (\w+).*? \{\n(.*?)^\}", text, flags=re.M | re.DOTALL):
+            fields[name] = len(re.findall(r"^    (?:pub(?:\(.*?\))? )?\w+: ", body, flags=re.M))
+        for name in re.findall(r"^impl(?:<.*?>)? (\w+)", text, flags=re.M):
+            homes.setdefault(name, set()).add(path)
+    assert len(homes["Control"]) > 4
+    assert fields["WormMover"] > 15
+    assert not [name for name, count in fields.items() if count > 15 and len(homes.get(name, ())) > 4]
+
+
 def test_no_source_is_long() -> None:
     long = [path for path in (ROOT / "crates").rglob("*.rs") if path.read_text().count("\n") > LONGEST]
     assert not long
