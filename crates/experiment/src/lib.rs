@@ -27,7 +27,7 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | `file`, `figure`, `figures`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
+//! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
 //! | `nodes`, `pattern`, `changes`, `fault` | words of single fields |
 //! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
 //! | `check`, `figures`, `fit` | checks without the machine, and against it |
