@@ -262,8 +262,9 @@ impl<R: Compiled + ?Sized> Control<R> {
     )]
     #[inline(always)]
     fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
-        let [mut batch, mut sorted] = self.clock.begin(cycle);
+        self.clock.begin(cycle);
         motion.arrive(cycle, self);
+        let [mut batch, mut sorted] = self.clock.room();
         // Events may be entered for this cycle meanwhile.
         while self.clock.take(&mut batch) {
             let sorts = self.sorts(&batch);
@@ -292,7 +293,9 @@ impl<R: Compiled + ?Sized> Control<R> {
         if R::CHOOSES {
             self.settle_all();
         }
-        self.join_all();
+        if !self.arrivals.is_empty() {
+            self.join_all();
+        }
         if self.reversed {
             self.crossbar.reverse();
             self.queues.reverse();

@@ -21,6 +21,12 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
+    /// Whether no header waits for its group to be fetched.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrived.is_empty()
+    }
+
     /// A header joins its group once the group has been fetched.
     #[inline]
     pub fn push(&mut self, group: GroupId, packet: PacketId) {
@@ -107,7 +113,6 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// The headers whose groups have been fetched join them.
-    #[inline]
     pub(super) fn join_all(&mut self) {
         for place in 0..self.arrivals.arrived.len() {
             let (group, packet) = self.arrivals.arrived[place];
