@@ -98,7 +98,7 @@ def test_general_figures_have_the_offered_load_where_it_is_not_the_nominal_one(
     x = next(layer["encoding"]["x"] for layer in figure.spec()["layer"])
     values = next(rows for rows in figure.spec()["datasets"].values() if "mean" in rows[0])
     assert x["field"] == ("offered" if measured else "load_MBps")
-    assert x["title"] == ("offered load, MB/s per node" if measured else "load, MB/s")
+    assert x["title"] == ("offered load, MB/s per node" if measured else "nominal load, MB/s per node")
     assert ("at 60 MB/s they offered 102.4 ±" in figure.caption) == measured
     if measured:
         assert [row["offered"] for row in values] == pytest.approx(means)
