@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAMES = {
     "headline": "predicted values and orders",
-    "steady": "values and orders whose verdict no removed mechanism turns",
+    "steady": "predicted values and orders whose verdict no removed mechanism turns",
     "open": "predicted values and orders (ablation pending)",
     "bound": "bounds",
     "consequence": "consequences of fitted figures",
