@@ -216,7 +216,7 @@ def test_a_sweep_is_drawn_by_what_varies(elanite: Run, tmp_path: Path) -> None:
     assert len(rows) == 3
     assert all(",latency," in row for row in rows)
     picture = (tmp_path / "rates.svg").read_text(encoding="utf-8")
-    assert "over batches and seeds." in picture, "a picture explains its marks"
+    assert "Each mark is one value." in picture, "a picture explains its marks"
     assert "bus.rate, MB/s: 100; latency, µs: " in picture, "a curve over the varied key"
     assert "bus.rate" in header
     assert "bus.rate" in (tmp_path / "rates.html").read_text(encoding="utf-8")

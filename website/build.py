@@ -234,11 +234,13 @@ def of_crates() -> str:
     lines += ["`cargo doc` makes of them.", "", "| crate | what it is |", "|---|---|"]
     members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
     for member in members:
-        about = (ROOT / member / "src" / "lib.rs").read_text(encoding="utf-8").splitlines()
+        package = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
+        library = ROOT / member / "src" / "lib.rs"
+        root = library if library.is_file() else ROOT / member / package["bin"][0]["path"]
+        about = root.read_text(encoding="utf-8").splitlines()
         first = " ".join(line.removeprefix("//! ") for line in about[: about.index("//!") if "//!" in about else 1])
         first = first.removeprefix("# ")
         words = re.sub(r"\[(`[^`]+`)\]", r"\1", first).replace("|", "\\|")
-        package = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
         name = package.get("lib", {}).get("name", package["package"]["name"].replace("-", "_"))
         lines.append(f'| <a href="../rust/{name}/index.html"><code>{name}</code></a> | {words} |')
     return "\n".join([*lines, ""])
