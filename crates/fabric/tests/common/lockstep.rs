@@ -38,12 +38,12 @@ impl Display for Manner {
         write!(
             f,
             "compared every {stride} cycles, the worm mover in the {order} order; when all is at rest, \
-             node {source} -> {destination}, {flits} flits"
+             node {source} -> {destination}, {flits} flits, as far as a buffer holds them"
         )
     }
 }
 
-/// Sent when nothing moves any more, to see whether both movers notice.
+/// Sent when nothing moves any more, to see whether both movers notice. Shorter where a buffer must hold a whole packet.
 const LATE: PacketSpec = PacketSpec {
     source: Place::new(0),
     destination: Destination::Node(Place::new(0)),
@@ -369,7 +369,11 @@ impl Pair {
             let what = "packets are left over: a deadlock or a loss";
             return Err(self.difference(at, what, None, flit, worm));
         }
-        self.both(at, |side| side.bench.fabric.offer(0, LATE))?;
+        self.both(at, |side| {
+            let fabric = &mut side.bench.fabric;
+            let flits = LATE.flits.min(fabric.config().buffer);
+            fabric.offer(0, PacketSpec { flits, ..LATE });
+        })?;
         self.go_to(at + 1_000_000 + turnaround)?;
         match self.tails.first() {
             Some(tail) => Err(self.divergent(*tail, "a tail", Some(tail), None)),
