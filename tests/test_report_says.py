@@ -126,7 +126,7 @@ def test_the_table_of_a_figure_names_the_rows_of_the_shipped_run(tmp_path: Path)
 
 
 def test_the_cover_explains_its_counts() -> None:
-    """For readers who know neither ablations nor the counts beside the chapters."""
+    """Newcomers read the meaning of ablations and of the counts beside the chapters."""
     claim = next(claim for claim in claims() if claim.role == "predicted" and claim.rank in COUNTED and not claim.today)
     page = render([], [Verdict(claim, simulated=1.0, holds=True)])
     assert "An ablation removes one mechanism" in page

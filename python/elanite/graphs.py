@@ -58,7 +58,7 @@ def completed(text: str, machine: Path) -> str:
 def _named(topology: dict[str, Any], key: str, content: str, machine: Path) -> Path | None:
     """The file that a key names, unless the machine file has its content."""
     named = _value(topology, key)
-    # What does not fit is said by the simulator.
+    # The simulator reports values of another type.
     return machine.parent / named if isinstance(named, str) and content not in topology else None
 
 

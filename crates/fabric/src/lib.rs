@@ -56,7 +56,7 @@
 //! what then becomes of packets, answers and channels.
 //!
 //! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
-//! are told by [`Notice`]s what became of them, and answer deliveries with [`Network::acknowledge`].
+//! receive their outcomes as [`Notice`]s, and answer deliveries with [`Network::acknowledge`].
 //!
 //! ## The rooms
 //!

@@ -48,7 +48,7 @@ impl Machine {
     /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
     ///
     /// # Errors
-    /// What is wrong with it, and what the machine does not have.
+    /// Syntax errors, and faults of parts that the machine lacks.
     pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
         let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
         let Alone { fault } = document.read()?;

@@ -111,7 +111,7 @@ pub struct Outcome {
     pub managed: bool,
     /// The first process that has initialised an MPI without a part in the run.
     pub stray: Option<(u32, Option<u32>, Stray)>,
-    /// Ranks that attached, and none of whose calls was seen.
+    /// Ranks that attached without a hooked call.
     pub unseen: Vec<u32>,
 }
 

@@ -68,7 +68,7 @@ fn assert_independent(both: usize, (one, other): (usize, usize), of: usize) {
     );
 }
 
-/// The errors of a packet say nothing about those of the next one, nor of the packet after that.
+/// The errors of a packet are independent of those of the two packets after it.
 #[test]
 fn bit_errors_of_successive_packets_are_independent() {
     let config = noisy(&switch(), LinkId::new(5), |faults| faults.flit_bits = 20);
@@ -90,7 +90,7 @@ fn bit_errors_of_successive_packets_are_independent() {
 }
 
 /// A broadcast to all nodes of its switch comes back over the cable of its source, which its answer
-/// takes, too. An error of the one says nothing about the other.
+/// takes, too. Errors of packet and answer are independent.
 #[test]
 fn bit_errors_of_body_and_answer_are_independent() {
     let config = noisy(&switch(), LinkId::new(4), |faults| {

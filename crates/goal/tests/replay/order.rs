@@ -55,7 +55,7 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
     })
 }
 
-/// Checks what a replay says against the trace.
+/// Compares the result of a replay with the trace.
 fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
     let count: usize = schedules
         .iter()

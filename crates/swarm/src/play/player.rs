@@ -98,7 +98,7 @@ impl Player {
             .map_err(words)?;
         let mut groups = vec![Some(elan.all_group().clone())];
         for round in &program.rounds {
-            // Who is in none names any.
+            // A process in no group of the round takes any of them.
             let mine = round.iter().find(|members| members.contains(&me(pe)));
             let members = mine.unwrap_or(&round[0]).iter().copied().map(pid);
             let members: Vec<ProcessId> = members.collect();

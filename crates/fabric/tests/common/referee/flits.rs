@@ -139,7 +139,7 @@ impl Referee<'_> {
         }
     }
 
-    /// Checks that nothing is left over. Returns what each link has done.
+    /// Checks that the network is empty, and returns the counters of each link.
     pub fn close(self) -> Vec<LinkCounters> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
         self.counters
