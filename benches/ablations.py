@@ -2,10 +2,12 @@
 
     python benches/ablations.py --out out
     python benches/ablations.py --out out es40-qsnet --claims barrier,broadcast
+    python benches/ablations.py --out out --times 4
 
 Experiments are studied one after the other, the cheapest first, and the file is written after each of them, so that an
 interrupted run loses no more than one: points stay in the store. Claims that are not studied keep their rows, unless
-the rows are of another model revision.
+the rows are of another model revision. With ``--times`` those claims are studied again in longer runs whose unchanged
+model had another verdict than the scoreboard, as such rows do not count.
 """
 
 from __future__ import annotations
@@ -39,24 +41,27 @@ def main() -> None:
     parser.add_argument("--mechanisms", default="", help="names, separated by commas")
     parser.add_argument("--out", type=Path, default=Path("out"))
     parser.add_argument("--jobs", type=int, default=None)
+    parser.add_argument("--times", type=float, default=None, help="length of the runs, as a multiple of a study's")
     given = parser.parse_args()
     names = [name for name in given.claims.split(",") if name]
-    groups = [group for machine in given.machines or studies() for group in _groups(machine, names)]
+    groups = [group for machine in given.machines or studies() for group in _groups(machine, names, given.times)]
     for _, machine, some in sorted(groups):
         mechanisms = ablation.chosen(machine, [name for name in given.mechanisms.split(",") if name])
-        outcome, rows = ablation.run(study(machine, some), mechanisms, Store(given.out / "store"), given.jobs)
+        chosen = study(machine, some).longer(given.times or 1)
+        outcome, rows = ablation.run(chosen, mechanisms, Store(given.out / "store"), given.jobs)
         if outcome.interrupted:
             break
         _merge(rows)
         print(f"{machine}: {', '.join(some)}; {len(outcome.failures)} failures", flush=True)
 
 
-def _groups(machine: str, names: list[str]) -> list[tuple[float, str, list[str]]]:
+def _groups(machine: str, names: list[str], times: float | None) -> list[tuple[float, str, list[str]]]:
     """The claims that the headline may count and that are studied, by experiment, with their cost."""
+    done = _kept() if times else {}
     claims: dict[str, list[str]] = {}
     for claim in about(machine):
         counts = claim.role == "predicted" and claim.rank in COUNTED and _named(claim.id, studies()[machine])
-        if counts and (not names or _named(claim.id, names)):
+        if counts and (not names or _named(claim.id, names)) and not ablated.agrees(claim, done.get(claim.id, ())):
             claims.setdefault(claim.experiment, []).append(claim.id)
     model = CostModel.shipped()
     return [(model.total(study(machine, some).usual[name].points), machine, some) for name, some in claims.items()]
@@ -66,13 +71,20 @@ def _named(claim: str, names: Iterable[str]) -> bool:
     return any(claim == name or claim.startswith(f"{name}.") for name in names)
 
 
+def _kept() -> dict[str, list[Ablation]]:
+    """The rows of the table by claim, if they are of this model."""
+    text = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
+    return ablated.read(text, TABLE.name) if tomllib.loads(text).get("revision") == _core.MODEL_REVISION else {}
+
+
 def _merge(rows: list[Ablation]) -> None:
-    """Write the table with these rows in place of those of the same claims and mechanisms."""
-    kept: dict[tuple[str, str], Ablation] = {}
-    if TABLE.is_file():
-        text = TABLE.read_text(encoding="utf-8")
-        if tomllib.loads(text).get("revision") == _core.MODEL_REVISION:
-            kept = {(one.claim, one.mechanism): one for some in ablated.read(text, TABLE.name).values() for one in some}
+    """Write the table with these rows in place of those of the same claims and mechanisms.
+
+    Rows of a claim whose unchanged model was measured anew with another figure go: they are of runs of another length.
+    """
+    anew = {one.claim: one for one in rows if one.mechanism == ablated.WHOLE}
+    same = {claim: some for claim, some in _kept().items() if claim not in anew or anew[claim] in some}
+    kept = {(one.claim, one.mechanism): one for some in same.values() for one in some}
     kept |= {(one.claim, one.mechanism): one for one in rows}
     order = {claim.id: number for number, claim in enumerate(claims())}
     mechanisms = [ablated.WHOLE, *ablation.every()]

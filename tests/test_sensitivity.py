@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -12,17 +14,21 @@ import pytest
 from conftest import data
 from elanite import _core, report, sensitivity
 from elanite.api import Machine, Parameter
-from elanite.claims import Claim, claims, fitted
+from elanite.claims import Claim, claims, fitted, measurement
 from elanite.cli.common import Format
 from elanite.cli.sensitivity import sensitivity as command
 from elanite.errors import RunError, UsageError
 from elanite.figures.sensitivity import draw
 from elanite.measures.numbers import Finding, Number
-from elanite.plan import plan
+from elanite.measures.quantities import MissingError
+from elanite.plan import Point, plan
 from elanite.sources import read as source
 from elanite.store import Store
 from elanite.study import about, studies, study
 from elanite.vary import UNKNOWN, Varied, scaled, uncertain, varied
+
+if TYPE_CHECKING:
+    from elanite.measures import Measurement
 
 ES40 = "es40-qsnet"
 OPTERON = "opteron-qsnet2"
@@ -178,6 +184,27 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     assert other.turning == {"qsnet2.uni.latency": ["tport.handle +"]}
     assert other.steady == reading.open == []
     assert reading.idle == ["tport.slots"]
+
+
+@pytest.mark.usefixtures("few")
+def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = study(OPTERON, ["qsnet2.uni.latency", "qsnet2.bi.latency"])
+    store = Store(tmp_path / "store")
+    _, changed = sensitivity.run(chosen, store, jobs=1)
+    usual = {point.id for planned in chosen.usual.values() for point in planned.points}
+
+    def no_steady_load(claim: Claim, points: Sequence[Point], store: Store) -> Measurement:
+        if claim.id == "qsnet2.bi.latency" or not {point.id for point in points} <= usual:
+            raise MissingError("no load is steady")
+        return measurement(claim, points, store)
+
+    monkeypatch.setattr("elanite.study.measurement", no_steady_load)
+    table = sensitivity.effects(chosen, changed, store)
+    assert set(table["claim"]) == {"qsnet2.uni.latency"}, "the claim without a figure on the machine as it is"
+    changes = {(row["parameter"], row["step"]): row["change"] for row in table.iter_rows(named=True)}
+    assert changes["host.call", "more"] is None
+    assert changes["tport.slots", "more"] == 0.0, "the points are those of the machine as it is"
+    assert sensitivity.read(table).turning == {}
 
 
 @pytest.mark.usefixtures("few")

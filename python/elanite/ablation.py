@@ -23,7 +23,6 @@ import polars as pl
 from elanite.ablated import OUTCOME, WHOLE, Ablation
 from elanite.claims import judge
 from elanite.errors import UsageError
-from elanite.measures.quantities import MissingError
 from elanite.sensitivity import probed
 from elanite.sources import did_you_mean
 from elanite.study import measured
@@ -100,11 +99,7 @@ def rows(claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: S
     """The verdicts on a claim in some cases, of which the first one is the unchanged machine."""
     found = []
     for name, plans in cases:
-        try:
-            measurement = measured(claim, plans, store)
-        except MissingError:  # every point is saturated, say
-            measurement = None
-        if measurement is not None:
+        if (measurement := measured(claim, plans, store)) is not None:
             verdict = judge(claim, measurement)
             found.append(Ablation(claim.id, name, OUTCOME[verdict.holds], figure(verdict)))
         elif name == WHOLE:

@@ -19,6 +19,7 @@ from elanite import _core, sources
 from elanite.api import Machine
 from elanite.claims import claims, measurement
 from elanite.errors import UsageError
+from elanite.measures.quantities import MissingError
 from elanite.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
@@ -61,6 +62,11 @@ class Study:
         parts = {name: part * share for name, part in self.parts.items()}
         return _plans(self.machine, parts, self.seed, tuple(overrides))
 
+    def longer(self, times: float) -> Study:
+        """The same claims with this many times the traffic, at most that of their experiments."""
+        parts = {name: min(part * times, 1.0) for name, part in self.parts.items()}
+        return replace(self, parts=parts, usual=_plans(self.machine, parts, self.seed, ()))
+
 
 def studies() -> dict[str, dict[str, float]]:
     """What is studied by default, by machine: names of claims, and how long their traffic runs."""
@@ -91,11 +97,17 @@ def asked(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
 
 
 def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measurement | None:
-    """The simulated figures of a claim; None if the store lacks some of its points."""
+    """The simulated figures of a claim; None if the store lacks some of its points, or if they do not give a figure.
+
+    In short runs a figure can be missing that the experiment has, such as a latency if no load is steady.
+    """
     points = asked(claim, plans)
     if not points or any(store.get(point.id) is None for point in points):
         return None
-    return measurement(claim, points, store)
+    try:
+        return measurement(claim, points, store)
+    except MissingError:
+        return None
 
 
 @cache
