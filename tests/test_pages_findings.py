@@ -307,11 +307,11 @@ def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
     found = outcomes.sentences([outcomes.Curve("jobs", "", "load", [first, lost])], UNITS)
     assert found == [
         "Highest accepted load: 147 ± 13 MB/s per node at 200 MB/s.",
-        "Undecided at 1 of 2 points, whose window is too short or whose seeds differ: accepted 147 of 311 MB/s per node"
+        "Undecided at 1 of 2 loads, whose window is too short or whose seeds differ: accepted 147 of 311 MB/s per node"
         " offered at 200 MB/s.",
     ]
     seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
-    assert outcomes.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 points")
+    assert outcomes.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 loads")
     throughput, every = outcomes.tables([seeds], UNITS)
     assert throughput.rows[0][throughput.columns.index("undecided at")] == "20 MB/s"
     assert [row[-2:] for row in every.rows] == [("steady", ""), ("undecided", "queues grow in 0 of 1 seed")]

@@ -16,7 +16,7 @@ from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, SMALL, colour, opacity, size_axis
 from elanite.frames import summarise
-from elanite.text import heading
+from elanite.text import SCALE, heading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.Da
     own = pl.col("metric").is_in(metrics)
     here = rows.filter(own)
     unit = UNITS[metrics[0]] if metrics[0] in UNITS else _unit(here)
-    times = factor(asked["y_title"], unit) if asked["y_title"] else 1.0
+    times = factor(asked["y_title"], unit) if asked["y_title"] else SCALE.get(unit, 1.0)
     if times is None:
         message, hint = wrong_unit(asked["y_title"], metrics[0], unit) or ("", "")
         raise UsageError(f"the figure `{asked['name']}` has a wrong y_title: {message}\n  {hint}")

@@ -211,4 +211,7 @@ def title(column: str) -> str:
 
 def _loaded(title: str) -> str:
     """The title of an axis; a load is the nominal one of each node, which sources offer on average."""
-    return re.sub(r"(?<![\w ])load, MB/s$", "nominal load, MB/s per node", title)
+    return _LOAD.sub(lambda found: f"nominal load{f' of {found[1]}' if found[1] else ''}, MB/s per node", title)
+
+
+_LOAD = re.compile(r"^(?:([\w-]+)\.)?load, MB/s$")

@@ -14,7 +14,7 @@ import polars as pl
 
 from elanite.figures import grouping, sides
 from elanite.figures.style import RULE, Figure, layered
-from elanite.text import heading
+from elanite.text import SCALE, heading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -51,13 +51,15 @@ def _fixed(places: Sequence[Place], swept: Sequence[str]) -> str:
 
 def _panels(places: Sequence[Place]) -> Iterator[Side]:
     left_out = ("id", "seed", "experiment", "series")
+    scales = [SCALE.get(each.unit, 1.0) for each in places]
+    scaled = list(zip(places, scales, strict=True))
     return sides.panels(
         [{k: v for k, v in each.about.items() if k not in left_out} | {"job": each.job} for each in places],
-        measured=[each.measured for each in places],
-        low=[each.measured - NORMAL * each.sigma for each in places],
-        high=[each.measured + NORMAL * each.sigma for each in places],
-        before=[each.before for each in places],
-        after=[each.after for each in places],
+        measured=[scale * each.measured for each, scale in scaled],
+        low=[scale * (each.measured - NORMAL * each.sigma) for each, scale in scaled],
+        high=[scale * (each.measured + NORMAL * each.sigma) for each, scale in scaled],
+        before=[scale * each.before for each, scale in scaled],
+        after=[scale * each.after for each, scale in scaled],
         residual=[(each.after - each.measured) / each.sigma for each in places],
     )
 

@@ -22,7 +22,7 @@ from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.frames import SUFFIX, resolved, summarise
 from elanite.states import LOST
-from elanite.text import YES_OR_NO, heading, with_half
+from elanite.text import SCALE, YES_OR_NO, heading, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -46,6 +46,8 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
     for series in rows["series"].unique(maintain_order=True).to_list():
         here = grouping.numbers(rows.filter(pl.col("series") == series))
         units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
+        scale = pl.col("unit").replace_strict(SCALE, default=1.0, return_dtype=pl.Float64)
+        here = here.with_columns(pl.col("value") * scale)  # as the symbol in the title of the axis: fractions in %
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         offered = here.filter(pl.col("metric") == OFFERED)
         off = _off_nominal(offered)

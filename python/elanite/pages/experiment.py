@@ -23,7 +23,7 @@ from elanite.pages.frame import Page, Section
 from elanite.text import are, counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from elanite.figures import Figure
     from elanite.pages.inputs import Inputs
@@ -37,14 +37,15 @@ MOST_MATRICES = 12
 def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
     """The page of the finished points of a plan; ``command`` are the words of the command line that ran it."""
     points = frames.finished(plan, store)
-    rows = frames.tidy(points, store)
+    rows = outcomes.unsearched(frames.tidy(points, store))
     kinds = {point.series: point.kind for point in points}
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     curves = outcomes.curves(_bare(rows, shared), kinds)
     found = outcomes.sentences(curves, units)
     loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
-    of_jobs = [_own(point, shared) for point in points if point.kind == outcomes.JOBS]
+    searches = outcomes.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == outcomes.JOBS]
     columns = outcomes.distinguishing(loaded)
     links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
@@ -76,10 +77,12 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     Matrices are those of points with slices of time, of the first seed of each configuration: the measured window.
     """
     points = frames.finished(plan, store)
-    rows = frames.tidy(points, store)
+    rows = outcomes.unsearched(frames.tidy(points, store))
     kinds = {point.series: point.kind for point in points}
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
-    sliced = [_own(point, shared) for point in points if point.kind == outcomes.JOBS and point.run["slices"]]
+    searches = outcomes.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == outcomes.JOBS]
+    sliced = [point for point in of_jobs if point.run["slices"]]
     links = hottest.hottest(sliced, store, outcomes.distinguishing(rows)) if sliced else []
     first: dict[str, hottest.Hottest] = {}
     for one in links:
@@ -99,12 +102,17 @@ def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(pl.col(grouping.MACHINE).replace(own))
 
 
-def _own(point: Point, shared: Sequence[str]) -> Point:
-    """A point without the changes that all machines share in its parameters."""
-    if not shared:
-        return point
-    label = grouping.without(point.parameters[grouping.MACHINE], shared)
-    return replace(point, parameters={**point.parameters, grouping.MACHINE: label})
+def _own(point: Point, shared: Sequence[str], searches: Collection[str]) -> Point:
+    """A point without the changes that all machines share, and without the first load of a search, in its parameters.
+
+    ``searches`` are the series that search the saturation point.
+    """
+    own = point.parameters
+    if shared:
+        own = {**own, grouping.MACHINE: grouping.without(own[grouping.MACHINE], shared)}
+    if point.series in searches:
+        own = {name: value for name, value in own.items() if name.split(".")[-1] != "load"}
+    return replace(point, parameters=own)
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:

@@ -47,19 +47,25 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
     lines = [(label, *(number(one[name]) if name in one else "" for name in shown)) for label, one in found.items()]
     heads = [METRICS[name] for name in shown]
     note = "Packets, and in the last column messages, in the measured window of a run; means over seeds."
+    seeds = here["seed"].n_unique()
+    resent = runs.filter(pl.col("metric") == "packets_resent")["value"].max()
+    most = float(resent) if isinstance(resent, int | float) else 0.0
     table = Table(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
-    return [_sentence(found)], [table]
+    return [_sentence(found, seeds, most)], [table]
 
 
-def _sentence(found: Mapping[str, Mapping[str, float]]) -> str:
+def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
+    """The configuration that sends most packets again; ``most`` are those of the run that sends most again."""
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
     label, worst = max(found.items(), key=lambda one: one[1].get("packets_resent", 0.0))
     where = f" ({label})" if len(found) > 1 else ""
-    most = "at most " if len(found) > 1 else ""
+    bound = "at most " if len(found) > 1 else ""
     why = [f"{number(worst[name])} {METRICS[name]}" for name in REASONS if worst.get(name)]
-    said = f"Failures: {most}{number(worst.get('packets_resent', 0.0))} packets sent again in a run{where}"
+    of = f"as the mean of {seeds} seeds" if seeds > 1 else "in a run"
+    said = f"Failures: {bound}{number(worst.get('packets_resent', 0.0))} packets sent again {of}{where}"
     said += f", {', '.join(why)}" if why else ""
+    said += f"; at most {number(most)} packets sent again in a run" if seeds > 1 else ""
     errors = sum(bool(one.get("failed")) for one in found.values())
     some = f"messages end with an error in {errors} of {counted(len(found), 'configuration')}"
     return f"{said}; {some if errors else 'no message ends with an error'}."

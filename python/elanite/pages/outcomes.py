@@ -1,13 +1,16 @@
 """The findings of an experiment: its configurations as curves, and sentences on the best and the worst of them.
 
-A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load that they offer, pings over
-the size of messages, collective operations over the number of nodes. Two machines, patterns, placements, jobs or values
-of any other key are two curves. A *place* of a curve is the mean over batches and seeds of one configuration, exactly a
-row of the summary of the results; nothing is averaged over configurations, fitted or interpolated.
+A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load they offer, pings over
+size of messages, collective operations over the number of nodes (sets of nodes have no order). Two machines, patterns,
+placements, jobs or values of any other key are two curves. A *place* of a curve is the mean over batches and seeds of
+one configuration, exactly a row of the summary of the results; nothing is averaged over configurations, fitted or
+interpolated.
 
 - The *highest accepted load* of a curve is the largest mean of ``accepted`` at any load that was run.
 - The *knee* lies between two loads that were run: the highest one up to which all loads are steady, and the lowest
   saturated one. Points that are neither (``states``) are counted apart.
+- A search of the saturation point has no load on its axis: its results are those of the lower end of the search, and
+  are compared as such.
 """
 
 from __future__ import annotations
@@ -36,6 +39,14 @@ BARE = (ON, "series", "pattern", "job")
 """Columns whose values name a configuration without the name of the column."""
 
 LATENCY = "latency_mean"
+
+SEARCHED = "saturation"
+"""The metric that searches of the saturation point alone have."""
+
+LOWER_END = "at the lower end of the search"
+
+MOST_KNEES = 3
+"""Loads of saturation that a sentence names; of more, it names the first and the last."""
 
 TIGHT = ("fraction", "ratio")
 """Units whose symbols follow the figure without a space."""
@@ -93,6 +104,11 @@ class Curve:
     """The label without the job."""
 
     @property
+    def searched(self) -> bool:
+        """Whether its place is the lower end of a search of the saturation point."""
+        return any(SEARCHED in place.means for place in self.places)
+
+    @property
     def best(self) -> Place:
         """The place with the highest accepted load, the first one of equals."""
         return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
@@ -124,8 +140,25 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
             here = rows.filter(pl.col("series").is_in(group))
             if kind == JOBS:
                 here = _of_jobs(here)
+            elif here["job"].null_count():  # the others are jobs in the background
+                here = here.filter(pl.col("job").is_null())
             found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")
     return found
+
+
+def unsearched(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows without the loads with which searches of the saturation point begin: no result is of such a load."""
+    found = searches(rows)
+    loads = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{SUFFIX['MB/s']}")]
+    if not found:
+        return rows
+    kept = pl.when(~pl.col("series").is_in(found))
+    return rows.with_columns(kept.then(pl.col(name)).alias(name) for name in loads)
+
+
+def searches(rows: pl.DataFrame) -> list[str]:
+    """The series that search the saturation point."""
+    return rows.filter(pl.col("metric") == SEARCHED)["series"].unique(maintain_order=True).to_list()
 
 
 def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
@@ -158,7 +191,9 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
             continue
         for job in dict.fromkeys(curve.job for curve in here):
             alone = [replace(curve, label=curve.beside) if job else curve for curve in here if curve.job == job]
-            said += _of_loads(alone, units, f" of job {job}" if job else "")
+            of = f" of job {job}" if job else ""
+            said += _of_searches([curve for curve in alone if curve.searched], units, of)
+            said += _of_loads([curve for curve in alone if not curve.searched], units, of)
     return said
 
 
@@ -168,7 +203,9 @@ def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
         if kind == JOBS:
-            made += [_throughput(here, units), _states(here, units)]
+            searches, loads = ([one for one in here if one.searched is which] for which in (True, False))
+            made += [_saturations(searches, units)] if searches else []
+            made += [_throughput(loads, units), _states(loads, units)] if loads else []
         elif len(here) > 1:
             made.append(_ranges(here, kind, units))
     return made
@@ -209,8 +246,8 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
         key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
         if key not in means:
             axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
-            if axis not in names and kind != JOBS:
-                axis = ""
+            if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
+                axis = ""  # sets of nodes, such as "0-14:2", have no order
             label = label_of(row, [name for name in names if name != axis])
             means[key] = {}
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
@@ -307,11 +344,11 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
         if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
             yield f"No saturation{job} at any load up to {max(found, key=_last).places[-1].at}."
         return
-    least, most = min(x for x, _ in knees), max(x for x, _ in knees)
-    ends = [_knees_at([curve for x, curve in knees if x == end], len(found)) for end in dict.fromkeys((least, most))]
-    said = f"Saturation{job}: {'; '.join(ends)}"
-    if len(ends) > 1 and sum(x == most for x, _ in knees) == 1 and len(knees) > 2:
-        said += f", the last of {len(knees)}"
+    loads = sorted({x for x, _ in knees})
+    named = loads if len(loads) <= MOST_KNEES else [loads[0], loads[-1]]
+    ends = [_knees_at([curve for x, curve in knees if x == load], len(found)) for load in named]
+    between = sum(x not in named for x, _ in knees)
+    said = f"Saturation{job}: {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
     steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
     if steady:
         said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads"
@@ -325,13 +362,27 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
         return
     curve, worst = min(there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf))
     count = sum(len(one.places) for one in found)
-    said = (
-        f"Undecided{job} at {len(there)} of {counted(count, 'point')}, whose window is too short or whose seeds differ"
-    )
+    loads = counted(count, "load") + (" of all configurations" if len(found) > 1 else "")
+    said = f"Undecided{job} at {len(there)} of {loads}, whose window is too short or whose seeds differ"
     if "offered" in worst.means:
         got, offered = distinct(worst.means["accepted"], worst.means["offered"])
         said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
     yield f"{said}."
+
+
+def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
+    """The saturation points, and the results at the lower ends of the searches."""
+    names = {SEARCHED: f"Saturation point{job}", "accepted": f"Accepted load{job}", LATENCY: f"Mean latency{job}"}
+    for metric, name in names.items():
+        here = [curve for curve in found if all(metric in place.means for place in curve.places)]
+        if not here:
+            continue
+        at = "" if metric == SEARCHED else f" {LOWER_END}"
+        per = units if metric == LATENCY else {**units, metric: f"{units.get(metric, 'MB/s')} per node"}
+        if len(here) == 1:
+            yield f"{name}{at}: {_mean(here[0].places[0], metric, per)}."
+        else:
+            yield from _at_common(here, metric, f"{name}{at}", per, ends=1)
 
 
 def _knees_at(curves: Sequence[Curve], of: int) -> str:
@@ -448,6 +499,28 @@ def _united(figure: str, unit: str) -> str:
     return f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
 
 
+def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    accepted, saturation = (f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED))
+    columns = (
+        "configuration",
+        heading("saturation point", saturation),
+        heading(f"accepted {LOWER_END}", accepted),
+        heading(f"mean latency {LOWER_END}", units.get(LATENCY, "")),
+    )
+    rows = [
+        (curve.label or "all", *(_cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
+        for curve in found
+    ]
+    return Table(columns, rows, "Saturation point of every configuration", right=columns[1:])
+
+
+def _cell(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    """A mean with half its interval in a table, whose heading has the unit; empty if there is none."""
+    if metric not in place.means:
+        return ""
+    return _with_half(place, metric, units.get(metric, "")) + _few(place, metric)
+
+
 def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
     accepted = heading("highest accepted", f"{units.get('accepted', 'MB/s')} per node")
     latency = heading("mean latency at the lowest load", units.get(LATENCY, ""))
@@ -501,9 +574,8 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Tabl
     for curve in found:
         cells = [curve.label or "all"]
         for metric in metrics:
-            for place in (curve.places[0], curve.places[-1]) if axis else curve.places[:1]:
-                value = place.means.get(metric)
-                cells.append("" if value is None else number(_scaled(value, units.get(metric, ""))))
+            ends = (curve.places[0], curve.places[-1]) if axis else curve.places[:1]
+            cells += [_cell(place, metric, units) for place in ends]
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
     return Table(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)

@@ -1,0 +1,182 @@
+"""Pages of searches of the saturation point, of benchmarks beside jobs, of fractions and of failures in several seeds.
+
+Every number on such a page is a number of ``--format csv``, and belongs to the run that it names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from drawings import means as drawn
+from elanite.figures import asked, axes, generic
+from elanite.pages import outcomes
+from elanite.pages.failures import failures
+from elanite.text import number
+from test_figure_grouping import base
+from test_pages import Parts, tables_of
+from test_pages_findings import Run, curve, means, results
+
+RUN = """
+title = "Own"
+machine = "es40-qsnet"
+[run]
+warm_up = "10 us"
+window = "60 us"
+batches = 4
+seeds = 1
+"""
+
+JOB = 'nodes = "8-15"\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\n'
+
+SEARCH = f"""{RUN}
+[[series]]
+name = "search"
+[series.saturation]
+highest = "400 MB/s"
+resolution = 0.2
+[series.jobs.a]
+pattern = ["tornado", "neighbor"]
+load = "20 MB/s"
+{JOB}
+[[series]]
+name = "load"
+[series.jobs.a]
+pattern = "tornado"
+load = ["60 MB/s", "330 MB/s"]
+{JOB}
+"""
+
+BARRIERS = f"""{RUN}
+[[series]]
+name = "barrier"
+[series.collective]
+operation = "gsync"
+nodes = ["0-3", "0-6:2"]
+repeats = 8
+[series.jobs.background]
+pattern = "uniform"
+load = ["30 MB/s", "120 MB/s"]
+{JOB}
+[[series]]
+name = "overlap"
+[series.overlap]
+from = 0
+to = 1
+message = ["8 KB", "64 KB"]
+compute = ["0 us", "200 us"]
+repeats = 2
+"""
+
+
+def test_a_search_has_no_load_where_it_begins(elanite: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(SEARCH, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    text = " ".join(
+        [*Parts(page).findings, *(cell for table in tables_of(page).values() for row in table for cell in row)]
+    )
+    assert "20 MB/s" not in re.findall(r"(?:at|load|to|from) ([\d.]+ MB/s)", text), "no result is of this load"
+    found = {(row["pattern"], metric): mean for row, metric, mean in means(rows) if row["series"] == "search"}
+    _, *body = tables_of(page)["Saturation point of every configuration"]
+    assert [row[0] for row in body] == ["search, tornado", "search, neighbor"]
+    for (label, *cells), pattern in zip(body, ("tornado", "neighbor"), strict=True):
+        expected = [number(found[pattern, metric]) for metric in ("saturation", "accepted", "latency_mean")]
+        assert [cell.partition(" ")[0] for cell in cells] == expected, label
+    (said,) = (one for one in Parts(page).findings if one.startswith("Saturation point: "))
+    ends = sorted(found[pattern, "saturation"] for pattern in ("tornado", "neighbor"))
+    figures = re.findall(r"([\d,.]+)(?: ± [\d.,]+)? MB/s per node", said)
+    assert figures == [number(end) for end in dict.fromkeys(ends)]
+    _, *loads = tables_of(page)["Throughput of every configuration"]
+    assert len(loads) == 1, "the search is no load"
+
+
+def test_benchmarks_beside_jobs_have_rows_of_their_own_only(elanite: Run, tmp_path: Path) -> None:
+    """Jobs in the background have no latency of barriers, and sets of nodes have no first and last one."""
+    (tmp_path / "mine.toml").write_text(BARRIERS, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    latency = {
+        (row["nodes"], row["background.load"]): mean
+        for row, metric, mean in means(rows)
+        if row["series"] == "barrier" and not row["job"] and metric == "latency"
+    }
+    head, *body = tables_of(page)["Every configuration of collective"]
+    assert head == ["configuration", "latency, µs"]
+    assert sorted(row[1].partition(" ")[0] for row in body) == sorted(map(number, latency.values()))
+    assert all(re.search(r"nodes 0-[36].*background.load", row[0]) for row in body)
+    (said,) = (one for one in Parts(page).findings if one.startswith("Latency"))
+    assert number(min(latency.values())) in said
+    assert number(max(latency.values())) in said
+    assert " at nodes " not in said
+
+
+def test_values_are_in_the_unit_of_their_axis() -> None:
+    """An axis in % has percentages, whoever names it."""
+    rows = pl.DataFrame(
+        {"series": "s", "job": None, "seed": 1, "message": f"{size} KB", "message_bytes": size * 1024,
+         "metric": "availability", "unit": "fraction", "batch": None, "value": value}
+        for size, value in ((1, 0.25), (2, 0.96))
+    )  # fmt: skip
+    own = base() | {"metric": "availability", "x": "message_bytes", "curve": [], "series": []}
+    for found in (generic.draw(rows, {"s": "overlap"}), asked.over(own | {"y_title": ""}, rows)):
+        (figure,) = found
+        layer = drawn(figure)
+        assert layer["encoding"]["y"]["title"] == "availability, %"
+        values = [row["mean"] for each in figure.spec()["datasets"].values() for row in each if "mean" in row]
+        assert values == pytest.approx([25.0, 96.0])
+
+
+@pytest.mark.parametrize(
+    ("column", "title"),
+    [
+        pytest.param("load_MBps", "nominal load, MB/s per node", id="the only job"),
+        pytest.param("io.load_MBps", "nominal load of io, MB/s per node", id="a job"),
+        pytest.param("bus.rate_MBps", "bus.rate, MB/s", id="a rate"),
+    ],
+)
+def test_titles_of_loads_name_their_job(column: str, title: str) -> None:
+    assert axes.title(column) == title
+
+
+def test_the_most_resent_packets_are_those_of_a_run() -> None:
+    """A mean over seeds is no maximum of a run."""
+    counts = {1: (10.0, 50.0), 2: (40.0, 0.0)}
+    rows = pl.DataFrame(
+        {"id": f"{count}{seed}", "series": "s", "seed": seed, "fault.count": count, "job": None,
+         "metric": "packets_resent", "value": value}
+        for count, values in counts.items()
+        for seed, value in enumerate(values, 1)
+    )  # fmt: skip
+    (said,), (table,) = failures(rows, ["fault.count"])
+    assert [row[-1] for row in table.rows] == ["30", "20"]
+    assert said == (
+        "Failures: at most 30 packets sent again as the mean of 2 seeds (fault.count 1); at most 50 packets sent again"
+        " in a run; no message ends with an error."
+    )
+
+
+def test_no_saturated_configuration_is_left_out_of_its_sentence() -> None:
+    def saturating(load: float) -> outcomes.Curve:
+        return curve(f"at {load:g}", (load / 2, load / 2, 0), (load, load / 2, 1))
+
+    def said(*loads: float) -> str:
+        (found,) = (
+            one
+            for one in outcomes.sentences([saturating(load) for load in loads], {"accepted": "MB/s"})
+            if one.startswith("Saturation: ")
+        )
+        return found
+
+    assert [said(10, 20, 30).count(f"saturated from {load} MB/s") for load in (10, 20, 30)] == [1, 1, 1]
+    many = said(10, 20, 30, 30, 40)
+    assert [many.count(f"saturated from {load} MB/s") for load in (10, 20, 30, 40)] == [1, 0, 0, 1]
+    assert many.endswith("; the other 3 between these loads.")
+    named: dict[float, int] = defaultdict(int)
+    for load in (10, 20):
+        named[load] += said(10, 20, 20).count(f"saturated from {load} MB/s")
+    assert named == {10: 1, 20: 1}
