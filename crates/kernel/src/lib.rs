@@ -44,6 +44,7 @@
 //! | [`statistics`] | counters, latency histograms, confidence intervals |
 //! | `limits`, [`memory`] | [`Limits`]: bounds of a run; the memory that it needs |
 //! | [`digest`] | a fingerprint of results |
+//! | [`registry`] | lists to which programs add entries |
 //!
 //! # The main path
 //!
@@ -62,6 +63,7 @@ mod limits;
 pub mod memory;
 mod queue;
 pub mod random;
+pub mod registry;
 mod signal;
 pub mod statistics;
 

@@ -15,8 +15,7 @@
 //! new store.
 
 use fabric::{Misrouting, Topology, TopologyError};
-use std::collections::BTreeMap;
-use std::sync::RwLock;
+use kernel::registry::Registry;
 
 /// The keys of a topology from outside.
 #[derive(Clone, Copy, Debug)]
@@ -34,24 +33,20 @@ pub struct Shape<'a> {
 /// Makes a network of one rail. An error names the key of the [`Shape`] that is wrong.
 pub type Build = fn(Shape<'_>) -> Result<Topology, TopologyError>;
 
-static KINDS: RwLock<BTreeMap<&str, Build>> = RwLock::new(BTreeMap::new());
+static KINDS: Registry<Build> = Registry::new();
 
 /// Registers a kind of topology under a name, to be called before the first machine file is read. A later kind takes the place
 /// of an earlier one of the same name.
 pub fn register(name: &'static str, build: Build) {
-    let mut kinds = KINDS.write().expect("no thread panics with the lock");
-    kinds.insert(name, build);
+    KINDS.add(name, build);
 }
 
 /// The network of a registered kind.
 pub(crate) fn build(name: &str, shape: Shape<'_>) -> Result<Topology, TopologyError> {
-    let kinds = KINDS.read().expect("no thread panics with the lock");
-    let found = kinds.get(name).copied().ok_or_else(|| {
+    let build = KINDS.get(name).map_err(|names| {
         let message = format!("this program has no topology `{name}` from outside");
-        let names: Vec<&str> = kinds.keys().copied().collect();
         TopologyError::new("name", message, names.join(", "))
             .hint("run the program that registers it; see docs/extending.md")
     })?;
-    drop(kinds);
-    found(shape)
+    build(shape)
 }

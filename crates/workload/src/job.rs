@@ -17,7 +17,7 @@ use crate::Distribution;
 use crate::Failure;
 use crate::faults;
 use crate::pattern::{Destinations, Pattern};
-use crate::source::{LARGEST_MESSAGE, Message, Source};
+use crate::source::{self, LARGEST_MESSAGE, Message, Offered, Source};
 use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
 use generated::Generated;
 use itertools::Itertools;
@@ -47,6 +47,9 @@ pub struct Job {
     pub sizes: Distribution,
     /// Distribution of inter-arrival times.
     pub arrivals: Distribution,
+    /// The registered [source](crate::source::register) of its messages; without one, sizes and gaps
+    /// are independent draws.
+    pub source: Option<String>,
     /// Mean offered load of each node, above 0.
     pub load: Rate,
     /// Fraction of messages that are written; the others are read. 0 to 1; 1 on several rails.
@@ -107,6 +110,9 @@ impl<'a> Running<'a> {
     ///
     /// # Errors
     /// If an adapter has no context left for the job.
+    ///
+    /// # Panics
+    /// If the job names a source that is not registered; the check of the experiment excludes it.
     pub fn start(
         job: &'a Job,
         cluster: &mut Cluster,
@@ -119,9 +125,18 @@ impl<'a> Running<'a> {
         };
         let of_node = job.load.as_bytes_per_second();
         let load = Rate::from_bytes_per_second(of_node.div_ceil(job.processes.into()));
+        let outside = job.source.as_deref().map(source::registered).transpose();
+        let outside = outside.expect("the experiment has been checked");
         let source = |(node, process)| {
-            let size = (job.message, job.sizes);
-            Source::new(seed, &path(node, process), size, load, job.arrivals)
+            let offered = Offered {
+                seed,
+                path: &path(node, process),
+                message: job.message,
+                sizes: job.sizes,
+                load,
+                arrivals: job.arrivals,
+            };
+            outside.map_or_else(|| Source::new(&offered), |make| Source::of(make(&offered)))
         };
 
         let destinations = job.pattern.destinations(&job.nodes, &job.servers);

@@ -79,6 +79,7 @@ fn background(pattern: Pattern) -> Job {
         message: Bytes::from_kb(256),
         sizes: Distribution::Exponential,
         arrivals: Distribution::Exponential,
+        source: None,
         load: Rate::from_mb_per_second(350),
         writes: 1.0,
         memory: Placement::Adapter,

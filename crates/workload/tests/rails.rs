@@ -35,6 +35,7 @@ fn uniform(load: u64, processes: u32) -> Job {
         message: Bytes::from_kb(4),
         sizes: Distribution::Exponential,
         arrivals: Distribution::Exponential,
+        source: None,
         load: Rate::from_mb_per_second(load),
         writes: 1.0,
         memory: Placement::Adapter,

@@ -3,12 +3,31 @@
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Time};
 use workload::Distribution::{self, Exponential, Fixed, Uniform};
-use workload::source::{LARGEST_MESSAGE, Source};
+use workload::source::{
+    LARGEST_MESSAGE, Message, Offered, Source, TrafficSource, register, registered,
+};
 
 const KINDS: [Distribution; 3] = [Fixed, Uniform, Exponential];
 
 fn source(sizes: Distribution, load: Rate, arrivals: Distribution) -> Source {
-    Source::new(1, "node 0", (Bytes::from_kb(4), sizes), load, arrivals)
+    new(1, "node 0", (Bytes::from_kb(4), sizes), load, arrivals)
+}
+
+fn new(
+    seed: u64,
+    path: &str,
+    (message, sizes): (Bytes, Distribution),
+    load: Rate,
+    arrivals: Distribution,
+) -> Source {
+    Source::new(&Offered {
+        seed,
+        path,
+        message,
+        sizes,
+        load,
+        arrivals,
+    })
 }
 
 /// What arrives in a second is the load asked for; the standard error is below 0.7%.
@@ -73,7 +92,7 @@ fn nodes_do_not_move_in_step() {
     for seed in 0..10 {
         for node in 0..100 {
             let size = (Bytes::from_kb(4), Fixed);
-            let source = Source::new(
+            let source = new(
                 seed,
                 &format!("node {node}"),
                 size,
@@ -108,8 +127,80 @@ fn sizes_and_arrivals_have_streams_of_their_own() {
 #[test]
 fn messages_have_a_largest_size() {
     let size = (Bytes::new(1 << 31), Exponential);
-    let mut source = Source::new(1, "node 0", size, Rate::from_mb_per_second(100), Fixed);
+    let mut source = new(1, "node 0", size, Rate::from_mb_per_second(100), Fixed);
     let sizes: Vec<_> = (0..1000).map(|_| source.take().size).collect();
     assert!(sizes.iter().all(|&size| size <= LARGEST_MESSAGE));
     assert!(sizes.contains(&LARGEST_MESSAGE));
+}
+
+/// Two messages in a row, then a gap of as long as four would take.
+struct Bursts {
+    gap: Time,
+    next: Message,
+    number: u64,
+}
+
+impl TrafficSource for Bursts {
+    fn next(&mut self) -> Message {
+        let message = self.next;
+        self.number += 1;
+        self.next.arrival += if self.number.is_multiple_of(2) {
+            self.gap * 4
+        } else {
+            self.gap
+        };
+        message
+    }
+}
+
+fn bursts(offered: &Offered<'_>) -> Box<dyn TrafficSource> {
+    let size = offered.message;
+    Box::new(Bursts {
+        gap: offered.load.time(size),
+        next: Message {
+            arrival: Time::ZERO,
+            size,
+        },
+        number: 0,
+    })
+}
+
+/// A source from outside has the parameters of its job, and its messages come as it makes them.
+#[test]
+fn a_source_from_outside_makes_the_messages() {
+    register("bursts", bursts);
+    assert_eq!(registered("burst").err(), Some(vec!["bursts"]));
+    let make = registered("bursts").expect("just registered");
+    let load = Rate::from_mb_per_second(100);
+    let message = Bytes::from_kb(4);
+    let mut source = Source::of(make(&Offered {
+        seed: 1,
+        path: "node 0",
+        message,
+        sizes: Fixed,
+        load,
+        arrivals: Fixed,
+    }));
+    let gap = load.time(message);
+    assert_eq!(source.arrived(gap * 5 + Time::from_ps(1)), message * 3);
+    let taken = [(); 4].map(|()| source.take().arrival);
+    assert_eq!(taken, [0, 1, 5, 6].map(|gaps| gap * gaps));
+}
+
+/// All messages arrive at once.
+struct Heap;
+
+impl TrafficSource for Heap {
+    fn next(&mut self) -> Message {
+        Message {
+            arrival: Time::ZERO,
+            size: Bytes::new(1),
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "messages have bytes and arrive one after another")]
+fn a_source_from_outside_keeps_to_its_contract() {
+    Source::of(Box::new(Heap)).take();
 }

@@ -32,6 +32,9 @@ pub struct JobGrid {
     pub memory: Option<Sweep<Placement>>,
     /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
     pub processes: Option<Sweep<u32>>,
+    /// The source of its messages that the simulating program has registered, by its name; by
+    /// default sizes and gaps are independent draws.
+    pub source: Option<Sweep<String>>,
     /// The traffic class of its messages, from 0 on, where the machine has several (`link.classes`); 0 by default.
     pub class: Option<Sweep<u32>>,
 }
@@ -47,6 +50,7 @@ impl Job {
             message: self.message,
             sizes: self.sizes,
             arrivals: self.arrivals,
+            source: self.source.clone(),
             load: self.load,
             writes: self.writes.unwrap_or(1.0),
             memory: self.memory.unwrap_or(Placement::Adapter),

@@ -4,6 +4,7 @@ use crate::check::{Check, LONGEST};
 use crate::kinds::job::JobGrid;
 use std::collections::BTreeMap;
 use units::Time;
+use workload::source::registered;
 use workload::{RailFailure, Search};
 
 /// Most processes of a node.
@@ -98,6 +99,7 @@ impl JobGrid {
                 &(1..=MOST_PROCESSES),
             );
         }
+        self.check_source(path, check);
         let Some(writes) = &self.writes else {
             return;
         };
@@ -105,6 +107,22 @@ impl JobGrid {
             if !(0.0..=1.0).contains(writes) {
                 let found = check.problem(&place, format!("{writes} is no fraction"));
                 found.allowed("0 (all messages are read) to 1 (all are written)");
+            }
+        }
+    }
+
+    fn check_source(&self, path: &str, check: &mut Check<'_>) {
+        let Some(sources) = &self.source else {
+            return;
+        };
+        for (place, source) in sources.places(&format!("{path}.source")) {
+            if let Err(names) = registered(source) {
+                let message = format!("this program has no traffic source `{source}`");
+                let found = check.problem(&place, message).allowed(match names[..] {
+                    [] => "no `source`: this program registers none".to_string(),
+                    _ => names.join(", "),
+                });
+                found.hint("run the program that registers it; see docs/extending.md");
             }
         }
     }
