@@ -12,7 +12,7 @@ use elan::{Config, Matching, Place, Rail};
 use fabric::FatTree;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
-use rails::Kind;
+use rails::policies::BASIC;
 use units::Time;
 
 /// The nodes of the sender and of the receiver.
@@ -23,7 +23,7 @@ fn machines() -> Vec<Config> {
     let elan4 = opteron(FatTree::quaternary(2).expect("16 nodes"));
     let mut by_host = elan4.clone();
     by_host.tport.matching = Matching::Host;
-    let rails = with_rails(&elan4, 2, Kind::Basic, 1.0);
+    let rails = with_rails(&elan4, 2, BASIC, 1.0);
     vec![elan4, by_host, rails, sixteen_nodes()]
 }
 

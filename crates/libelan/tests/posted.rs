@@ -11,7 +11,7 @@ use fabric::FatTree;
 use libelan::Pe;
 use libelan::elan::group::Group;
 use proptest::prelude::*;
-use rails::Kind;
+use rails::policies::DYNAMIC;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -180,7 +180,7 @@ proptest! {
         let nodes = if adjacent { [4, 5, 6, 7, 8, 9, 10] } else { [0, 1, 3, 4, 9, 12, 15] };
         let config = match rails {
             1 => sixteen_nodes(),
-            _ => with_rails(&sixteen_nodes(), rails, Kind::Dynamic, 1.0),
+            _ => with_rails(&sixteen_nodes(), rails, DYNAMIC, 1.0),
         };
         run_on(&config, &job(&nodes), async move |pe: Pe| {
             let group = pe.elan().all_group().clone();

@@ -2,7 +2,6 @@
 
 use crate::fault::{Fault, Faults, Wrong};
 use crate::file::{CPUS, Elan4, Machine};
-use crate::rails::Rails;
 use crate::section::{Given, Scale};
 use config::{Document, Problems};
 use elan::Config;
@@ -114,7 +113,10 @@ impl Machine {
             tport: self.tport.config(),
             group: self.group.config(),
             noise: self.noise_sources(),
-            rails: self.rails.as_ref().map(Rails::config),
+            rails: self
+                .rails
+                .as_ref()
+                .map(|rails| rails.config(rails.policy.value.kind)),
             faults,
         }
     }

@@ -3,18 +3,19 @@
 use crate::param::Param;
 use crate::section::LARGEST;
 use derive::section;
-use rails::{Choice, Kind, Status};
+use rails::{Choice, Kind, Policy, Status};
 use units::{Bytes, Time};
 
 /// Several networks side by side, and the policy that spreads messages over them. Without this section there is one network,
 /// and nothing to choose.
-#[section("rails", config = rails::Config)]
+#[section("rails", config = rails::Config, more(policy: Kind))]
 pub struct Rails {
     /// Number of adapters of a node, 1 to 31; each adapter has a network and a bus of its own.
     #[param(unmapped)]
     pub count: Param<u32>,
     /// How a process picks the rails of a message.
-    pub policy: Param<Kind>,
+    #[param(unmapped)]
+    pub policy: Param<Policy>,
     /// Over which fraction of the available rails a message is striped: 0 is one rail, 1 is all of them.
     #[param(within = 0.0..=1.0)]
     pub striping: Param<f64>,

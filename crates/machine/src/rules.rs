@@ -56,7 +56,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
         check.range("rails.poll", rails.poll.value, cycle..=LONGEST);
     }
     let (nodes, count) = (machine.topology.nodes.value, rails.count.value);
-    if rails.policy.value.allocates()
+    if rails.policy.value.kind.allocates()
         && machine.topology().is_ok()
         && let Err(error) = allocation::check(nodes, count)
     {

@@ -7,11 +7,11 @@
 //!
 //! [`Process::put_over`]: super::Process::put_over
 
-use super::host::{Host, RailAdapter};
+use super::host::Host;
 use super::policy::stripes;
-use super::policy::turn::SharedTurn;
+use super::turn::SharedTurn;
 use elan::Rail;
-use elan::config::rails::{Choice, Kind};
+use elan::config::rails::{Choice, Knowledge};
 use std::rc::Rc;
 use units::Bytes;
 
@@ -25,8 +25,9 @@ pub struct Generator {
 impl Generator {
     /// The generator of a process, if its policy picks rails in advance.
     pub(super) fn new(host: &Rc<Host>, turn: &SharedTurn) -> Option<Self> {
-        let config = &host.config;
-        let picks = config.policy == Kind::LocalDynamic && config.choice == Choice::Generated;
+        let config = host.config();
+        let reads = config.policy.knows == Knowledge::Status;
+        let picks = reads && config.choice == Choice::Generated;
         picks.then(|| Generator {
             host: Rc::clone(host),
             turn: Rc::clone(turn),
@@ -35,8 +36,8 @@ impl Generator {
 
     /// The rails of a message that is generated now; empty if no rail is free.
     pub fn pick(&self, size: Bytes) -> Vec<Rail> {
-        let free = self.host.rails_that(RailAdapter::is_free);
-        let count = stripes(&self.host.config, free.len(), size);
+        let free = self.host.free();
+        let count = stripes(self.host.config(), free.len(), size);
         self.turn.borrow_mut().take(&free, count)
     }
 }

@@ -1,9 +1,10 @@
-//! What a node knows of its rails, and what its processes share.
+//! The rails of a node, as its processes and their policies see them.
 
-use super::nic::{MOST_PROCESSES, Port};
-use elan::Node;
+use crate::nic::{MOST_PROCESSES, Port};
+use crate::pick::{Hold, Pick, RailMessage};
 use elan::config::rails::Config;
-use elan::{NodeId, Rail};
+use elan::dma::DmaError;
+use elan::{Node, NodeId, Rail};
 use std::cell::Cell;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
@@ -27,7 +28,8 @@ impl RailAdapter {
         !self.adapter.is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus` of coll2003 s3 and s4.1).
+    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus`
+    /// of coll2003 s3 and s4.1).
     pub fn is_free(&self) -> bool {
         self.is_up()
             && match &self.port {
@@ -37,11 +39,11 @@ impl RailAdapter {
     }
 }
 
-/// A node: its rails, and what its processes share.
-pub(super) struct Host {
-    pub node: NodeId,
-    pub config: Config,
-    pub rails: TiVec<Rail, RailAdapter>,
+/// A node and its rails, which its processes share.
+pub struct Host {
+    node: NodeId,
+    config: Config,
+    pub(super) rails: TiVec<Rail, RailAdapter>,
     /// Requests made so far: no two have the same number.
     requests: Cell<u64>,
     /// Processes added so far.
@@ -49,7 +51,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub fn new(node: NodeId, config: Config, rails: TiVec<Rail, RailAdapter>) -> Self {
+    pub(super) fn new(node: NodeId, config: Config, rails: TiVec<Rail, RailAdapter>) -> Self {
         Host {
             node,
             config,
@@ -59,11 +61,78 @@ impl Host {
         }
     }
 
+    /// The node.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// How messages are spread over the rails, as the machine file says.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// All rails, whether they work or not.
+    pub fn all(&self) -> impl Iterator<Item = Rail> + use<> {
+        Rail::all(self.rails.len() as u32)
+    }
+
+    /// Whether the network of a rail works, and the node's adapter there.
+    pub fn is_up(&self, rail: Rail) -> bool {
+        self.rails[rail].is_up()
+    }
+
+    /// Whether a rail works and its adapter neither sends nor receives, as far as the node knows:
+    /// by the status or the reservations of the adapter, as the kind of the policy says.
+    pub fn is_free(&self, rail: Rail) -> bool {
+        self.rails[rail].is_free()
+    }
+
+    /// The rails that work, in ascending order.
+    pub fn up(&self) -> Vec<Rail> {
+        self.all().filter(|&rail| self.is_up(rail)).collect()
+    }
+
+    /// The rails that are free, in ascending order.
+    pub fn free(&self) -> Vec<Rail> {
+        self.all().filter(|&rail| self.is_free(rail)).collect()
+    }
+
+    /// Waits until some rails are free, with a look at each [`Config::poll`].
+    ///
+    /// # Errors
+    /// If no rail works.
+    pub async fn wait_for_free(&self, message: RailMessage) -> Result<Vec<Rail>, DmaError> {
+        loop {
+            let free = self.free();
+            if !free.is_empty() {
+                return Ok(free);
+            }
+            if !self.rails.iter().any(RailAdapter::is_up) {
+                return Err(self.no_rail(message));
+            }
+            let first = &self.rails[Rail::new(0)];
+            first.adapter.sleep(self.config.poll).await;
+        }
+    }
+
+    /// The error of a message to whose destination no rail works.
+    pub fn no_rail(&self, message: RailMessage) -> DmaError {
+        let (from, to) = (self.node, message.to);
+        DmaError::NoRail { from, to }
+    }
+
+    /// Picks a rail whose status says from now on, after the lag of the status, that it sends.
+    pub fn mark(&self, rail: Rail) -> Pick {
+        self.rails[rail].adapter.begin_sending();
+        let hold = Hold::Marked;
+        Pick { rail, hold }
+    }
+
     /// Adds a process.
     ///
     /// # Panics
     /// If the node already has [`MOST_PROCESSES`].
-    pub fn add_process(&self) {
+    pub(super) fn add_process(&self) {
         let (node, others) = (self.node, self.processes.get());
         assert!(
             others < MOST_PROCESSES,
@@ -73,7 +142,7 @@ impl Host {
     }
 
     /// The number of a new request.
-    pub fn number(&self) -> u64 {
+    pub(super) fn number(&self) -> u64 {
         let number = self.requests.get();
         self.requests.set(number + 1);
         number
@@ -83,15 +152,8 @@ impl Host {
     ///
     /// # Panics
     /// If the policy reserves nothing.
-    pub fn port(&self, rail: Rail) -> &Rc<Port> {
+    pub(super) fn port(&self, rail: Rail) -> &Rc<Port> {
         let port = self.rails[rail].port.as_ref();
         port.expect("the policy reserves")
-    }
-
-    /// The rails for which a condition holds, in ascending order.
-    pub fn rails_that(&self, holds: impl Fn(&RailAdapter) -> bool) -> Vec<Rail> {
-        let rails = self.rails.iter_enumerated();
-        let rails = rails.filter(|(_, adapter)| holds(adapter));
-        rails.map(|(rail, _)| rail).collect()
     }
 }

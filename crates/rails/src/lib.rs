@@ -12,10 +12,12 @@
 //! | dynamic (s4) | rails that both ends have reserved for it ([`protocol`]) | until there is one |
 //! | hybrid (s4.3) | if it is short, the next free rail, without reservation; else as dynamic | if it is long, as dynamic |
 //!
-//! A policy is one small type ([`policy`]). This module holds what the policies share: the [`Process`], which sends messages one
-//! at a time, cuts them into stripes if it may use several rails, and sends again on other rails what a failed rail has lost; the
-//! [`Host`] of a node: what the node's processes know of its rails; and the adapter's own process ([`nic`]), a thread that
-//! answers the control messages of the policies that reserve. Control messages are packets like all others.
+//! A policy is one small type, a [`RailPolicy`], and programs [`register`] more of them. This crate
+//! holds what the policies share: the [`Process`], which sends messages one at a time, cuts them
+//! into stripes if it may use several rails, and sends again on other rails what a failed rail has
+//! lost; the [`Host`] of a node: the rails as the node's processes see them; and the adapter's own
+//! process ([`nic`]), a thread that answers the control messages of the policies that reserve.
+//! Control messages are packets like all others.
 //!
 //! ## What is where
 //!
@@ -41,8 +43,10 @@
 //! | room | contents |
 //! |---|---|
 //! | [`allocation`] | static allocation |
-//! | `policy`, `kinds` | the policies, and their list |
-//! | [`protocol`], `nic` | reservation: the state machine, and its thread on the adapter |
+//! | `pick`, `policy` | the trait of policies, and their results |
+//! | [`policies`], `names` | the shipped policies; their names in files, and those that a program registers |
+//! | `turn` | the turn of a process through the rails |
+//! | `reservation`, [`protocol`], `nic` | requests of a process; the state machine of adapters, and its thread |
 //! | `host` | the rails of a node, as its processes share them |
 //! | `process`, `generator` | processes that send, and rails that are picked in advance |
 //!
@@ -53,30 +57,38 @@
 //! 1. `lib.rs`: [`Rails::process`] gives a process of a node the policy of its machine.
 //! 2. `process.rs`: [`Process::put`] asks the policy for rails, and cuts the message into
 //!    stripes.
-//! 3. `policy/dynamic.rs` (or another policy): the rails, free or reserved.
+//! 3. `policies.rs`: the policy returns rails, free or reserved.
 //! 4. `nic.rs`, `protocol.rs`: the adapters of both ends grant or refuse a reservation.
 //! 5. `process.rs`: a DMA for each stripe; the stripes of a rail that fails go again.
 
 pub mod allocation;
 mod generator;
 mod host;
-mod kinds;
+mod names;
 mod nic;
+mod pick;
+pub mod policies;
 mod policy;
 mod process;
 pub mod protocol;
+mod reservation;
+mod turn;
 
 pub use allocation::{Allocation, AllocationError};
-pub use elan::config::rails::{Candidates, Choice, Config, Kind, Status};
+pub use elan::config::rails::{Candidates, Choice, Config, Kind, Knowledge, Status};
 pub use generator::Generator;
-pub use policy::stripes;
-pub use policy::turn::Turn;
+pub use host::Host;
+pub use names::register;
+pub use pick::{Pick, RailMessage};
+pub use policy::{Make, Picking, Policy, RailPolicy, Seat, stripes};
 pub use process::{Attachment, Process};
+pub use reservation::{Granted, Reservations};
+pub use turn::{SharedTurn, Turn};
 
 use elan::memory::{MemoryError, Region};
 use elan::{Cluster, Node};
 use elan::{NodeId, Rail};
-use host::{Host, RailAdapter};
+use host::RailAdapter;
 use nic::Port;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -163,7 +175,13 @@ impl Rails {
         let port = move |node: NodeId, rail| Rc::clone(hosts[node].port(rail));
         let turn = Turn::starting_at(Rail::new(index % host.rails.len() as u32));
         let turn = Rc::new(RefCell::new(turn));
-        let policy = kinds::new(&host, self.allocation.as_ref(), &turn, Rc::new(port));
+        let named = Policy::named(host.config().policy.name);
+        let policy = (named.expect("the machine has been checked").make)(&Seat {
+            host: &host,
+            turn: &turn,
+            allocation: self.allocation.as_ref(),
+            ports: Rc::new(port),
+        });
         Process::new(host, policy, turn)
     }
 

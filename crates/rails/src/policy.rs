@@ -1,110 +1,103 @@
-//! # Policies: how a process picks the rails of a message
+//! # Rail policies: how a process picks the rails of a message
 //!
-//! A [`Policy`] is asked before each message. It says which rails the message takes, and how the message holds them. To add
-//! a policy: write a type, and name it in [`super::Kind`] and in `super::kinds`. Nothing else knows which policies there
-//! are: Tports, where the receiver picks the rails, ask [`Config::candidates`].
+//! Each process has a [`RailPolicy`] and asks it before each message. The policy sees the message
+//! and the rails of the node ([`Host`]), and returns the rails that the message takes, each with a
+//! hold ([`Pick`]). [`policies`](crate::policies) has the shipped ones. A program
+//! [registers](crate::register) policies of its own; machine files then have their names in
+//! `rails.policy`. The name is a part of the identity of a point; the code behind it is a part of
+//! the engine that the store notes.
+//!
+//! Tports, where the receiver picks the rails, use the [`Candidates`](crate::Candidates) of a
+//! [`Kind`] instead.
 
-pub(super) mod basic;
-pub(super) mod dynamic;
-pub(super) mod fixed;
-pub(super) mod hybrid;
-pub(super) mod local_dynamic;
-pub(super) mod turn;
-
-use super::host::{Host, RailAdapter};
-use super::nic::{Grant, Port};
-use elan::config::rails::Config;
+use crate::allocation::Allocation;
+use crate::host::Host;
+use crate::pick::{Pick, PortOf, RailMessage};
+use crate::reservation::Reservations;
+use crate::turn::{SharedTurn, Turn};
+use elan::Rail;
+use elan::config::rails::{Config, Kind};
 use elan::dma::DmaError;
-use elan::{NodeId, Rail};
 use std::pin::Pin;
 use std::rc::Rc;
-use turn::Turn;
 use units::Bytes;
 
-/// A message, or the unsent rest of a message.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct RailMessage {
-    pub to: NodeId,
-    pub size: Bytes,
-}
+/// A policy at work.
+pub type Picking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pick>, DmaError>> + 'a>>;
 
-/// A rail for a message, or for a stripe of a message.
-pub(super) struct Pick {
-    pub rail: Rail,
-    pub hold: Hold,
-}
-
-/// How a rail is held for a message or stripe.
-pub(super) enum Hold {
-    /// Not at all.
-    Nothing,
-    /// Not at all; the status of the rail says that it sends, as far as the node's processes know of that yet.
-    Told,
-    /// Both adapters are reserved, until the receiver reports the end of the message.
-    Granted {
-        /// The request.
-        grant: Grant,
-        /// The adapter at the other end.
-        there: Rc<Port>,
-    },
-}
-
-/// A policy at work: the result is at least one rail, no rail twice.
-pub(super) type Picking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pick>, DmaError>> + 'a>>;
-
-/// What one process does to pick the rails of its messages.
-pub(super) trait Policy {
-    /// Picks the rails of the next message; waits until there are some.
+/// The rule by which one process picks the rails of its messages.
+pub trait RailPolicy {
+    /// Picks the rails of the next message: at least one that works, none twice. The message is
+    /// striped over them in this order. A policy may wait until there are some
+    /// ([`Host::wait_for_free`]).
     ///
-    /// It fails if no rail to the destination works.
-    fn pick<'a>(&'a mut self, host: &'a Host, message: RailMessage) -> Picking<'a>;
+    /// It fails if no rail to the destination works ([`Host::no_rail`]).
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a>;
 
-    /// Picks those rails that a message got when it was generated, as far as they work: none, unless the policy picks rails then.
-    fn accept(&mut self, _host: &Host, _generated: Vec<Rail>) -> Vec<Pick> {
+    /// Picks those rails that a [`Generator`](crate::Generator) picked for the message, as far as
+    /// they work; by default none, so that [`pick`](Self::pick) follows.
+    fn accept(&mut self, _generated: Vec<Rail>, _host: &Host) -> Vec<Pick> {
         Vec::new()
     }
 }
 
-/// The adapter's process of a node on a rail.
-pub(super) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;
+/// The process that a new policy is for.
+pub struct Seat<'a> {
+    pub(crate) host: &'a Host,
+    pub(crate) turn: &'a SharedTurn,
+    pub(crate) allocation: Option<&'a Rc<Allocation>>,
+    pub(crate) ports: PortOf,
+}
 
-/// The number of rails that a message is striped over: the striping ratio times the rails, but at least one, and at most
-/// one for each byte of the message (coll2003 s3).
+impl Seat<'_> {
+    /// The node of the process.
+    pub fn host(&self) -> &Host {
+        self.host
+    }
+
+    /// A turn through the rails; the processes of a node begin at different ones.
+    pub fn turn(&self) -> Turn {
+        *self.turn.borrow()
+    }
+
+    /// The turn that the [`Generator`](crate::Generator) of the process takes, too.
+    pub fn shared_turn(&self) -> SharedTurn {
+        Rc::clone(self.turn)
+    }
+
+    /// The static allocation of the machine.
+    ///
+    /// # Panics
+    /// Unless the kind of the policy [`allocates`](Kind::allocates).
+    pub fn allocation(&self) -> Rc<Allocation> {
+        Rc::clone(self.allocation.expect("the policy allocates"))
+    }
+
+    /// The reservations of the process, once for each process.
+    ///
+    /// # Panics
+    /// If an adapter has no memory left for its answers.
+    pub fn reservations(&self) -> Reservations {
+        Reservations::new(self.host, Rc::clone(&self.ports))
+    }
+}
+
+/// Makes the policy of a process.
+pub type Make = fn(&Seat<'_>) -> Box<dyn RailPolicy>;
+
+/// A policy that machine files may name.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// Its name, and its needs.
+    pub kind: Kind,
+    /// Makes it for a process.
+    pub make: Make,
+}
+
+/// The number of rails that a message is striped over: the striping ratio times the rails, but at
+/// least one, and at most one for each byte of the message (coll2003 s3).
 pub fn stripes(config: &Config, rails: usize, size: Bytes) -> usize {
     let wanted = (config.striping * rails as f64).round() as usize;
     let bytes = usize::try_from(size.as_u64()).unwrap_or(usize::MAX);
     wanted.min(bytes).clamp(1, rails.max(1))
-}
-
-/// No rail is left to the destination of a message.
-fn no_rail<T>(host: &Host, message: RailMessage) -> Result<T, DmaError> {
-    let (from, to) = (host.node, message.to);
-    Err(DmaError::NoRail { from, to })
-}
-
-/// Waits until some rails are free at the node.
-async fn free_rails(host: &Host, message: RailMessage) -> Result<Vec<Rail>, DmaError> {
-    loop {
-        let free = host.rails_that(RailAdapter::is_free);
-        if !free.is_empty() {
-            return Ok(free);
-        }
-        if !host.rails.iter().any(RailAdapter::is_up) {
-            return no_rail(host, message);
-        }
-        host.rails[Rail::new(0)]
-            .adapter
-            .sleep(host.config.poll)
-            .await;
-    }
-}
-
-/// The next in turn of some rails; no process holds it.
-fn next_of<'a>(turn: &mut Turn, rails: &[Rail], host: &Host, message: RailMessage) -> Picking<'a> {
-    let hold = Hold::Nothing;
-    let pick = match turn.take(rails, 1)[..] {
-        [rail] => Ok(vec![Pick { rail, hold }]),
-        _ => no_rail(host, message),
-    };
-    Box::pin(std::future::ready(pick))
 }

@@ -2,14 +2,16 @@
 
 use super::generator::Generator;
 use super::host::Host;
-use super::policy::turn::SharedTurn;
-use super::policy::{Hold, Pick, Policy, RailMessage};
+use super::pick::{Hold, Pick, RailMessage};
+use super::policy::RailPolicy;
+use super::turn::SharedTurn;
 use elan::Node;
 use elan::dma::{Dma, DmaError, Transfer};
 use elan::memory::{EventId, Region};
 use elan::meter::Meter;
 use elan::{NodeId, Rail};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -59,12 +61,12 @@ struct Sent {
 /// A process that sends messages; see the essay of the parent module.
 pub struct Process {
     host: Rc<Host>,
-    policy: Box<dyn Policy>,
+    policy: Box<dyn RailPolicy>,
     turn: SharedTurn,
 }
 
 impl Process {
-    pub(super) fn new(host: Rc<Host>, policy: Box<dyn Policy>, turn: SharedTurn) -> Self {
+    pub(super) fn new(host: Rc<Host>, policy: Box<dyn RailPolicy>, turn: SharedTurn) -> Self {
         Process { host, policy, turn }
     }
 
@@ -106,7 +108,7 @@ impl Process {
         size: Bytes,
         meter: Option<Meter>,
     ) -> Result<(), DmaError> {
-        let mut picks = self.policy.accept(&self.host, generated);
+        let mut picks = self.policy.accept(generated, &self.host);
         let whole = Stripe {
             offset: Bytes::ZERO,
             length: size,
@@ -119,7 +121,8 @@ impl Process {
                 size: part.length,
             };
             if picks.is_empty() {
-                picks = self.policy.pick(&self.host, message).await?;
+                picks = self.policy.pick(message, &self.host).await?;
+                assert_picks(&picks);
             }
             let now = std::mem::take(&mut picks);
             let mut sent = self.send(now, part, (from, to), meter);
@@ -158,7 +161,7 @@ impl Process {
             let start = |buffer: &Region| buffer.start().offset(stripe.offset);
             let (source, destination) = (&from.buffers[rail], &to.buffers[rail]);
             let mut dma = Dma::new(start(source), start(destination), stripe.length);
-            if let Hold::Granted { grant, there } = &pick.hold {
+            if let Hold::Reserved { grant, there } = &pick.hold {
                 self.host.port(rail).assert_granted(grant.number, there);
                 let arrival = to.arrivals[rail].as_ref();
                 dma = dma.notify(arrival.expect("the policy reserves").get());
@@ -188,11 +191,11 @@ impl Process {
                 if let Poll::Ready(result) = Pin::new(transfer).poll(context) {
                     one.transfer = None;
                     match &one.hold {
-                        Hold::Told => self.host.rails[one.rail].adapter.end_sending(),
-                        Hold::Granted { grant, .. } if result.is_err() => {
+                        Hold::Marked => self.host.rails[one.rail].adapter.end_sending(),
+                        Hold::Reserved { grant, .. } if result.is_err() => {
                             self.host.port(one.rail).abort(*grant);
                         }
-                        Hold::Nothing | Hold::Granted { .. } => {}
+                        Hold::Shared | Hold::Reserved { .. } => {}
                     }
                     return Poll::Ready(Some((one.stripe, result)));
                 }
@@ -206,6 +209,16 @@ impl Process {
         })
         .await
     }
+}
+
+/// Asserts that a policy has picked some rails, none twice.
+fn assert_picks(picks: &[Pick]) {
+    let rails: BTreeSet<Rail> = picks.iter().map(|pick| pick.rail).collect();
+    assert!(
+        !picks.is_empty() && rails.len() == picks.len(),
+        "a policy picks at least one rail, none twice; this one has picked {:?}",
+        picks.iter().map(|pick| pick.rail).collect::<Vec<_>>()
+    );
 }
 
 /// Asserts that the stripes make up the message: each byte once, in the order of their places.

@@ -3,4 +3,5 @@
 mod allocation;
 mod common;
 mod messages;
+mod outside;
 mod protocol;

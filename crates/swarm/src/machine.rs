@@ -3,7 +3,8 @@
 use crate::numbers::Draw;
 use elan::{Config, Matching, Wait};
 use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
-use rails::Kind;
+use rails::Policy;
+use rails::policies::{BASIC, SHIPPED};
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -77,7 +78,7 @@ pub struct Rails {
     /// How many.
     pub count: u32,
     /// Who picks the rails of a message.
-    pub policy: Kind,
+    pub policy: Policy,
     /// Over which fraction of the rails a message is striped.
     pub striping: f64,
 }
@@ -280,7 +281,7 @@ impl Machine {
         config.tport.matching = self.matching;
         config.group.branching = self.branching;
         config.rails = self.rails.map(|rails| rails::Config {
-            policy: rails.policy,
+            policy: rails.policy.kind,
             status: rails::Status::Exact,
             choice: rails::Choice::Sent,
             striping: rails.striping,
@@ -315,13 +316,7 @@ impl Machine {
             let few = machine.shape.nodes() <= [1, 1, 2, 3, 6][count as usize];
             machine.rails = Some(Rails {
                 count,
-                policy: draw.one_of(&[
-                    if few { Kind::Static } else { Kind::Basic },
-                    Kind::Basic,
-                    Kind::LocalDynamic,
-                    Kind::Dynamic,
-                    Kind::Hybrid,
-                ]),
+                policy: policy(draw, few),
                 striping: draw.one_of(&[0.0, 0.5, 1.0]),
             });
         }
@@ -368,6 +363,19 @@ impl Machine {
 
 /// Main memory for messages of the system that is never used up.
 const ROOMY: u64 = 32 << 20;
+
+/// Any policy, but a static allocation only among few nodes.
+fn policy(draw: &mut Draw, few: bool) -> Policy {
+    let basic = SHIPPED.iter().find(|policy| policy.kind == BASIC);
+    let policies = SHIPPED.iter().map(|policy| {
+        if few || !policy.kind.allocates() {
+            policy
+        } else {
+            basic.expect("it is shipped")
+        }
+    });
+    *draw.one_of(&policies.collect::<Vec<_>>())
+}
 
 /// Any tree with room for some nodes: more or fewer links up than down, some of them parallel, some positions empty.
 fn tree(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {

@@ -4,10 +4,11 @@
 use crate::common;
 
 use common::cluster;
-use common::multirail::{POLICIES, multirail};
+use common::multirail::{multirail, policies};
 use elan::{Config, NodeId, Placement};
 use fabric::Engine;
 use kernel::statistics::Interval;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use rails::{Choice, Kind};
 use units::{Bytes, Rate, Time};
 use workload::{Distribution, Job, Pattern, RailFailure, Records, Traffic, Window};
@@ -21,7 +22,7 @@ fn machine(policy: Kind) -> Config {
 
 /// The machine of local-dynamic allocation that picks rails when messages are generated.
 fn generated() -> Config {
-    let mut config = machine(Kind::LocalDynamic);
+    let mut config = machine(LOCAL_DYNAMIC);
     config.rails.as_mut().expect("it has rails").choice = Choice::Generated;
     config
 }
@@ -73,10 +74,10 @@ fn run_with(
 /// However many processes share it, a node's load is what the job says, and all of the load is accepted.
 #[test]
 fn processes_share_the_load() {
-    for policy in [None, Some(Kind::Basic), Some(Kind::Hybrid)] {
-        let mut config = machine(policy.unwrap_or(Kind::Basic));
+    for policy in [None, Some(BASIC), Some(HYBRID)] {
+        let mut config = machine(policy.unwrap_or(BASIC));
         if policy.is_none() {
-            config = multirail(NODES, 1, Kind::Basic);
+            config = multirail(NODES, 1, BASIC);
             config.rails = None;
         }
         // The warm-up is longer than the mean gap of any process: before that, more than the load arrives, as the first
@@ -113,7 +114,7 @@ fn processes_draw_apart() {
         sizes: Distribution::Fixed,
         ..uniform(100, 2)
     };
-    let records = run(&machine(Kind::Basic), &job, WINDOW, 1);
+    let records = run(&machine(BASIC), &job, WINDOW, 1);
     let message = 4096.0 / WINDOW.length.as_us_f64();
     let counts = records
         .tables
@@ -135,8 +136,8 @@ fn all_policies_are_offered_the_same() {
         records.values("offered")
     };
     for processes in [1, 4] {
-        let first = offered(Kind::Static, processes);
-        for policy in POLICIES {
+        let first = offered(STATIC, processes);
+        for policy in policies() {
             assert_eq!(offered(policy, processes), first, "{policy:?}");
         }
         let records = run(&generated(), &uniform(200, processes), WINDOW, 3);
@@ -148,7 +149,7 @@ fn all_policies_are_offered_the_same() {
 /// machine with `[rails]` adds differ.
 #[test]
 fn one_rail_is_no_choice() {
-    let with = multirail(NODES, 1, Kind::Basic);
+    let with = multirail(NODES, 1, BASIC);
     let without = Config {
         rails: None,
         ..with.clone()
@@ -177,7 +178,7 @@ fn one_rail_is_no_choice() {
 /// Loads as parts of what the links of a node carry, all rails together, and latencies in cycles of 5 ns (coll2003 s5.3).
 #[test]
 fn the_measures_of_the_paper() {
-    let records = run(&machine(Kind::Dynamic), &uniform(200, 4), WINDOW, 1);
+    let records = run(&machine(DYNAMIC), &uniform(200, 4), WINDOW, 1);
     for metric in ["accepted", "offered"] {
         let loads = records.values(metric);
         let parts = records.values(&format!("{metric}_part"));
@@ -194,19 +195,21 @@ fn the_measures_of_the_paper() {
 /// either memory, also where a rail fails, where rails are picked when messages are generated, and with messages that are not cut.
 #[test]
 fn equal_runs_are_equal() {
-    let mut whole = machine(Kind::Dynamic);
+    let mut whole = machine(DYNAMIC);
     whole.packet.payload = Bytes::from_mb(512);
     whole.packet.transaction = whole.packet.payload;
-    let machines = POLICIES.map(|policy| (policy, machine(policy)));
-    let others = [(Kind::LocalDynamic, generated()), (Kind::Dynamic, whole)];
-    for (policy, config) in machines.into_iter().chain(others) {
+    let machines = policies()
+        .into_iter()
+        .map(|policy| (policy, machine(policy)));
+    let others = [(LOCAL_DYNAMIC, generated()), (DYNAMIC, whole)];
+    for (policy, config) in machines.chain(others) {
         for memory in [Placement::Adapter, Placement::Main] {
             let job = Job {
                 memory,
                 ..uniform(400, 3)
             };
             let (rail, at) = (1, Time::from_us(150));
-            let failure = (policy != Kind::Static).then_some(RailFailure { rail, at });
+            let failure = (policy != STATIC).then_some(RailFailure { rail, at });
             let window = Window {
                 length: Time::from_us(200),
                 batches: 2,
@@ -227,7 +230,7 @@ fn equal_runs_are_equal() {
 /// as old as the wait, and less is accepted.
 #[test]
 fn what_is_generated_waits_with_its_rails() {
-    let sent = machine(Kind::LocalDynamic);
+    let sent = machine(LOCAL_DYNAMIC);
     let one = Job {
         load: Rate::from_mb_per_second(1),
         ..uniform(1, 1)
@@ -251,7 +254,7 @@ fn what_is_generated_waits_with_its_rails() {
 /// rail has already brought count again when other rails bring them: a message for each process, at most.
 #[test]
 fn a_failure_does_not_stop_a_job() {
-    for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+    for policy in [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
         let window = Window {
             length: Time::from_ms(4),
             ..WINDOW

@@ -1,6 +1,7 @@
 //! How messages are spread over the rails of a machine, as its file says.
 
 use derive::choice;
+use std::fmt;
 use units::{Bytes, Time};
 
 /// How messages are spread over the rails of a machine.
@@ -10,7 +11,7 @@ pub struct Config {
     pub policy: Kind,
     /// Over which fraction of the available rails a message is striped: 0 (one rail) to 1 (all).
     pub striping: f64,
-    /// For the policy hybrid: the longest message that is sent without reservation.
+    /// The longest message that is short; the policy hybrid sends it without reservation.
     pub threshold: Bytes,
     /// Cycles of the thread processor for each control message, and for each update of the status that local-dynamic reads.
     pub handle: u32,
@@ -45,19 +46,18 @@ impl Config {
     /// packets" in a few hundreds of cycles (s5.1). That an update takes as long as a control message is assumed. Under the
     /// policies that reserve, control messages change the status.
     pub fn status_lag(&self, thread_cycle: Time) -> Time {
-        match self.policy {
-            Kind::LocalDynamic => thread_cycle * u64::from(self.handle),
-            Kind::Static | Kind::Basic | Kind::Dynamic | Kind::Hybrid => Time::ZERO,
+        match self.policy.knows {
+            Knowledge::Status => thread_cycle * u64::from(self.handle),
+            Knowledge::Links | Knowledge::Allocation | Knowledge::Reservations => Time::ZERO,
         }
     }
 
     /// The rails that a message of this length may take.
     pub fn candidates(&self, size: Bytes) -> Candidates {
-        match self.policy {
-            Kind::Static | Kind::Basic => Candidates::All,
-            Kind::Hybrid if size <= self.threshold => Candidates::FreeFirst,
-            Kind::LocalDynamic => Candidates::FreeHere,
-            Kind::Dynamic | Kind::Hybrid => Candidates::FreeAtBothEnds,
+        if size <= self.threshold {
+            self.policy.short
+        } else {
+            self.policy.long
         }
     }
 }
@@ -84,30 +84,48 @@ pub enum Choice {
     Sent,
 }
 
-/// How the rails of a message are picked; see the essay of the module.
-#[choice]
-#[schemars(rename = "Policy")]
-pub enum Kind {
-    /// Each adapter only transmits or only receives, always.
-    Static,
-    /// The rails take turns.
-    Basic,
-    /// Rails that are free at the sender.
-    LocalDynamic,
-    /// Rails that are reserved at both ends.
-    Dynamic,
-    /// Short messages take rails that are free at the sender, long messages rails that are reserved at both ends.
-    Hybrid,
+/// A kind of policy, as far as adapters and libraries know it. The crate `rails` holds the policies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    /// Its name in machine files.
+    pub name: &'static str,
+    /// A sentence for people.
+    pub about: &'static str,
+    /// Its knowledge about the rails of a node, which adapters provide.
+    pub knows: Knowledge,
+    /// The rails for messages of Tports up to [`Config::threshold`].
+    pub short: Candidates,
+    /// The rails for longer messages of Tports.
+    pub long: Candidates,
+}
+
+/// The knowledge of a policy about rails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Which rails work.
+    Links,
+    /// Which rails work, and whether a node transmits or receives there: a static allocation.
+    Allocation,
+    /// The status that adapters write into the memory of their node.
+    Status,
+    /// The reservations of both ends, which adapters make by control messages.
+    Reservations,
 }
 
 impl Kind {
     /// Whether adapters reserve themselves, by control messages.
     pub fn reserves(self) -> bool {
-        matches!(self, Kind::Dynamic | Kind::Hybrid)
+        self.knows == Knowledge::Reservations
     }
 
     /// Whether each adapter only transmits or only receives, as an allocation of the crate `rails` says.
     pub fn allocates(self) -> bool {
-        self == Kind::Static
+        self.knows == Knowledge::Allocation
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
     }
 }

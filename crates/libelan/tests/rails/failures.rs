@@ -4,14 +4,14 @@ use crate::common::{
     alloc, assert_holds, b, cluster, four_nodes, job, job_of, logs, me, pattern, pid, store,
     with_rails,
 };
-use crate::rails::POLICIES;
+use crate::rails::policies;
 use elan::{Action, Cluster, Config, DmaError, ElanAddr, Matching, Part, Rail};
 use libelan::elan::group::Group;
 use libelan::elan::reduce::{Reduction, To, of_words};
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::shmem::ShmemError;
 use libelan::{Job, Pe};
-use rails::Kind;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
 /// Lets a rail fail, for a while.
@@ -183,14 +183,14 @@ pub(crate) async fn together(pe: &Pe, group: &Group, round: u64) {
 /// Without failures, and with each rail down from the start.
 #[test]
 fn all_kinds_arrive() {
-    for policy in POLICIES {
+    for policy in policies() {
         for rails in [2, 4] {
-            if policy == Kind::Static && rails == 2 {
+            if policy == STATIC && rails == 2 {
                 continue; // four nodes need four rails
             }
             let config = with_rails(&four_nodes(), rails, policy, 1.0);
             run_failing(&config, &job(&[0, 1, 2, 3]), |_| {}, all_kinds);
-            if policy == Kind::Static {
+            if policy == STATIC {
                 continue; // some ways are on one rail only
             }
             for rail in 0..rails {
@@ -205,13 +205,13 @@ fn all_kinds_arrive() {
 /// the other one fails when the first has returned.
 #[test]
 fn at_many_moments() {
-    let policies = [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid];
+    let policies = [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID];
     for (number, policy) in (0..).zip(policies) {
         let mut config = with_rails(&four_nodes(), 2, policy, 1.0);
-        if policy == Kind::Hybrid {
+        if policy == HYBRID {
             config.tport.matching = Matching::Host;
         }
-        if policy == Kind::Dynamic {
+        if policy == DYNAMIC {
             config.parts = vec![
                 Part::Sten {
                     start: Time::from_ns(50),
@@ -245,7 +245,7 @@ fn at_many_moments() {
 /// Two processes of each node, three rails of which one always works, and often only one.
 #[test]
 fn two_of_three_rails_fail() {
-    for policy in [Kind::Basic, Kind::LocalDynamic] {
+    for policy in [BASIC, LOCAL_DYNAMIC] {
         let config = with_rails(&four_nodes(), 3, policy, 0.5);
         for shift in 0..3_u64 {
             let failures = |cluster: &mut Cluster| {
@@ -339,7 +339,7 @@ async fn receive_some(pe: &Pe, to: ElanAddr) -> u64 {
 /// calls, and sends whose envelope has arrived, wait for it.
 #[test]
 fn no_rail_works() {
-    for policy in [Kind::Basic, Kind::Dynamic] {
+    for policy in [BASIC, DYNAMIC] {
         for moment in 0..25_u64 {
             let config = with_rails(&four_nodes(), 2, policy, 1.0);
             let at = Time::from_us(100) + Time::from_ns(1_300 * moment);
@@ -374,7 +374,7 @@ fn no_rail_works() {
 /// If no rail ever works again, collective calls are a deadlock whose report names them.
 #[test]
 fn all_rails_are_gone() {
-    let config = with_rails(&four_nodes(), 2, Kind::Basic, 0.0);
+    let config = with_rails(&four_nodes(), 2, BASIC, 0.0);
     let mut cluster = cluster(&config);
     for rail in [0, 1] {
         cluster.fail_rail(Rail::new(rail), Time::from_us(50));

@@ -3,10 +3,11 @@
 use crate::common::{
     alloc, assert_holds, b, filled, four_nodes, job, load, me, pid, run_on, store, with_rails,
 };
-use crate::rails::{POLICIES, generations};
+use crate::rails::{generations, policies};
 use elan::{Cluster, Config, Node, Rail};
 use libelan::Pe;
 use libelan::elan::reduce::{Reduction, To, of_words};
+use rails::policies::{LOCAL_DYNAMIC, STATIC};
 use rails::{Allocation, Kind};
 use units::Bytes;
 
@@ -43,7 +44,7 @@ fn one_way(rails: u32, root: u32) -> Vec<u32> {
 /// rails or take turns, all rails that they may take carry the same.
 fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
     let own = match policy {
-        Kind::Static => between(rails, from, to),
+        STATIC => between(rails, from, to),
         _ => (0..rails).collect(),
     };
     let part = 4 * 40_000 / own.len() as u64;
@@ -61,10 +62,10 @@ fn exchange(config: &Config, program: impl AsyncFn(Pe) + 'static) -> [Vec<u64>; 
 #[test]
 fn puts_and_gets_take_the_rails_of_the_policy() {
     for config in generations() {
-        for policy in POLICIES {
+        for policy in policies() {
             for rails in [2, 4] {
                 for striping in [0.0, 1.0] {
-                    if policy == Kind::Static && rails == 2 {
+                    if policy == STATIC && rails == 2 {
                         continue; // four nodes need four rails
                     }
                     let config = with_rails(&config, rails, policy, striping);
@@ -109,7 +110,7 @@ fn puts_and_gets_take_the_rails_of_the_policy() {
 #[test]
 fn puts_gain_by_striping() {
     let time = |rails, striping| {
-        let config = with_rails(&four_nodes(), rails, Kind::LocalDynamic, striping);
+        let config = with_rails(&four_nodes(), rails, LOCAL_DYNAMIC, striping);
         let [ends, noted] = crate::common::logs();
         run_on(&config, &job(&[0, 3]), async move |pe| {
             let target = pe.elan().galloc_main(64, b(1_000_000)).unwrap();
@@ -134,7 +135,7 @@ fn puts_gain_by_striping() {
 /// rail, and so do atomics and messages to queues.
 #[test]
 fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
-    for policy in POLICIES {
+    for policy in policies() {
         let config = with_rails(&four_nodes(), 4, policy, 1.0);
         let [there, here] = exchange(&config, async |pe| {
             let shmem = pe.shmem();
@@ -149,7 +150,7 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
         });
         let share = |ends: (u32, u32)| {
             let own = match policy {
-                Kind::Static => between(4, ends.0, ends.1),
+                STATIC => between(4, ends.0, ends.1),
                 _ => vec![0, 1, 2, 3],
             };
             // The process takes turns: where it puts and gets alternately, a put takes every other rail.
@@ -164,7 +165,7 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
         };
         let sum = |bytes: &[u64]| bytes.iter().sum::<u64>();
         assert_eq!((sum(&there), sum(&here)), (64, 64), "{policy:?}");
-        if policy == Kind::Static {
+        if policy == STATIC {
             assert_eq!((there, here), (share((0, 3)), share((3, 0))));
         } else {
             let all: Vec<u64> = there
@@ -206,9 +207,9 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
 #[test]
 fn broadcasts_take_the_rails_of_the_policy() {
     for config in generations() {
-        for policy in POLICIES {
+        for policy in policies() {
             for (rails, striping) in [(2, 1.0), (4, 1.0), (4, 0.0)] {
-                if policy == Kind::Static && rails == 2 {
+                if policy == STATIC && rails == 2 {
                     continue;
                 }
                 let config = with_rails(&config, rails, policy, striping);
@@ -243,8 +244,8 @@ fn broadcasts_take_the_rails_of_the_policy() {
                         for node in (0..4).filter(|&node| node != root) {
                             let wanted = match policy {
                                 _ if adapter => vec![0],
-                                Kind::Static if hardware => one_way(rails, root),
-                                Kind::Static => between(rails, (node + 3) % 4, node),
+                                STATIC if hardware => one_way(rails, root),
+                                STATIC => between(rails, (node + 3) % 4, node),
                                 _ => (0..rails).collect(),
                             };
                             let context = format!(
@@ -264,7 +265,7 @@ fn broadcasts_take_the_rails_of_the_policy() {
 /// The partial results of a reduction climb over the rails of the policy, from each node of the tree to the place above.
 #[test]
 fn reductions_take_the_rails_of_the_policy() {
-    for policy in POLICIES {
+    for policy in policies() {
         for striping in [1.0, 0.0] {
             let config = with_rails(&four_nodes(), 4, policy, striping);
             let cluster = run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
@@ -292,7 +293,7 @@ fn reductions_take_the_rails_of_the_policy() {
             rails.sort_unstable();
             rails.dedup();
             let wanted = match policy {
-                Kind::Static => rails,
+                STATIC => rails,
                 _ => vec![0, 1, 2, 3],
             };
             assert_eq!(used(&cluster, 0, 100), wanted, "{policy:?}, {striping}");

@@ -15,14 +15,12 @@ mod tports;
 use elan::Config;
 use fabric::FatTree;
 use rails::Kind;
+use rails::policies::SHIPPED;
 
-const POLICIES: [Kind; 5] = [
-    Kind::Static,
-    Kind::Basic,
-    Kind::LocalDynamic,
-    Kind::Dynamic,
-    Kind::Hybrid,
-];
+/// All shipped policies.
+fn policies() -> Vec<Kind> {
+    SHIPPED.iter().map(|policy| policy.kind).collect()
+}
 
 /// Four nodes of each generation.
 fn generations() -> [Config; 2] {

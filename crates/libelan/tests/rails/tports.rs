@@ -4,19 +4,20 @@ use crate::common::{
     self, assert_holds, b, cluster, filled, four_nodes, job, logs, me, pid, run_on, run_to, store,
     with_rails,
 };
-use crate::rails::{POLICIES, generations};
+use crate::rails::{generations, policies};
 use elan::{Cluster, Config, Matching, Part, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
-use rails::Kind;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
 /// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
 #[test]
 fn all_bytes_arrive() {
-    let machines = generations()
-        .into_iter()
-        .flat_map(|config| POLICIES.map(|policy| with_rails(&config, 4, policy, 1.0)));
+    let machines = generations().into_iter().flat_map(|config| {
+        let with = move |policy| with_rails(&config, 4, policy, 1.0);
+        policies().into_iter().map(with)
+    });
     for (number, mut config) in machines.enumerate() {
         if number % 2 == 0 {
             config.tport.matching = Matching::Host;
@@ -108,7 +109,7 @@ fn rails_used(cluster: &Cluster, node: u32) -> Vec<u32> {
 fn striping() {
     for config in generations() {
         let of = |rails, striping| {
-            let config = with_rails(&config, rails, Kind::LocalDynamic, striping);
+            let config = with_rails(&config, rails, LOCAL_DYNAMIC, striping);
             let (time, cluster) = time(&config, &[0, 3], &[1], 1_000_000);
             (time.as_ps() as f64, rails_used(&cluster, 3).len())
         };
@@ -128,7 +129,7 @@ fn striping() {
 #[test]
 fn messages_at_a_time() {
     for config in generations() {
-        for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+        for policy in [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
             let config = with_rails(&config, 2, policy, 0.0);
             let (alone, _) = time(&config, &[0, 3], &[1], 500_000);
             let (both, cluster) = time(&config, &[0, 3], &[1, 1], 500_000);
@@ -158,9 +159,9 @@ fn what_the_sender_knows() {
         let (time, cluster) = time(&config, &[0, 2, 3], &[1, 2], 500_000);
         (time, [2, 3].map(|node| rails_used(&cluster, node)))
     };
-    let (shared, rails) = of(Kind::LocalDynamic);
+    let (shared, rails) = of(LOCAL_DYNAMIC);
     assert_eq!(rails, [vec![0], vec![0]]);
-    let (apart, rails) = of(Kind::Dynamic);
+    let (apart, rails) = of(DYNAMIC);
     assert_eq!(rails, [vec![0], vec![1]]);
     assert!(apart < shared * 2 / 3, "{apart}, {shared}");
 }
@@ -168,7 +169,7 @@ fn what_the_sender_knows() {
 /// Static allocation takes the rails on which one node transmits and the other receives, and no other.
 #[test]
 fn static_allocation() {
-    let config = with_rails(&four_nodes(), 4, Kind::Static, 1.0);
+    let config = with_rails(&four_nodes(), 4, STATIC, 1.0);
     let allocation = rails::Allocation::with_rails(4, 4).unwrap();
     for (from, to) in [(0_u32, 1_u32), (1, 0), (0, 3), (3, 2)] {
         let (_, cluster) = time(&config, &[from, to], &[1, 1, 1, 1], 50_000);
@@ -184,7 +185,7 @@ fn static_allocation() {
 fn a_rail_that_fails() {
     for matching in [Matching::Adapter, Matching::Host] {
         for rail in [0, 1] {
-            let mut config = with_rails(&four_nodes(), 2, Kind::LocalDynamic, 1.0);
+            let mut config = with_rails(&four_nodes(), 2, LOCAL_DYNAMIC, 1.0);
             config.tport.matching = matching;
             let mut cluster = cluster(&config);
             cluster.fail_rail(Rail::new(rail), Time::from_ms(2));

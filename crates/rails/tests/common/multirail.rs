@@ -3,18 +3,16 @@
 use super::{Log, logs, node_of, settle};
 use elan::{Cluster, Config, DmaError, Meter, Node, NodeId, Placement, Rail, Region, Watch};
 use fabric::FatTree;
+use rails::policies::SHIPPED;
 use rails::{Attachment, Kind, Rails};
 use std::rc::Rc;
 use typed_index_collections::{TiSlice, TiVec};
 use units::{Bytes, Time};
 
-pub const POLICIES: [Kind; 5] = [
-    Kind::Static,
-    Kind::Basic,
-    Kind::LocalDynamic,
-    Kind::Dynamic,
-    Kind::Hybrid,
-];
+/// All shipped policies.
+pub fn policies() -> Vec<Kind> {
+    SHIPPED.iter().map(|policy| policy.kind).collect()
+}
 
 /// The shipped machine of the multirail paper with up to 16 nodes, on so many rails.
 pub fn multirail(nodes: u32, rails: u32, policy: Kind) -> Config {

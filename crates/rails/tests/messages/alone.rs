@@ -5,6 +5,7 @@ use crate::common::multirail::{Bench, multirail};
 use crate::common::{bursts, odd_machine, run_to};
 use elan::{AdapterConfig, Config};
 use rails::Kind;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::{Bytes, Time};
 
 /// The shipped machine, and a machine whose parameters are no multiples of each other.
@@ -102,7 +103,7 @@ const STARTS: [u64; 3] = [0, 1, 12_345_678];
 /// Where nothing is reserved, a message takes the time of its DMA.
 #[test]
 fn without_reservation_it_is_a_dma() {
-    for policy in [Kind::Static, Kind::Basic, Kind::LocalDynamic, Kind::Hybrid] {
+    for policy in [STATIC, BASIC, LOCAL_DYNAMIC, HYBRID] {
         for (nodes, rails) in [(2, 2), (16, 6)] {
             for config in machines(nodes, rails, policy) {
                 for (size, start) in SIZES.map(|size| STARTS.map(|start| (size, start))).concat() {
@@ -129,14 +130,14 @@ fn without_reservation_it_is_a_dma() {
 /// And the rails that were granted and are not used. Every end is free at its moment, and not before.
 #[test]
 fn a_reservation_in_all_its_steps() {
-    for (policy, rails) in [(Kind::Dynamic, 1), (Kind::Hybrid, 1), (Kind::Dynamic, 3)] {
+    for (policy, rails) in [(DYNAMIC, 1), (HYBRID, 1), (DYNAMIC, 3)] {
         for nodes in [2, 16] {
             for config in machines(nodes, rails, policy) {
                 for (size, start) in SIZES.map(|size| STARTS.map(|start| (size, start))).concat() {
                     let mut config = config.clone();
                     let section = config.rails.as_mut().expect("it has rails");
                     (section.striping, section.threshold) = (0.0, Bytes::ZERO);
-                    if policy == Kind::Hybrid && size == 0 {
+                    if policy == HYBRID && size == 0 {
                         continue; // it is as short as the threshold
                     }
                     alone(&config, nodes, size, Time::from_ps(start));
@@ -189,7 +190,7 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
 /// The numbers that a reader can follow with a pencil: 320 bytes between neighbours of the shipped machine, in nanoseconds.
 #[test]
 fn a_reservation_in_numbers() {
-    let config = multirail(2, 1, Kind::Dynamic);
+    let config = multirail(2, 1, DYNAMIC);
     let mut bench = Bench::new(&config);
     let ends = bench.send((0, 0), 1, 320, Time::ZERO);
     bench.finish();

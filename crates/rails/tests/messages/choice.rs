@@ -3,7 +3,8 @@
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_to;
 use elan::{Config, NodeId, Rail};
-use rails::{Allocation, Choice, Kind, Status};
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
+use rails::{Allocation, Choice, Status};
 use units::{Bytes, Time};
 
 fn striping(mut config: Config, ratio: f64) -> Config {
@@ -43,7 +44,7 @@ fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
 /// One rail after another, beginning with that of the process's number, whatever the striping ratio is.
 #[test]
 fn basic_takes_rails_in_turn() {
-    let config = multirail(2, 3, Kind::Basic);
+    let config = multirail(2, 3, BASIC);
     for ratio in [0.0, 1.0] {
         let config = striping(config.clone(), ratio);
         for (index, expected) in [(0, [0, 1, 2, 0]), (1, [1, 2, 0, 1]), (5, [2, 0, 1, 2])] {
@@ -62,7 +63,7 @@ fn basic_takes_rails_in_turn() {
 /// length, to a byte.
 #[test]
 fn stripes() {
-    for policy in [Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+    for policy in [LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
         let mut config = multirail(2, 4, policy);
         config.rails.as_mut().expect("it has rails").threshold = Bytes::ZERO;
         let expect = |ratio, index, sizes: &[u64], expected: &[[u64; 4]]| {
@@ -80,7 +81,7 @@ fn stripes() {
         expect(1.0, 0, &[1003, 4], &[[250, 251, 251, 251], [1, 1, 1, 1]]);
         // No stripe is empty; a message without bytes is one.
         expect(1.0, 0, &[1, 3, 0], &[[1, 0, 0, 0], [0, 1, 1, 1], [0; 4]]);
-        if policy != Kind::Hybrid {
+        if policy != HYBRID {
             // A message without bytes has its turn, too; under hybrid it is short, and short messages have a turn of their own.
             expect(0.0, 0, &[0, 2], &[[0; 4], [0, 2, 0, 0]]);
         }
@@ -91,7 +92,7 @@ fn stripes() {
 /// Short messages of the hybrid policy are never striped, and take all rails in turn (coll2003 s4.3).
 #[test]
 fn short_messages_are_whole() {
-    let config = striping(multirail(2, 3, Kind::Hybrid), 1.0);
+    let config = striping(multirail(2, 3, HYBRID), 1.0);
     let brought = brought(&config, 0, &[300, 300, 8192, 300]);
     let whole = [[300, 0, 0], [0, 300, 0], [0, 0, 8192], [300, 0, 0]];
     assert_eq!(brought, whole);
@@ -100,7 +101,7 @@ fn short_messages_are_whole() {
 /// Up to the threshold nothing is reserved; from one byte more on, all rails are.
 #[test]
 fn the_threshold_is_short() {
-    let mut config = multirail(2, 3, Kind::Hybrid);
+    let mut config = multirail(2, 3, HYBRID);
     for threshold in [0, 1, 1000] {
         config.rails.as_mut().expect("it has rails").threshold = Bytes::new(threshold);
         for (size, expected) in [(threshold, 0), (threshold + 1, 6)] {
@@ -122,7 +123,7 @@ fn the_threshold_is_short() {
 #[test]
 fn static_goes_one_way() {
     for (nodes, rails) in [(2, 2), (6, 4), (5, 6), (10, 5)] {
-        let config = striping(multirail(nodes, rails, Kind::Static), 1.0);
+        let config = striping(multirail(nodes, rails, STATIC), 1.0);
         let allocation = Allocation::with_rails(nodes, rails).expect("there are enough");
         for from in 0..nodes {
             for to in (0..nodes).filter(|&to| to != from) {
@@ -150,7 +151,7 @@ fn static_goes_one_way() {
 /// nothing, so two messages may take one rail (algorithm 3). Processes 0 and 2 both begin at rail 0 of two.
 #[test]
 fn local_dynamic_sends_beside_what_it_knows_to_be_sent() {
-    let config = striping(multirail(4, 2, Kind::LocalDynamic), 0.0);
+    let config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);
     let lag = lag(&config);
     assert_eq!(lag, Time::from_us(2), "400 cycles of 5 ns");
     for (at, expected) in [(lag - Time::from_ps(1), [100, 0]), (lag, [0, 100])] {
@@ -168,7 +169,7 @@ fn local_dynamic_sends_beside_what_it_knows_to_be_sent() {
 /// packet is there within a microsecond.
 #[test]
 fn local_dynamic_sends_beside_what_it_knows_to_be_received() {
-    let config = striping(multirail(4, 3, Kind::LocalDynamic), 0.0);
+    let config = striping(multirail(4, 3, LOCAL_DYNAMIC), 0.0);
     let mut bench = Bench::new(&config);
     let first = bench.send((1, 0), 0, 65_536, Time::ZERO);
     let puts = [4, 14, 24, 34].map(|at| bench.put(0, 2, 90, Time::from_us(at)));
@@ -190,7 +191,7 @@ fn local_dynamic_looks_again_every_poll() {
         .map(|poll| [(poll, soon), (poll, soon + poll)])
         .concat()
     {
-        let mut config = striping(multirail(4, 1, Kind::LocalDynamic), 0.0);
+        let mut config = striping(multirail(4, 1, LOCAL_DYNAMIC), 0.0);
         config.rails.as_mut().expect("it has rails").poll = poll;
         let time_of = |size, at| {
             let mut bench = Bench::new(&config);
@@ -217,7 +218,7 @@ fn local_dynamic_looks_again_every_poll() {
 #[test]
 fn an_end_frees_a_rail_of_one_bit() {
     for (status, expected) in [(Status::Exact, false), (Status::Bit, true)] {
-        let mut config = striping(multirail(4, 1, Kind::LocalDynamic), 0.0);
+        let mut config = striping(multirail(4, 1, LOCAL_DYNAMIC), 0.0);
         config.rails.as_mut().expect("it has rails").status = status;
         let mut bench = Bench::new(&config);
         let sent = bench.send((0, 0), 1, 65_536, Time::ZERO);
@@ -236,7 +237,7 @@ fn an_end_frees_a_rail_of_one_bit() {
 /// message has no rails.
 #[test]
 fn a_generator_picks_what_is_free_when_a_message_is_generated() {
-    let mut config = striping(multirail(4, 2, Kind::LocalDynamic), 0.0);
+    let mut config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);
     config.rails.as_mut().expect("it has rails").choice = Choice::Generated;
     let mut bench = Bench::new(&config);
     let process = bench.rails.process(NodeId::new(0), 0);
@@ -258,7 +259,7 @@ fn a_generator_picks_what_is_free_when_a_message_is_generated() {
     assert!(pick().is_empty(), "both send");
     bench.finish();
     assert!(first.borrow()[0].1.is_ok() && second.borrow()[0].1.is_ok());
-    for other in [Kind::Basic, Kind::Dynamic, Kind::Hybrid] {
+    for other in [BASIC, DYNAMIC, HYBRID] {
         config.rails.as_mut().expect("it has rails").policy = other;
         let process = Bench::new(&config).rails.process(NodeId::new(0), 0);
         assert!(process.generator().is_none(), "{other:?}");

@@ -7,6 +7,7 @@ use crate::messages::programs::{Program, Running, program};
 use elan::faults::{Fault, Part, When};
 use elan::{Action, Config, Dma, DmaError, Placement, Rail};
 use proptest::prelude::*;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use rails::{Allocation, Kind};
 use units::{Bytes, Time};
 
@@ -58,7 +59,7 @@ fn works(failures: &Failures, rail: Rail, now: Time) -> bool {
 
 /// Whether a rail that leads from one node to another works at a moment.
 fn joined(program: &Program, failures: &Failures, (from, to): (u32, u32), now: Time) -> bool {
-    let allocation = (program.policy == Kind::Static).then(|| {
+    let allocation = (program.policy == STATIC).then(|| {
         let allocation = Allocation::with_rails(program.nodes, program.rails);
         allocation.expect("there are enough rails")
     });
@@ -124,7 +125,7 @@ proptest! {
     }
 }
 
-const RESERVES: [Kind; 4] = [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid];
+const RESERVES: [Kind; 4] = [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID];
 
 /// A rail that is down from the start is not tried.
 #[test]
@@ -225,7 +226,7 @@ fn what_was_lost_stays_lost() {
     ] {
         for moment in 0..80 {
             let at = Time::from_ns(130 * moment);
-            let mut bench = Bench::new(&multirail(2, 1, Kind::Basic));
+            let mut bench = Bench::new(&multirail(2, 1, BASIC));
             bench.cluster.fail_rail(Rail::new(0), at);
             bench.cluster.repair_rail(Rail::new(0), at);
             let [here, there] = [0, 1].map(|node| bench.programs(node)[Rail::new(0)].clone());
@@ -279,7 +280,7 @@ fn broadcasts_are_all_or_nothing() {
     ] {
         for moment in 0..70 {
             let at = Time::from_ns(140 * moment);
-            let mut bench = Bench::new(&multirail(4, 1, Kind::Basic));
+            let mut bench = Bench::new(&multirail(4, 1, BASIC));
             schedule(&mut bench, &vec![(rail, at, Some(Time::from_ns(pause)))]);
             let nodes = [0, 1, 2, 3].map(|node| bench.programs(node)[rail].clone());
             let places = nodes.each_ref().map(|node| node.allocate(placement, size));
@@ -360,7 +361,7 @@ fn a_listed_fault_is_the_same() {
 /// Processes learn of both: the signals are raised at each failure, and at each return.
 #[test]
 fn signals_of_failures_and_returns() {
-    let mut bench = Bench::new(&multirail(2, 2, Kind::Basic));
+    let mut bench = Bench::new(&multirail(2, 2, BASIC));
     let rail = Rail::new(1);
     for (at, up) in [(10, 20), (30, 30), (40, 60)] {
         bench.cluster.fail_rail(rail, Time::from_us(at));
@@ -394,7 +395,7 @@ fn signals_of_failures_and_returns() {
 /// An adapter that knows its link to be dead refuses at once, and sends nothing: a command of 20 ns, a block of 160 ns.
 #[test]
 fn a_dead_adapter_refuses() {
-    let mut bench = Bench::new(&multirail(2, 2, Kind::Basic));
+    let mut bench = Bench::new(&multirail(2, 2, BASIC));
     bench.cluster.fail_rail(Rail::new(1), Time::ZERO);
     let put = bench.put(0, 1, 100, Time::ZERO);
     let rail = Rail::new(1);
@@ -433,7 +434,7 @@ fn no_rail_is_left() {
 #[test]
 fn static_loses_a_direction() {
     for failed in [0, 1] {
-        let mut bench = Bench::new(&multirail(2, 2, Kind::Static));
+        let mut bench = Bench::new(&multirail(2, 2, STATIC));
         bench.cluster.fail_rail(Rail::new(failed), Time::from_us(1));
         let ends = [0, 1].map(|node| bench.send((node, 0), 1 - node, 5000, Time::ZERO));
         bench.finish();

@@ -4,7 +4,8 @@ use crate::common::multirail::multirail;
 use crate::common::{run_process, settle};
 use elan::{Cluster, NodeId, Placement, Rail, Watch};
 use fabric::FatTree;
-use rails::{Kind, Rails};
+use rails::Rails;
+use rails::policies::DYNAMIC;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
@@ -13,7 +14,7 @@ use units::Bytes;
 #[test]
 fn many_nodes_and_many_rails() {
     for (down, up, rails) in [(vec![4, 4, 8], vec![4, 4], 31), (vec![4; 6], vec![4; 5], 2)] {
-        let mut config = multirail(2, 2, Kind::Dynamic);
+        let mut config = multirail(2, 2, DYNAMIC);
         let nodes = down.iter().product();
         let tree = FatTree::new(&down, &up, nodes);
         let trees = tree.and_then(|tree| tree.with_rails(rails));

@@ -1,12 +1,13 @@
 //! Random programs on random machines: every byte of every message is compared, and what must hold in every run is checked.
 
-use crate::common::multirail::{Bench, Ends, POLICIES, Place, Put, multirail};
+use crate::common::multirail::{Bench, Ends, Place, Put, multirail, policies};
 use crate::common::run_to;
 use elan::{Config, DmaError, Placement};
 use fabric::Engine;
 use proptest::prelude::*;
 use rails::Kind;
 use rails::allocation::optimal_rails;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, STATIC};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -52,7 +53,7 @@ pub fn program() -> impl Strategy<Value = Program> {
     let size = prop_oneof![0..2_u64, 1..64_u64, 300..1000_u64, 1000..6000_u64];
     let send = (any::<u16>(), any::<u16>(), size, 0..40_000_u64);
     let sends = prop::collection::vec(send, 1..16);
-    let shape = (2..=8_u32, 1..=4_u32, 1..=3_usize, 0..POLICIES.len());
+    let shape = (2..=8_u32, 1..=4_u32, 1..=3_usize, 0..policies().len());
     let kind = (
         prop::sample::select(vec![0.0, 0.5, 1.0]),
         any::<bool>(),
@@ -60,8 +61,8 @@ pub fn program() -> impl Strategy<Value = Program> {
     );
     (shape, kind, sends).prop_map(|((nodes, rails, processes, policy), kind, sends)| {
         let (striping, burst, placement) = kind;
-        let policy = POLICIES[policy];
-        let rails = if policy == Kind::Static {
+        let policy = policies()[policy];
+        let rails = if policy == STATIC {
             rails.max(optimal_rails(nodes))
         } else {
             rails
@@ -291,8 +292,8 @@ proptest! {
         let received: u64 = nodes.flat_map(|node| running.bench.received(node)).sum();
         prop_assert_eq!(sent, received);
         let reserved = |send: &Send| match program.policy {
-            Kind::Dynamic => true,
-            Kind::Hybrid => send.size > program.threshold,
+            DYNAMIC => true,
+            HYBRID => send.size > program.threshold,
             _ => false,
         };
         prop_assert_eq!(clash(&program, &seen, reserved), None);
@@ -328,7 +329,7 @@ fn a_clash_is_noticed() {
         size: 6000,
         at: Time::ZERO,
     };
-    for (policy, clashes) in [(Kind::Basic, true), (Kind::Dynamic, false)] {
+    for (policy, clashes) in [(BASIC, true), (DYNAMIC, false)] {
         for sends in [vec![send(0, 1), send(1, 0)], vec![send(0, 2), send(1, 2)]] {
             let program = Program {
                 nodes: 3,

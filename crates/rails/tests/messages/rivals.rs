@@ -2,13 +2,13 @@
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_to;
-use rails::Kind;
+use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC};
 use units::{Bytes, Time};
 
 /// Two processes of a node ask for all rails at once: the first gets them, the second gets them when they are free again.
 #[test]
 fn two_processes_of_a_node() {
-    let mut config = multirail(3, 2, Kind::Dynamic);
+    let mut config = multirail(3, 2, DYNAMIC);
     for (striping, both) in [(1.0, [[2000; 2]; 2]), (0.0, [[4000, 0], [0, 4000]])] {
         config.rails.as_mut().expect("it has rails").striping = striping;
         let mut bench = Bench::new(&config);
@@ -26,7 +26,7 @@ fn two_processes_of_a_node() {
 /// counter then falls by a point, so the next time the other goes first (coll2003 algorithm 6). Both are granted each time.
 #[test]
 fn two_nodes_at_once() {
-    let config = multirail(2, 1, Kind::Dynamic);
+    let config = multirail(2, 1, DYNAMIC);
     let mut bench = Bench::new(&config);
     let rounds = [0, 1, 2, 3].map(Time::from_ms);
     let puts = |from, to| rounds.map(|at| bench.put(from, to, 3000, at)).into();
@@ -49,7 +49,7 @@ fn two_nodes_at_once() {
 /// The circle of figure 6: three nodes, each asks the next at once. All are granted, one after another.
 #[test]
 fn a_circle_of_three() {
-    let config = multirail(3, 1, Kind::Dynamic);
+    let config = multirail(3, 1, DYNAMIC);
     let mut bench = Bench::new(&config);
     let ends = [0, 1, 2].map(|node| bench.send((node, 0), (node + 1) % 3, 3000, Time::ZERO));
     bench.finish();
@@ -65,7 +65,7 @@ fn a_circle_of_three() {
 /// slices, which the shipped machine does not have, let the message pass the DMA that is under way.
 #[test]
 fn a_short_message_waits_for_nobody() {
-    let mut config = multirail(3, 2, Kind::Hybrid);
+    let mut config = multirail(3, 2, HYBRID);
     config.adapter.time_slice = Time::from_us(25);
     config.rails.as_mut().expect("it has rails").threshold = Bytes::new(100);
     for sender in [0, 1] {
@@ -84,7 +84,7 @@ fn a_short_message_waits_for_nobody() {
 /// and so does another node to the same destination.
 #[test]
 fn an_error_gives_the_rails_back() {
-    for policy in [Kind::Basic, Kind::LocalDynamic, Kind::Dynamic, Kind::Hybrid] {
+    for policy in [BASIC, LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
         for short_end in [0, 1] {
             let mut config = multirail(3, 2, policy);
             config.rails.as_mut().expect("it has rails").threshold = Bytes::new(100);
@@ -111,7 +111,7 @@ fn an_error_gives_the_rails_back() {
 /// As many processes as a node can have, at once and on one rail: the queues of control messages have room for all of them.
 #[test]
 fn as_many_processes_as_there_may_be() {
-    let mut config = multirail(2, 1, Kind::Dynamic);
+    let mut config = multirail(2, 1, DYNAMIC);
     // All of them ask when the adapter is free, and all but one in vain: the refusals take most of the time.
     config.rails.as_mut().expect("it has rails").handle = 10;
     let mut bench = Bench::new(&config);
@@ -127,7 +127,7 @@ fn as_many_processes_as_there_may_be() {
 #[test]
 #[should_panic(expected = "node 1 has 256 processes already")]
 fn one_process_more() {
-    let bench = Bench::new(&multirail(2, 1, Kind::Basic));
+    let bench = Bench::new(&multirail(2, 1, BASIC));
     for index in 0..=256 {
         bench.rails.process(1_u32.into(), index);
     }

@@ -55,7 +55,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
         let message = format!("there is no rail {rail}: the machine has {rails}, from 0 on");
         fit.problem(&format!("{path}.rail"), message)
             .allowed(format!("0 to {}", rails - 1));
-    } else if section.is_some_and(|rails| rails.policy.value.allocates())
+    } else if section.is_some_and(|rails| rails.policy.value.kind.allocates())
         && let Ok(allocation) = Allocation::with_rails(fit.attached(), rails)
         && let Some((from, to)) = allocation.parted_without(rail.into())
     {

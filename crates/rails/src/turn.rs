@@ -7,7 +7,8 @@ use std::rc::Rc;
 /// The turn of a process, for its generator and its policy.
 pub type SharedTurn = Rc<RefCell<Turn>>;
 
-/// Whose turn it is: "the first free NIC just past the last one allocated in the previous transaction" (coll2003 s3).
+/// Whose turn it is: "the first free NIC just past the last one allocated in the previous
+/// transaction" (coll2003 s3).
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(Rail);
 
@@ -17,7 +18,8 @@ impl Turn {
         Turn(rail)
     }
 
-    /// Takes `count` of the rails, which are in ascending order, beginning with the rail whose turn it is.
+    /// Takes `count` of the rails, which are in ascending order, beginning with the rail whose turn
+    /// it is.
     pub fn take(&mut self, rails: &[Rail], count: usize) -> Vec<Rail> {
         let next = rails.partition_point(|&rail| rail < self.0);
         let in_turn = rails[next..].iter().chain(&rails[..next]);

@@ -1,0 +1,48 @@
+//! The rails of a message, and how the message holds them.
+
+use crate::nic::{Grant, Port};
+use elan::{NodeId, Rail};
+use std::rc::Rc;
+use units::Bytes;
+
+/// A message, or the unsent rest of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct RailMessage {
+    /// The destination.
+    pub to: NodeId,
+    /// Its length.
+    pub size: Bytes,
+}
+
+/// A rail for a message, or for a stripe of a message.
+pub struct Pick {
+    pub(crate) rail: Rail,
+    pub(crate) hold: Hold,
+}
+
+impl Pick {
+    /// A rail that other messages may take at the same time. [`Host::mark`](crate::Host::mark) and
+    /// [`Reservations::keep`](crate::Reservations::keep) pick rails for one message.
+    pub fn shared(rail: Rail) -> Self {
+        let hold = Hold::Shared;
+        Pick { rail, hold }
+    }
+}
+
+/// How a message holds a rail.
+pub(crate) enum Hold {
+    /// Not at all.
+    Shared,
+    /// Not at all; the status of the rail says that it sends, after the lag of the status.
+    Marked,
+    /// Both adapters are reserved, until the receiver reports the end of the message.
+    Reserved {
+        /// The request.
+        grant: Grant,
+        /// The adapter at the other end.
+        there: Rc<Port>,
+    },
+}
+
+/// The adapter's process of a node on a rail.
+pub(crate) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;
