@@ -280,3 +280,45 @@ def check_published(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_published_values_have_places(seed: int) -> None:
     check_published(seed)
+
+
+def test_machines_are_named_by_the_changes_that_they_do_not_share() -> None:
+    """On the axis and in the legend; the caption has the shared ones, and a machine may have no others."""
+    shared = "topology.down=[4,4], topology.nodes=16"
+    for names in (
+        [f"{shared}, topology.up=[{up}]" for up in (4, 2, 1)],
+        [shared, f"{shared}, topology.routing=minimal"],
+    ):
+        rows = pl.DataFrame(
+            {"series": "s", "job": None, "seed": 1, "machine": name, "pattern": pattern, "metric": "accepted",
+             "unit": "MB/s", "batch": None, "value": 1.0 + number}
+            for number, name in enumerate(names)
+            for pattern in ("uniform", "tornado")
+        )  # fmt: skip
+        wanted = base() | {"x": "machine", "curve": ["{pattern}"]}
+        for found in (figures.draw(wanted, rows), list(generic.draw(rows, {"s": "jobs"}))):
+            (figure,) = found
+            words = {str(value) for row in drawings.means(figure)["rows"] for value in row.values()}
+            curves_or_places = {one for one in words if "topology" in one or "other change" in one}
+            own = {name.removeprefix(shared).removeprefix(", ") or grouping.ALONE for name in names}
+            assert own <= curves_or_places
+            assert f"All machines have {shared}." in figure.caption
+            x = drawings.means(figure)["encoding"]["x"]
+            longest = max(len(part) for one in own for part in one.split(axes.PART))
+            assert longest * len(own) <= axes.LETTERS or x["axis"]["labelAngle"]
+
+
+def test_configurations_without_a_value_are_named() -> None:
+    rows = pl.DataFrame(
+        {"series": "s", "job": None, "seed": 1, "fault.count": count, "pattern": pattern, "metric": metric,
+         "unit": unit, "batch": None, "value": 1.0}
+        for count in (1, 8)
+        for pattern in ("uniform", "tornado")
+        for metric, unit in (("accepted", "MB/s"), ("latency_mean", "us"))
+        if metric == "accepted" or (count, pattern) != (8, "tornado")
+    )  # fmt: skip
+    accepted, latency = generic.draw(rows, {"s": "jobs"})
+    assert "No mark" not in accepted.caption
+    assert latency.caption.endswith(
+        "No mark where no message ended in the measured window: fault.count 8, pattern tornado."
+    )

@@ -231,3 +231,26 @@ def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None
     assert [figure.name for figure in drawn] == ["waits", "delays"]
     assert all("bind" not in param for param in drawn[0].spec()["params"] if param["name"].startswith("point"))
     assert beside.draw([]) == []
+
+
+def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[Case]) -> None:
+    """A point without slices, or with other ones, has a picture of its own; it takes the slider from no other point."""
+    first, second, _ = cases
+    bare = replace(
+        second, label="bare", matrix=replace(second.matrix, slice_count=0, slices=second.matrix.slices.clear())
+    )
+    drawn = {figure.name: figure for figure in beside.draw([first, second, bare])}
+    titles = {name: figure.title for name, figure in drawn.items() if "difference" not in name}
+    assert titles["waits-1"] == "Waits for links that leave switches, 3 slices of 0.017 ms"
+    assert titles["waits-2"] == "Waits for links that leave switches, without slices of time"
+    for name, figure in drawn.items():
+        sliders = [one for one in figure.spec()["params"] if one.get("bind", {}).get("input") == "range"]
+        assert bool(sliders) == ("-1" in name), name
+    (alone,) = (figure.title for figure in beside.draw([first, second]) if figure.name == "waits")
+    assert alone == "Waits for links that leave switches"
+
+
+def test_too_many_slices_for_a_picture_are_named(cases: list[Case], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "MOST_NUMBERS", 10)
+    for figure in beside.draw(cases[:1]):
+        assert 'too many for this picture: result.table("slices") has them' in figure.caption

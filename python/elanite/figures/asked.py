@@ -269,7 +269,7 @@ def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame
     data = resolved(summarise(rows, list(keys)))
     more = [name for name in grouping.configuration if name in data.columns and name not in (CURVE, x)]
     data = data.select(CURVE, x, "mean", "low", "high", "n", *marks, *more)
-    renamed = _renamed(asked, x, data) if asked["names"].get(x) else _listed(data, x)
+    renamed = _renamed(asked, x, data) if asked["names"].get(x) else _listed(data, x, grouping.common)
     if renamed is None:
         return data
     found = data.with_columns(renamed)
@@ -278,12 +278,13 @@ def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame
     return data.with_columns(pl.col(x).cast(pl.String)) if alike else found
 
 
-def _listed(data: pl.DataFrame, x: str) -> pl.Expr | None:
-    """The labels of lists; None for other values."""
-    if data.schema[x] != pl.String or not grouping_of.lists(data, x):
+def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None:
+    """The labels of lists, and of machines without ``shared`` changes; None for other values."""
+    machines = x == grouping_of.MACHINE and shared
+    if data.schema[x] != pl.String or not (machines or grouping_of.lists(data, x)):
         return None
     values = data[x].unique(maintain_order=True).to_list()
-    return pl.col(x).replace(dict(zip(values, axes.texts(values), strict=True)))
+    return pl.col(x).replace(dict(zip(values, axes.labels(x, values, shared), strict=True)))
 
 
 def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from elanite.errors import UsageError
 from elanite.figure_checks import UNITS, factor, wrong_unit
-from elanite.figures import axes, published
+from elanite.figures import axes, dodge, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
@@ -197,6 +197,7 @@ def curves(
     unit = title.rsplit(", ", 1)[-1] if ", " in title else ""
     log, x = asked["log"], asked["x"]
     along, kind = axis(asked, every, stated)
+    data = dodge.moved(data, x, along)
     ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
     look: dict[str, Any] = {"reach": ends, "log": log, "lines": lines, "tips": tips}
     found = layers_of.curves(data, CURVE, asked["legend"], along, title, unit, **look)
@@ -204,7 +205,7 @@ def curves(
     rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
-    return found + rules, " ".join(filter(None, [cut, published.caption(stated, at)]))
+    return found + rules, " ".join(filter(None, [dodge.words(data), cut, published.caption(stated, at)]))
 
 
 def crossing(asked: Asked, kind: str = "Q") -> Layers:

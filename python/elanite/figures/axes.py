@@ -7,6 +7,7 @@ the caption names them (``cut``).
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from elanite.figures.grouping import said, word
+from elanite.figures.grouping import MACHINE, said, without, word
 from elanite.figures.style import BYTES, HEIGHT, PADDING, SMALL, size_axis
 from elanite.frames import SUFFIX
 from elanite.text import counted, heading, number
@@ -44,7 +45,13 @@ NEAR = 0.12
 """The part of a logarithmic axis at each end without a label."""
 
 LETTERS = 80
-"""Letters that labels of names may have together before they are written at an angle."""
+"""Letters that labels of names may have side by side; longer ones have several lines, or are written at an angle."""
+
+PART = ", "
+"""The end of a part of a name: a change of a machine."""
+
+LABEL_LIMIT = 240
+"""The most pixels of a label at an angle."""
 
 LOG_PADDING = 12
 """Pixels of a logarithmic axis beyond its ends."""
@@ -180,10 +187,20 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
 
 
 def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
-    """The horizontal axis of names, in their order; long ones are written at an angle."""
-    angle = 0 if sum(map(len, texts)) <= LETTERS else -30
-    axis = alt.Axis(labelAngle=angle, labelLimit=240, labelOverlap=False)
+    """The horizontal axis of names, in their order: long ones part by part in several lines, or at an angle."""
+    parts = [text.split(PART) for text in texts]
+    lines = max((len(line) for text in parts for line in text), default=0) * len(texts) <= LETTERS
+    long = sum(map(len, texts)) > LETTERS
+    expression = f"split(datum.label, {json.dumps(PART)})" if long and lines else alt.Undefined
+    limit = 0 if lines else LABEL_LIMIT
+    angle = -30 if long and not lines else 0
+    axis = alt.Axis(labelAngle=angle, labelLimit=limit, labelOverlap=False, labelExpr=expression)
     return alt.X(f"{column}:N", title=title, sort=list(texts), scale=alt.Scale(domain=list(texts)), axis=axis)
+
+
+def labels(name: str, values: Sequence[object], shared: Sequence[str]) -> list[str]:
+    """Labels of the values of a parameter of names: those of machines lack the ``shared`` changes."""
+    return texts([without(value, shared) for value in values] if name == MACHINE and shared else values)
 
 
 def texts(values: Sequence[object]) -> list[str]:

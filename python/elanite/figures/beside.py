@@ -3,8 +3,8 @@
 The pictures are those of ``matrix``, with sums in µs in place of shares of the most loaded link: a colour is the same
 time in every picture of a page, for links and for switches each. A list chooses the point; a second picture has
 two lists, and shows the first point less the second one. Points of one network share a picture, points of other
-networks have pictures of their own with the same scale. If all points of a picture have slices of time, it has the
-slider of ``matrix``.
+networks have pictures of their own with the same scale. Points with slices of time have the slider of ``matrix``, and
+pictures of their own beside points without slices, or with slices of other times.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
 from elanite.text import counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from elanite.congestion import Matrix
 
@@ -57,6 +57,9 @@ KINDS: list[tuple[str, str, Callable[[Matrix], View]]] = [
     ("delays", "Delays of the packets on each link", of_delays),
 ]
 """The pictures of a network: their names, titles and views."""
+
+
+_Slices = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -90,20 +93,20 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
     if not cases:
         return []
     found: list[Figure] = []
-    networks: dict[str, list[Case]] = {}
+    networks: dict[tuple[str, _Slices], list[Case]] = {}
     for case in cases:
         wires = case.matrix.links.select("link", "from", "to").sort("link").write_csv()
-        networks.setdefault(wires, []).append(case)
+        networks.setdefault((wires, _slices(case)), []).append(case)
     several = len(networks) > 1
+    apart = [_apart(*key, networks, here) for key, here in networks.items()]
     for kind, title, view in KINDS:
         pictures = [_picture(here, view) for here in networks.values()]
         most = _most(pictures)
         if not any(most.values()):
             continue
-        for place, (here, picture) in enumerate(zip(networks.values(), pictures, strict=True), 1):
+        for place, (of, here, picture) in enumerate(zip(apart, networks.values(), pictures, strict=True), 1):
             name = f"{kind}-{place}" if several else kind
             ends = _ends(here, cases[start])
-            of = f", {counted(here[0].matrix.switches.height, 'switch', 'switches')}" if several else ""
             caption = _caption(view(here[0].matrix), most, picture)
             found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
             if len(here) > 1:
@@ -112,6 +115,22 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
                 chart, data = _chart(picture, name, most, ends, difference=True), _differences(picture, ends)
                 found.append(Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, data))
     return found
+
+
+def _slices(case: Case) -> _Slices:
+    """The slices of time of a point, and its measured window; empty without slices."""
+    return tuple(moments_of(case.matrix)) if case.matrix.slice_count else ()
+
+
+def _apart(wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]], cases: Sequence[Case]) -> str:
+    """The size of a network, and its slices, as far as a title needs them to distinguish its picture."""
+    words = []
+    if len({one for one, _ in networks}) > 1:
+        words.append(counted(cases[0].matrix.switches.height, "switch", "switches"))
+    if len([of for one, of in networks if one == wires]) > 1:
+        first = f"{counted(len(slices) - 1, 'slice')} of {slices[0].removeprefix('0 to ')}" if slices else ""
+        words.append(first or "without slices of time")
+    return "".join(f", {one}" for one in words)
 
 
 def still(cases: Sequence[Case]) -> Iterator[Figure]:
@@ -125,7 +144,9 @@ def still(cases: Sequence[Case]) -> Iterator[Figure]:
             name = f"{kind}-{place}"
             heading = ", ".join(filter(None, [title, case.label]))
             chart = _chart(picture, name, most, (0, 0)).properties(title=heading)
-            yield Figure(name, heading, "", _caption(view(case.matrix), most, picture), chart, True, _told(picture))
+            yield Figure(
+                name, heading, "", _caption(view(case.matrix), most, picture, still=True), chart, True, _told(picture)
+            )
 
 
 def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: bool = True) -> _Picture:
@@ -134,7 +155,7 @@ def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: b
     tables = [parts_of(layout(one)[0], one) for one in views]
     counts = {case.matrix.slice_count for case in cases}
     squares = sum(len(table) for table in tables)
-    sliced = sliced and len(counts) == 1 and len({case.matrix.window for case in cases}) == 1
+    sliced = sliced and counts != {0}
     moments = moments_of(cases[0].matrix)
     if not sliced or squares * len(moments) > MOST_NUMBERS:
         window = {case.matrix.window for case in cases}
@@ -171,10 +192,12 @@ def _scale(most: dict[str, float]) -> str:
     )
 
 
-def _caption(view: View, most: dict[str, float], picture: _Picture) -> str:
+def _caption(view: View, most: dict[str, float], picture: _Picture, *, still: bool = False) -> str:
     said = f"{blocks(view)}{view.says} Sums in µs; k is 1,000 µs. {_scale(most)}"
     if len(picture.moments) > 1:
         said += f" {SLIDES}"
+    elif not still and any(case.matrix.slice_count for case in picture.cases):
+        said += ' The slices of time are too many for this picture: result.table("slices") has them.'
     own = _most([picture])
     for kind in ("link", "switch"):
         if 0 < own[kind] < most[kind] / FAINT:

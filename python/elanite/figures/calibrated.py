@@ -7,12 +7,12 @@ calibration, in standard errors of the measured values: if the machine explains 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
-from elanite.figures import grouping, sides
+from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.text import SCALE, heading
 
@@ -75,7 +75,9 @@ def _group(
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         label = heading(metric.replace("_", " "), unit)
-        yield Figure(name, title, "", VALUES, layered(title, _values(side, label, scale, colours)))
+        side = side.moved("_measured", "_low", "_high")
+        caption = " ".join(filter(None, [VALUES, dodge.words(side.rows)]))
+        yield Figure(name, title, "", caption, layered(title, _values(side, label, scale, colours)))
         title = f"{title}, residuals"
         yield Figure(
             f"{name}-residuals", title, "", RESIDUALS, layered(title, _residuals(side, far, colours), height=180)
@@ -100,13 +102,14 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]
         return alt.Y(f"{name}:Q", title=label, scale=scale)
 
     dash, width = [4, 4], 24
+    look: dict[str, Any] = dodge.look(side.rows)
     if side.lines:
-        before, after = base.mark_line(strokeDash=dash, opacity=0.6), base.mark_line()
+        before, after = base.mark_line(strokeDash=dash, opacity=0.6, **look), base.mark_line(**look)
     else:
-        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4)
-        after = base.mark_tick(orient="horizontal", thickness=2, size=width)
-    bars = base.mark_rule().encode(y=y("_low"), y2=alt.Y2("_high"))
-    points = base.mark_point(filled=True, size=50, opacity=1).encode(y=y("_measured"), tooltip=_tooltip(side))
+        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4, **look)
+        after = base.mark_tick(orient="horizontal", thickness=2, size=width, **look)
+    bars = base.mark_rule(**look).encode(y=y("_low"), y2=alt.Y2("_high"))
+    points = base.mark_point(filled=True, size=50, opacity=1, **look).encode(y=y("_measured"), tooltip=_tooltip(side))
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 

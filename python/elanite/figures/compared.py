@@ -11,13 +11,13 @@ one colour in all figures of a comparison, and the panels of a metric share thei
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from elanite.differences import varying_parameters
-from elanite.figures import grouping, sides
+from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.samples import State
 from elanite.text import counted
@@ -108,8 +108,10 @@ def _metric(
     for number, side in enumerate(panels, 1):
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         file = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
+        side = side.moved("_change", "_low", "_high")
+        beside = f" {words}" if (words := dodge.words(side.rows)) else ""
         more = f" Without a mark, because A is 0: {counted(lacking, 'figure')}; the table has them." if lacking else ""
-        yield Figure(file, title, "", CAPTION + more, layered(title, _layers(side, scale, colours)))
+        yield Figure(file, title, "", CAPTION + beside + more, layered(title, _layers(side, scale, colours)))
 
 
 def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
@@ -119,12 +121,13 @@ def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
     tips = [*side.tooltips, *(alt.Tooltip(f"{name}:Q", title=titles[name], format=PERCENT) for name in titles)]
     base = side.chart(colours)
     points = base.encode(y=y, tooltip=[*tips, alt.Tooltip("_state:N", title="state")])
-    bars = base.mark_rule().encode(y=alt.Y("_low:Q", title="B / A - 1"), y2=alt.Y2("_high"))
+    look: dict[str, Any] = dodge.look(side.rows)
+    bars = base.mark_rule(**look).encode(y=alt.Y("_low:Q", title="B / A - 1"), y2=alt.Y2("_high"))
     return [
         zero,
         *([bars] if side.rows["_low"].count() else []),
         *(
-            points.mark_point(shape=shape, filled=filled, size=55, strokeWidth=2, opacity=1).transform_filter(
+            points.mark_point(shape=shape, filled=filled, size=55, strokeWidth=2, opacity=1, **look).transform_filter(
                 alt.FieldEqualPredicate(field="_state", equal=str(state))
             )
             for state, (shape, filled) in SIGNS.items()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.figures import axes
+from elanite.figures import axes, dodge
 from elanite.figures.style import FORMAT, REASONS, RULE, below, colour, opacity, shape
 from elanite.frames import REASON, SHIPPED, STATE
 from elanite.measures.numbers import number
@@ -198,9 +198,10 @@ def curves(
     """Means with their intervals over a quantity, one curve for each value of a column.
 
     The vertical axis has the ends ``reach``, by default those of the data. Without ``lines``, marks are not joined.
-    ``tips`` are more tooltips.
+    ``tips`` are more tooltips. Rows may have been ``dodge.moved``.
     """
     order = data[curve].unique(maintain_order=True).to_list()
+    moved = dodge.look(data)
     reach = reach or axes.ends(data, log=log)
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     up = alt.Y(
@@ -209,7 +210,7 @@ def curves(
         scale=axes.scale(reach, log=log),
         axis=axes.decades(reach) if log else alt.Undefined,
     )
-    points = base.mark_point(filled=True, size=55, opacity=1).encode(
+    points = base.mark_point(filled=True, size=55, opacity=1, **moved).encode(
         y=up,
         opacity=opacity(data),
         shape=shape(curve, order, legend),
@@ -222,8 +223,8 @@ def curves(
             alt.Tooltip("high:Q", format=FORMAT),
         ],
     )
-    found: Layers = [base.mark_line().encode(y=up, opacity=opacity(data))] if lines else []
+    found: Layers = [base.mark_line(**moved).encode(y=up, opacity=opacity(data))] if lines else []
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        found.append(base.mark_rule().encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q")))
+        found.append(base.mark_rule(**moved).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q")))
     return [*found, points]

@@ -10,22 +10,23 @@ it beyond its interval, and by more than 5%, the axis has the offered load.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.figures import axes, grouping
+from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.frames import SUFFIX, resolved, summarise
 from elanite.states import LOST
-from elanite.text import SCALE, YES_OR_NO, heading, with_half
+from elanite.text import SCALE, YES_OR_NO, counted, heading, with_half
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
@@ -54,7 +55,28 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         for metric in metrics:
             if metric in units:
                 words = series, metric, units[metric]
-                yield from _metric(here.filter(pl.col("metric") == metric), words, over, offered if off else None, off)
+                of_metric = here.filter(pl.col("metric") == metric)
+                for figure in _metric(of_metric, words, over, offered if off else None, off):
+                    yield replace(figure, caption=" ".join(filter(None, [figure.caption, _lacking(here, of_metric)])))
+
+
+def _lacking(rows: pl.DataFrame, here: pl.DataFrame) -> str:
+    """The sentence on the configurations of jobs without a value of a metric, such as a latency; empty for none."""
+    accepted = rows.filter(pl.col("metric") == "accepted")
+    names = grouping.distinct(accepted) if not accepted.is_empty() else []
+    if not names:
+        return ""
+    known = here.drop_nulls("value").select(names)
+    found = accepted.select(names).unique(maintain_order=True).join(known, on=names, how="anti", nulls_equal=True)
+    words = [
+        ", ".join(f"{grouping.word(name)} {grouping.said(value)}" for name, value in row.items() if value is not None)
+        for row in found.sort(names, maintain_order=True).head(axes.MOST_CUT).iter_rows(named=True)
+    ]
+    if not words:
+        return ""
+    if len(found) > len(words):
+        words.append(counted(len(found) - len(words), "other"))
+    return f"No mark where no message ended in the measured window: {'; '.join(words)}."
 
 
 def _off_nominal(offered: pl.DataFrame) -> str:
@@ -83,17 +105,19 @@ def _metric(
     main = _main(rows, over)
     found = grouping.grouped(rows, [main] if main else [])
     panels = list(grouping.panels(rows, found, metric))
-    labels = _labels(rows, main)
+    labels = _labels(rows, main, found.common)
     data = [_means(panel, main, found, metric, labels) for panel in panels]
     x = _horizontal(rows, main, labels)
     if offered is not None and main == "load":
         keys = [main, *(name for name in found.configuration if name in offered.columns and name != main)]
         measured = offered.group_by(list(dict.fromkeys(keys))).agg(pl.col("value").mean().alias(OFFERED))
         data = [one.join(measured, on=measured.columns[:-1], how="left", nulls_equal=True) for one in data]
+        place: str | None = OFFERED
         title = f"offered load, {offered['unit'][0]} per node"
         x = alt.X(f"{OFFERED}:Q", title=title, scale=alt.Scale(zero=False), axis=axes.plain())
     else:
-        off = ""
+        off, place = "", LABEL if labels else main and grouping.numeric(rows, main)
+    data = [dodge.moved(one, place, x) for one in data]
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
     common = axes.alike(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
@@ -107,6 +131,7 @@ def _metric(
         behind = _behind(means, main)
         more = [
             INTERVALS if means["low"].count() else "",
+            dodge.words(means),
             behind,
             cut,
             off,
@@ -120,7 +145,7 @@ def _metric(
 
 
 def _behind(data: pl.DataFrame, main: str | None) -> str:
-    """A sentence on curves of which each mark lies exactly on a mark of another curve; the last one is in front."""
+    """A sentence on curves of which each mark has the value of a mark of another curve; the last one is in front."""
     at = LABEL if LABEL in data.columns else main
     places: dict[str, dict[object, float]] = {}
     for row in data.iter_rows(named=True):
@@ -134,8 +159,9 @@ def _behind(data: pl.DataFrame, main: str | None) -> str:
     }
     if not hidden:
         return ""
-    words = "; ".join(f"{name} behind {front}" for name, front in hidden.items())
-    return f"Curves with equal values lie on each other: {words}."
+    aside = dodge.words(data)
+    words = "; ".join(f"{name} {'as' if aside else 'behind'} {front}" for name, front in hidden.items())
+    return f"Curves with equal values{'' if aside else ' lie on each other'}: {words}."
 
 
 def _main(rows: pl.DataFrame, over: str) -> str | None:
@@ -149,12 +175,12 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
     return max(names, key=rank, default=None)
 
 
-def _labels(rows: pl.DataFrame, main: str | None) -> dict[Any, str]:
-    """The labels of lists and names on the horizontal axis; none for numbers."""
+def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict[Any, str]:
+    """The labels of lists and names on the horizontal axis, without ``shared`` changes; none for numbers."""
     if main is None or grouping.numeric(rows, main) is not None:
         return {}
     values = rows[main].unique(maintain_order=True).to_list()
-    return dict(zip(values, axes.texts(values), strict=True))
+    return dict(zip(values, axes.labels(main, values, shared), strict=True))
 
 
 def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[Any, str]) -> alt.X:
@@ -204,7 +230,7 @@ def _layers(
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
     tips += [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)] if OFFERED in data.columns else []
-    look: dict[str, Any] = {} if len(order) > 1 else {"color": PALETTE[0]}
+    look: dict[str, Any] = dodge.look(data) if len(order) > 1 else {"color": PALETTE[0]}
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
     points = base.mark_point(filled=True, size=45, opacity=1, **look).encode(
         y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric), *ends_of]

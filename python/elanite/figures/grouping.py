@@ -51,6 +51,9 @@ EFFORT = ("series", "repeats")
 DERIVED = ("rails", "policy", "striping", "threshold")
 """Columns that ``policies.told`` makes of the changes of the machine."""
 
+ALONE = "no other change"
+"""The label of a machine whose changes are those that all machines share."""
+
 WORDS = {ON: "machine", MACHINE: "changes"}
 """Names of columns in titles and legends; other columns have their own names."""
 
@@ -133,23 +136,22 @@ def grouped(
         panels += tuple(of_panels)
         curves += tuple(name for name in alone if name not in of_panels)
         rest = [name for name in rest if name not in alone]
-    shared = common(rows[MACHINE].unique(maintain_order=True)) if MACHINE in (*curves, *panels) else ()
+    shared = common(rows[MACHINE].unique(maintain_order=True)) if MACHINE in (*curves, *panels, *axis) else ()
     sampled = list(dict.fromkeys(sampled))
     return Grouping(tuple(axis), curves, panels, tuple(sampled), tuple(free), tuple(rest), tuple(covered), shared)
 
 
 def common(labels: Iterable[object]) -> tuple[str, ...]:
-    """The changes that all of several labels of machines share; none if a label has no others."""
+    """The changes that all of several labels of machines share."""
     parts = [_changes(label) for label in dict.fromkeys(labels)]
     if len(parts) < 2:
         return ()
-    shared = tuple(one for one in parts[0] if all(one in others for others in parts))
-    return shared if all(len(each) > len(shared) for each in parts) else ()
+    return tuple(one for one in parts[0] if all(one in others for others in parts))
 
 
 def without(label: object, shared: Sequence[str]) -> str:
-    """The label of the changes of a machine without shared ones."""
-    return ", ".join(one for one in _changes(label) if one not in shared)
+    """The label of the changes of a machine without shared ones; ``ALONE`` if it has no others."""
+    return ", ".join(one for one in _changes(label) if one not in shared) or ALONE
 
 
 def _changes(label: object) -> list[str]:

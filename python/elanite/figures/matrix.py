@@ -96,7 +96,7 @@ def _flat_words(matrix: Matrix, numbers: str) -> str:
     names = [str(name).removeprefix("switch ") for name in ordered]
     group = -(-len(names) // MOST_BLOCKS)
     column = "A column is a switch with its links" if group == 1 else f"A column is {group} switches with their links"
-    few = names if len(names) < 5 else [*names[:3], f"… to {names[-1]}"]
+    few = names if len(names) <= 5 else [*names[:3], f"… to {names[-1]}"]
     return f"{column}, a row for each kind of links. From left to right, the switches are {'; '.join(few)}. {numbers}"
 
 
@@ -393,11 +393,16 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
         pl.col("x").min(), pl.col("x2").max(), first=node.first(), last=node.last()
     )
     found = [
-        ((row["x"] + row["x2"]) / 2, top + 11.0, f"{row['first']}-{row['last']}", "center")
+        ((row["x"] + row["x2"]) / 2, top + 11.0, _span(row["first"], row["last"]), "center")
         for row in spans.iter_rows(named=True)
         if row["x2"] - row["x"] >= 3 * DIGITS
     ]
     return [(6.0, top + 11.0, "nodes", "left"), *found] if found else []
+
+
+def _span(first: int, last: int) -> str:
+    """The numbers of the nodes of a switch."""
+    return str(first) if first == last else f"{first}-{last}"
 
 
 def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:

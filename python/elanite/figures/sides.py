@@ -6,13 +6,13 @@ curves and which panels, as in all figures. The panels of one figure share their
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
-from elanite.figures import axes, grouping
+from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import tints
 from elanite.figures.grouping import CURVE
 from elanite.figures.style import colour
@@ -40,11 +40,21 @@ class Side:
     """The parameters of a mark."""
     lines: bool
     """Whether the marks of a curve have an order on the axis, so that lines may join them."""
+    place: str | None = None
+    """The column of the horizontal axis; None without one."""
 
     @property
     def curves(self) -> list[str]:
         """The names of the curves, in the order of the rows."""
         return list(self.rows[CURVE].unique(maintain_order=True))
+
+    def moved(self, *ends: str) -> Side:
+        """The panel with marks beside each other that would hide each other's intervals.
+
+        ``ends`` are the columns of the marks, and of the low and high ends of their intervals.
+        """
+        mean, low, high = ends
+        return replace(self, rows=dodge.moved(self.rows, self.place, self.x, (mean, low, high)))
 
     def chart(self, colours: Mapping[str, str]) -> alt.Chart:
         """The chart of the rows, with the horizontal axis and the colours of the curves, by name."""
@@ -76,13 +86,14 @@ def panels(parameters: Sequence[Mapping[str, Any]], **values: Sequence[Any]) -> 
         x = alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labels=False, ticks=False))
     elif column is None:
         places = rows[main].unique(maintain_order=True).to_list()
-        labels = axes.texts(places)
+        labels = axes.labels(main, places, found.common)
         kept = dict(zip(places, labels, strict=True))
         rows = rows.with_columns(pl.col(main).replace_strict(kept, return_dtype=pl.String).alias(LABEL))
         x = axes.of_names(LABEL, grouping.word(main), labels)
     else:
         x = axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
+    place = main and (column or LABEL)
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in names]
     legend = ", ".join(map(grouping.word, found.curves))
     for panel in grouping.panels(rows, found):
-        yield Side(panel.words, panel.rows, x, legend, tips, column is not None and found.lines)
+        yield Side(panel.words, panel.rows, x, legend, tips, column is not None and found.lines, place)

@@ -4,6 +4,8 @@
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const drawn = new Set();
 const NARROW = 460;
+// The mean width of a letter of a label, in pixels.
+const LETTER = 6;
 
 function about(name) {
   return JSON.parse(document.getElementById("data-" + name).textContent);
@@ -51,6 +53,13 @@ function adapted(part, width, found) {
   if (part.layer && width < NARROW) {
     found.stated.push(...part.layer.filter(beside).map((one) => one.data.name));
     part.layer = part.layer.filter((one) => !beside(one));
+  }
+  const x = part.encoding && part.encoding.x;
+  const names = x && x.type === "nominal" && x.axis && ((x.scale && x.scale.domain) || x.sort);
+  if (Array.isArray(names) && !x.axis.labelAngle) {
+    // Names stand at an angle where they would run into each other.
+    const longest = Math.max(...names.map((name) => Math.max(...String(name).split(", ").map((line) => line.length))));
+    if (longest * names.length * LETTER > width - 60) x.axis = { ...x.axis, labelAngle: -30 };
   }
   for (const one of part.layer || []) adapted(one, width, found);
 }

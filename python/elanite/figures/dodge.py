@@ -1,0 +1,112 @@
+"""Marks of several curves at one place of the horizontal axis, side by side.
+
+Bars of confidence intervals at one place would hide each other, and marks with equal values, too. Where they would,
+each curve of the panel is moved by some pixels of its own, around the place: its line, its marks and its bars. The
+distance of two curves is at most ``STEP``, and so short that the marks of a place stay nearer to it than to the next
+place on the narrowest page. Where this leaves no room, and without intervals, nothing is moved.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import polars as pl
+
+from elanite.figures.grouping import CURVE
+from elanite.figures.style import PADDING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SHIFT = "_shift"
+"""The column with the pixels by which the marks of a row are moved."""
+
+STEP, LEAST = 6.0, 1.5
+"""The most and the fewest pixels between two curves at one place."""
+
+NARROW = 240.0
+"""The pixels of a horizontal axis on a narrow screen."""
+
+ROOM = 0.7
+"""The part of the distance between two places that the marks of a place may take."""
+
+SIDE_BY_SIDE = "Marks at one place stand side by side, around it."
+"""The sentence of captions about moved marks."""
+
+
+def moved(
+    data: pl.DataFrame, place: str | None, x: alt.X, ends: tuple[str, str, str] = ("mean", "low", "high")
+) -> pl.DataFrame:
+    """The data with the pixels of each row in ``SHIFT``, all of them 0 if no mark hides another one's interval.
+
+    ``place`` is the column of the horizontal axis ``x``, and ``ends`` are those of means and of the ends of intervals.
+    """
+    order = data[CURVE].unique(maintain_order=True).to_list()
+    step = _step(data[place].unique().to_list(), x, len(order)) if place and len(order) > 1 else 0.0
+    if step < LEAST or not _hidden(data, place, ends):
+        step = 0.0
+    shifts = {name: step * (index - (len(order) - 1) / 2) for index, name in enumerate(order)}
+    return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))
+
+
+def look(data: pl.DataFrame) -> dict[str, Any]:
+    """The property of marks that moves them; empty if none is moved."""
+    return {"xOffset": alt.ExprRef(f"datum.{SHIFT}")} if words(data) else {}
+
+
+def words(data: pl.DataFrame) -> str:
+    """The sentence of a caption about moved marks; empty if none is moved."""
+    return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
+
+
+def _hidden(data: pl.DataFrame, place: str | None, ends: tuple[str, str, str]) -> bool:
+    """Whether the interval of a mark overlaps another mark of its place, or the interval of that mark."""
+    places: dict[object, list[Mapping[str, float]]] = {}
+    for row in data.iter_rows(named=True):
+        if place is not None and row[ends[0]] is not None:
+            places.setdefault(row[place], []).append(row)
+    return any(
+        _overlap(_reach(one, ends), _reach(other, ends))
+        for rows in places.values()
+        for one, other in combinations(rows, 2)
+    )
+
+
+def _reach(row: Mapping[str, float], ends: tuple[str, str, str]) -> tuple[float, float]:
+    mean, low, high = (row[name] for name in ends)
+    return (mean, mean) if low is None or high is None else (low, high)
+
+
+def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    wide = one[1] > one[0] or other[1] > other[0]
+    return wide and one[0] <= other[1] and other[0] <= one[1]
+
+
+def _step(values: Sequence[object], x: alt.X, curves: int) -> float:
+    """The pixels between two curves of a place."""
+    room = ROOM * NARROW * _gap(values, x)
+    if _is_continuous(x):  # the first and the last place are at the frame
+        room = min(room, 2.0 * PADDING)
+    return min(STEP, room / (curves - 1))
+
+
+def _is_continuous(x: alt.X) -> bool:
+    return str(x.shorthand).endswith(":Q")
+
+
+def _gap(values: Sequence[object], x: alt.X) -> float:
+    """The least distance of two places, as a part of the axis."""
+    numbers = sorted(float(value) for value in values if isinstance(value, int | float))
+    if not _is_continuous(x) or len(numbers) < 2:
+        return 1.0 / max(len(values), 1)
+    encoding = x.to_dict()
+    scale = encoding.get("scale", {}) if isinstance(encoding, dict) else {}
+    domain = scale.get("domain") or [numbers[0], numbers[-1]]
+    ends = [float(end) for end in domain]
+    if scale.get("type") == "log" and min(numbers[0], *ends) > 0:
+        numbers, ends = ([math.log(value) for value in some] for some in (numbers, ends))
+    span = ends[-1] - ends[0] or 1.0
+    return min(after - before for before, after in pairwise(numbers)) / span
