@@ -42,6 +42,7 @@ mod queue;
 mod recording;
 mod ring;
 
+pub(crate) use arbitration::Hop;
 pub use census::{LinkCounters, PacketCensus};
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use faults::NoWay;
@@ -51,6 +52,7 @@ pub use recording::Hold;
 use crate::id::{GroupId, QueueId};
 use crate::motion::{self, Motion, Moved, Witness};
 use crate::prefetch::FAR;
+use crate::records::Records;
 use crate::topology::{Compiled, Wiring};
 use crate::{ChannelId, Config, Cycle, Place};
 use ahead::AHEAD;
@@ -68,12 +70,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The control plane of a network, in parts. See the essay of the module.
-pub(crate) struct Control<R: Compiled + ?Sized> {
+pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     config: Config,
     routing: Arc<R>,
     clock: Clock,
     queues: Queues,
-    channels: Channels,
+    channels: Channels<M>,
     crossbar: Crossbar,
     arrivals: Arrivals,
     flights: Flights<R::Path>,
@@ -88,9 +90,9 @@ pub(crate) struct Control<R: Compiled + ?Sized> {
     reversed: bool,
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// An empty fabric at cycle 0.
-    pub fn new(config: Config, routing: Arc<R>) -> Self {
+    pub fn new(config: Config, routing: Arc<R>, motion: &M) -> Self {
         let wiring = routing.wiring();
         assert!(
             R::CLASSED || config.traffic_classes == 1,
@@ -100,7 +102,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         Control {
             clock: Clock::new(),
             queues: Queues::new(wiring.places(), config.traffic_classes),
-            channels: Channels::new(&config, wiring, hops),
+            channels: Channels::new(&config, wiring, hops, motion),
             crossbar,
             arrivals: Arrivals::default(),
             flights: Flights::new(),
@@ -120,11 +122,6 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     fn wiring(&self) -> &(dyn Wiring + 'static) {
         self.routing.wiring()
-    }
-
-    /// The next cycle to execute.
-    pub fn now(&self) -> Cycle {
-        self.clock.now()
     }
 
     /// The opposite order is the order of a large network, backwards: so small networks test the code for large ones, too.
@@ -220,7 +217,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         self.clock.schedule(back, Event::Acknowledged(packet));
     }
 
-    pub fn next_cycle(&self, motion: &impl Motion) -> Option<Cycle> {
+    pub fn next_cycle(&self, motion: &M) -> Option<Cycle> {
         if !self.crossbar.flagged().is_empty() || !self.queues.flagged().is_empty() {
             return Some(self.clock.now());
         }
@@ -233,7 +230,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     pub fn advance(
         &mut self,
-        motion: &mut impl Motion,
+        motion: &mut M,
         until: Cycle,
         notices: &mut Vec<Notice>,
     ) -> Option<Cycle> {
@@ -261,7 +258,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         reason = "5% of the time, and left to chance otherwise"
     )]
     #[inline(always)]
-    fn execute(&mut self, motion: &mut impl Motion, cycle: Cycle, notices: &mut Vec<Notice>) {
+    fn execute(&mut self, motion: &mut M, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.clock.begin(cycle);
         motion.arrive(cycle, self);
         let [mut batch, mut sorted] = self.clock.room();
@@ -302,21 +299,21 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         // Neither list grows while it is worked off.
         if self.is_far {
-            (0..AHEAD).for_each(|place| self.look_at_group(motion, place));
+            (0..AHEAD).for_each(|place| self.look_at_group(place));
         }
         for place in 0..self.crossbar.flagged().len() {
             if self.is_far {
-                self.look_at_group(motion, place + AHEAD);
+                self.look_at_group(place + AHEAD);
             }
             self.arbitrate(motion, self.crossbar.flagged()[place]);
         }
         self.crossbar.clear();
         if self.is_far {
-            (0..AHEAD).for_each(|place| self.look_at_port(motion, place));
+            (0..AHEAD).for_each(|place| self.look_at_port(place));
         }
         for place in 0..self.queues.flagged().len() {
             if self.is_far {
-                self.look_at_port(motion, place + AHEAD);
+                self.look_at_port(place + AHEAD);
             }
             self.inject(motion, self.queues.flagged()[place], notices);
         }
@@ -327,7 +324,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Lets an event of this cycle happen.
     #[inline]
-    fn happen(&mut self, motion: &mut impl Motion, event: Event, notices: &mut Vec<Notice>) {
+    fn happen(&mut self, motion: &mut M, event: Event, notices: &mut Vec<Notice>) {
         use motion::Event as Foreseen;
         let now = self.clock.now();
         match event {
@@ -386,7 +383,17 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 }
 
-impl<R: Compiled + ?Sized> Witness for Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Witness<M> for Control<R, M> {
+    #[inline]
+    fn records(&self) -> &Records<M> {
+        &self.channels.records
+    }
+
+    #[inline]
+    fn records_mut(&mut self) -> &mut Records<M> {
+        &mut self.channels.records
+    }
+
     #[expect(
         clippy::inline_always,
         reason = "the moment is known where it is noted"
@@ -430,12 +437,6 @@ impl<R: Compiled + ?Sized> Witness for Control<R> {
             (!self.is_high(&flight.spec), flight.rank())
         };
         rank(channel) < rank(other)
-    }
-
-    #[inline]
-    fn fetch(&self, channel: ChannelId) {
-        self.channels.fetch_holder(channel);
-        self.channels.fetch_link(self.channels.link(channel));
     }
 
     #[inline]

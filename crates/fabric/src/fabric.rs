@@ -1,6 +1,7 @@
 //! The front of the crate: [`Fabric`].
 
 use crate::control::Control;
+use crate::motion::Motion;
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
 use crate::network::{Network, Running};
@@ -35,15 +36,20 @@ impl Fabric {
 /// The network of a configuration, compiled for its routing and its mover.
 fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box<dyn Network> {
     match config.engine {
-        Engine::Flit => Box::new(Running {
-            mover: FlitMover::new(&config),
-            control: Control::new(config, routing),
-        }),
-        Engine::Worm => Box::new(Running {
-            mover: WormMover::new(&config),
-            control: Control::new(config, routing),
-        }),
+        Engine::Flit => run(FlitMover::new(&config), routing, config),
+        Engine::Worm => run(WormMover::new(&config), routing, config),
     }
+}
+
+fn run<R: Compiled + ?Sized + 'static>(
+    mover: impl Motion + 'static,
+    routing: Arc<R>,
+    config: Config,
+) -> Box<dyn Network> {
+    Box::new(Running {
+        control: Control::new(config, routing, &mover),
+        mover,
+    })
 }
 
 impl Deref for Fabric {

@@ -67,6 +67,7 @@
 //! | [`control`] | injection, arbitration, circuits, acknowledgements, releases |
 //! | `credits` | the share of a link that flow control sustains |
 //! | [`motion`] | the movers of flits |
+//! | `records` | what both planes keep of links and channels |
 //! | `config`, `mechanism` | parameters, and mechanisms by name |
 //! | `id`, `table`, `hash`, `prefetch` | identifiers, tables of records, hash, prefetching |
 //!
@@ -94,6 +95,7 @@ mod mechanism;
 pub mod motion;
 mod network;
 mod prefetch;
+mod records;
 mod table;
 pub mod topology;
 

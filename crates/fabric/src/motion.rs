@@ -31,6 +31,8 @@ pub mod worm;
 
 pub use event::{Event, HORIZON};
 
+use crate::control::Hop;
+use crate::records::Records;
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Place};
 use typed_index_collections::TiVec;
 
@@ -84,7 +86,7 @@ impl Lanes {
 
 /// What a channel is granted for.
 #[derive(Clone, Copy, Debug)]
-pub struct Worm {
+pub(crate) struct Worm {
     /// Length in flits, at least 1.
     pub flits: u32,
     /// The channel by which the worm arrives; none at the adapter that injects the worm.
@@ -129,7 +131,13 @@ pub struct Carried {
 }
 
 /// What a mover needs of the control plane.
-pub trait Witness {
+pub(crate) trait Witness<M: Motion> {
+    /// The records of links and channels, which hold the state of the mover.
+    fn records(&self) -> &Records<M>;
+
+    /// See [`records`](Self::records).
+    fn records_mut(&mut self) -> &mut Records<M>;
+
     /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`].
     fn note(&mut self, moment: Moved);
 
@@ -146,10 +154,7 @@ pub trait Witness {
     /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
-    /// Has the processor fetch the records of the packet that holds a channel: first what names them, then the packet.
-    fn fetch(&self, channel: ChannelId);
-
-    /// See [`fetch`](Self::fetch).
+    /// Has the processor fetch the record of the packet that holds a channel.
     fn fetch_packet(&self, channel: ChannelId);
 
     /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
@@ -161,61 +166,79 @@ pub trait Witness {
 /// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with the events that were
 /// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase
 /// 0; then [`step`](Motion::step) for phase 1. Cycles in which neither side has anything to do are skipped.
-pub trait Motion {
-    /// Has the processor fetch the records named by an event that will be read soon.
-    fn fetch(&self, _event: Event) {}
+pub(crate) trait Motion: Sized {
+    /// The state of a link, in the link's record.
+    type Link: Copy;
 
-    /// Has the processor fetch what the records of such an event name. Returns whether the event is a header's arrival.
-    fn fetch_neighbours(&self, _event: Event) -> bool {
+    /// The state of a channel, in the channel's record.
+    type Channel: Copy;
+
+    /// A link at rest.
+    fn at_rest(&self, hop: &Hop) -> Self::Link;
+
+    /// A channel that is free.
+    fn closed(&self) -> Self::Channel;
+
+    /// Records behind those of the links' channels, for the mover's own use.
+    fn ends(&self) -> Vec<Self::Channel> {
+        Vec::new()
+    }
+
+    /// Has the processor fetch the record of an adapter before its pause begins or ends.
+    fn fetch_adapter(&self, _adapter: Place) {}
+
+    /// Has the processor fetch what the records of an event name that will be read soon. Returns whether the event is a header's
+    /// arrival.
+    fn fetch_neighbours(&self, _records: &Records<Self>, _event: Event) -> bool {
         false
     }
 
-    /// Has the processor fetch the records of a channel that will soon be granted or closed, and of its link.
-    fn fetch_channel(&self, _channel: ChannelId) {}
-
-    /// Has the processor fetch the record of a link that will soon be charged or looked at.
-    fn fetch_link(&self, _link: LinkId) {}
-
     /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
-    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness);
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Works off an event that was foreseen for cycle `now`.
-    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness);
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
-    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Makes a link owe one slot for a token from cycle `now` on.
-    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness);
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Grants a free channel to a worm from cycle `now` on. All channels with the same channel upstream are granted in the
     /// same cycle.
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness);
+    fn open(
+        &mut self,
+        channel: ChannelId,
+        worm: Worm,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    );
 
     /// Sinks the worm of a channel whose header is at a switch and has no way on: from cycle `now` on the flits that have arrived,
     /// and all that arrive, are discarded, and no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
     /// reported at once if it has been sent and has not been reported.
-    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
+    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// The worm of a channel has passed on entirely, and the channels downstream will be closed before this one.
-    fn detach(&mut self, channel: ChannelId);
+    fn detach(&mut self, channel: ChannelId, witness: &mut impl Witness<Self>);
 
     /// Reports the tail of a channel's worm if it was sent before cycle `now` and has not been reported. Cycle `now` has not
     /// begun.
-    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness);
+    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
-    fn step(&mut self, now: Cycle, witness: &mut impl Witness);
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// The next cycle after `now` in which anything happens; `due` is the next cycle for which an event is scheduled or
     /// foreseen.
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
     /// What a link has carried before cycle `now`.
-    fn carried(&self, link: LinkId, now: Cycle) -> Carried;
+    fn carried(&self, records: &Records<Self>, link: LinkId, now: Cycle) -> Carried;
 
     /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
-    fn census(&self, now: Cycle) -> FlitCensus;
+    fn census(&self, records: &Records<Self>, now: Cycle) -> FlitCensus;
 
     /// Events worked off so far.
     fn events(&self) -> u64;

@@ -110,8 +110,8 @@ pub trait Network {
 }
 
 /// A control plane and a mover, made for one kind of topology.
-pub(crate) struct Running<R: Compiled + ?Sized, M> {
-    pub control: Control<R>,
+pub(crate) struct Running<R: Compiled + ?Sized, M: Motion> {
+    pub control: Control<R, M>,
     pub mover: M,
 }
 
@@ -214,7 +214,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
     }
 
     fn flit_census(&self) -> FlitCensus {
-        self.mover.census(self.control.now())
+        self.control.flit_census(&self.mover)
     }
 
     fn channels_taken(&self) -> u64 {

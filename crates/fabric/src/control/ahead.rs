@@ -24,7 +24,7 @@ const THIRD: usize = 3;
 /// How far ahead of the group or adapter that has its turn the first stage of fetching is.
 pub(super) const AHEAD: usize = 4 * STAGE;
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// Whether the events of a cycle are sorted by kind, since they are many: the processor foresees what a loop does next while
     /// the kind stays the same. For the opposite order, events are always sorted.
     #[inline]
@@ -58,7 +58,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Has the processor fetch the records that the first events of a cycle need.
     #[inline(never)]
-    pub(super) fn look_at_the_first(&self, motion: &impl Motion, events: &[Event]) {
+    pub(super) fn look_at_the_first(&self, motion: &M, events: &[Event]) {
         for &event in events.iter().take(FIRST) {
             self.fetch(motion, event);
         }
@@ -74,7 +74,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Has the processor fetch the records that the events behind the one at `place` need.
     #[inline(never)]
-    pub(super) fn look_ahead(&self, motion: &impl Motion, events: &[Event], place: usize) {
+    pub(super) fn look_ahead(&self, motion: &M, events: &[Event], place: usize) {
         if let Some(&event) = events.get(place + FIRST) {
             self.fetch(motion, event);
         }
@@ -90,23 +90,19 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Asks for the records that an event names.
     #[inline]
-    fn fetch(&self, motion: &impl Motion, event: Event) {
-        use motion::Event as Foreseen;
+    fn fetch(&self, motion: &M, event: Event) {
         match event {
-            Event::Starts(channel) => {
-                self.channels.fetch_holder(channel);
-                motion.fetch(Foreseen::Starts(channel));
+            Event::Starts(channel) | Event::Stops(channel) => {
+                self.channels.records.fetch_channel(channel);
             }
-            Event::Stops(channel) => motion.fetch(Foreseen::Stops(channel)),
-            Event::Room(channel) => motion.fetch(Foreseen::Room(channel)),
-            Event::Due(link) => motion.fetch(Foreseen::Due(link)),
-            Event::Turn(adapter) => motion.fetch(Foreseen::Turn(adapter)),
-            Event::Free(channel) => {
-                let link = self.channels.link(channel);
-                self.channels.fetch_link(link);
-                self.channels.fetch_free(link);
-                motion.fetch_channel(channel);
+            Event::Room(channel) | Event::Free(channel) => {
+                self.channels
+                    .records
+                    .fetch_link(self.channels.link(channel));
+                self.channels.records.fetch_channel(channel);
             }
+            Event::Due(link) => self.channels.records.fetch_link(link),
+            Event::Turn(adapter) => motion.fetch_adapter(adapter),
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
             Event::Ended(_) | Event::Sunk(_) | Event::SetUp(_) => {}
         }
@@ -114,23 +110,25 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Asks for the records that the records of an event name.
     #[inline]
-    fn fetch_neighbours(&self, motion: &impl Motion, event: Event) {
+    fn fetch_neighbours(&self, motion: &M, event: Event) {
         use motion::Event as Foreseen;
         match event {
-            Event::Starts(channel) if motion.fetch_neighbours(Foreseen::Starts(channel)) => {
-                self.channels.fetch_link(self.channels.link(channel));
+            Event::Starts(channel) if self.brings_a_header(motion, channel) => {
+                self.channels
+                    .records
+                    .fetch_link(self.channels.link(channel));
                 self.flights.fetch(self.channels.holder(channel));
             }
             Event::Stops(channel) => {
-                motion.fetch_neighbours(Foreseen::Stops(channel));
+                motion.fetch_neighbours(&self.channels.records, Foreseen::Stops(channel));
             }
             Event::Due(link) => {
-                motion.fetch_neighbours(Foreseen::Due(link));
+                motion.fetch_neighbours(&self.channels.records, Foreseen::Due(link));
             }
             Event::Free(channel) => {
                 let hop = self.channels.hop(self.channels.link(channel));
-                motion.fetch_link(hop.reverse);
-                match hop.sender {
+                self.channels.records.fetch_link(hop.reverse);
+                match hop.sender() {
                     Sender::Adapter(place) => self.queues.fetch(self.queue(place, 0)),
                     Sender::Group(group) => self.crossbar.fetch(group),
                 }
@@ -138,7 +136,9 @@ impl<R: Compiled + ?Sized> Control<R> {
             Event::Delivered(packet) => {
                 // The answer, which mostly comes at once, asks for the delay of the last link.
                 if let Some(&channel) = self.flights.get(packet).path().last() {
-                    self.channels.fetch_link(self.channels.link(channel));
+                    self.channels
+                        .records
+                        .fetch_link(self.channels.link(channel));
                 }
             }
             Event::Acknowledged(packet) => {
@@ -147,7 +147,9 @@ impl<R: Compiled + ?Sized> Control<R> {
                 self.queues.fetch_port(flight.spec.source);
                 if self.config.circuit == Circuit::UntilAcknowledged {
                     for &channel in flight.path() {
-                        self.channels.fetch_link(self.channels.link(channel));
+                        self.channels
+                            .records
+                            .fetch_link(self.channels.link(channel));
                     }
                 }
             }
@@ -155,15 +157,21 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
     }
 
+    /// Whether a header's arrival begins the arrivals behind a channel. Asks for what comes behind otherwise.
+    #[inline]
+    fn brings_a_header(&self, motion: &M, channel: ChannelId) -> bool {
+        motion.fetch_neighbours(&self.channels.records, motion::Event::Starts(channel))
+    }
+
     /// Asks for the entry that the routing will read, if the event is a header's arrival.
     #[inline]
-    fn fetch_entry(&self, motion: &impl Motion, event: Event) {
+    fn fetch_entry(&self, motion: &M, event: Event) {
         if let Event::Starts(channel) = event
-            && motion.fetch_neighbours(motion::Event::Starts(channel))
+            && self.brings_a_header(motion, channel)
             && let Some(flight) = self.flights.find(self.channels.holder(channel))
             && let Destination::Node(node) = flight.spec.destination
         {
-            let switch = self.channels.hop(self.channels.link(channel)).switch;
+            let switch = self.channels.switch(self.channels.link(channel));
             self.routing.fetch(switch, node);
         }
     }
@@ -191,7 +199,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         for &number in &self.arrivals.choices {
             for &link in self.crossbar.outputs(number).0 {
-                self.channels.fetch_free(link);
+                self.channels.records.fetch_link(link);
             }
         }
         self.arrivals.choices.clear();
@@ -200,7 +208,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// Asks for the records of the groups that are about to arbitrate, in stages: of the group at `place` what it names, of groups
     /// before it the links of which it may grant a channel and the packet that waits, and the channels on both sides of the grant.
     #[inline(never)]
-    pub(super) fn look_at_group(&self, motion: &impl Motion, place: usize) {
+    pub(super) fn look_at_group(&self, place: usize) {
         let group = |stage| at_stage(self.crossbar.flagged(), place, stage);
         if let Some(number) = group(0) {
             self.crossbar.fetch(number);
@@ -213,7 +221,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         if let Some(number) = group(2) {
             for &link in self.crossbar.outputs(number).0 {
-                self.channels.fetch_free(link);
+                self.channels.records.fetch_link(link);
             }
         }
         if let Some(number) = group(3)
@@ -222,7 +230,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             let flight = self.flights.get(packet);
             if let Some(&channel) = flight.path().last() {
                 // What is told of arrivals there is all that a grant needs.
-                motion.fetch(motion::Event::Starts(channel));
+                self.channels.records.fetch_channel(channel);
             }
             // Mostly one header waits, and takes this link.
             if let Some(link) = self.choice(number, flight) {
@@ -231,9 +239,7 @@ impl<R: Compiled + ?Sized> Control<R> {
                 let channel = self
                     .channels
                     .channel(link, lane.min(self.channels.per_link() - 1));
-                motion.fetch_channel(channel);
-                self.channels.fetch_holder(channel);
-                self.channels.fetch_link(link);
+                self.channels.records.fetch_channel(channel);
             }
         }
     }
@@ -241,16 +247,15 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// Asks for the records of the adapters that are about to inject, in stages: of the adapter at `place` its queue and its link,
     /// of an adapter before it the packet that waits first.
     #[inline(never)]
-    pub(super) fn look_at_port(&self, motion: &impl Motion, place: usize) {
+    pub(super) fn look_at_port(&self, place: usize) {
         let port = |stage| at_stage(self.queues.flagged(), place, stage);
         if let Some(node) = port(0) {
             let link = self.wiring().injection(node);
             let channel = self.channels.channel(link, 0);
             self.queues.fetch_port(node);
             self.queues.fetch(self.queue(node, 0));
-            self.channels.fetch_free(link);
-            self.channels.fetch_holder(channel);
-            motion.fetch_channel(channel);
+            self.channels.records.fetch_link(link);
+            self.channels.records.fetch_channel(channel);
         }
         if let Some(node) = port(2) {
             self.queues.fetch_first(self.queue(node, 0));

@@ -76,20 +76,22 @@ pub(super) enum Sender {
 
 /// Where a link leads, and which adapter or group may send over it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hop {
+#[cfg_attr(test, derive(Default))]
+pub(crate) struct Hop {
     /// The other link of the pair.
     pub reverse: LinkId,
-    /// The adapter or group that competes for the link's channels.
-    pub sender: Sender,
-    /// Header delay, in cycles.
-    delay: u16,
-    /// The switch where the link ends; 0 if it ends in a node.
-    pub switch: SwitchId,
-    /// First group of that switch.
+    /// The adapter that sends over the link, with [`ADAPTER`], or the group.
+    sender: u32,
+    /// First group of the switch where the link ends.
     first_group: GroupId,
     /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
     first_input: u16,
+    /// Header delay, in cycles.
+    delay: u16,
 }
+
+/// The bit of a sender that is an adapter.
+const ADAPTER: u32 = 1 << 31;
 
 /// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
 const EJECTS: u16 = u16::MAX;
@@ -100,7 +102,24 @@ impl Hop {
         self.delay.into()
     }
 
+    /// The adapter or group that competes for the link's channels.
+    #[inline]
+    pub(super) fn sender(&self) -> Sender {
+        if self.injects() {
+            Sender::Adapter(Place::new(self.sender & !ADAPTER))
+        } else {
+            Sender::Group(GroupId::new(self.sender))
+        }
+    }
+
+    /// Whether the link starts in a node.
+    #[inline]
+    pub fn injects(&self) -> bool {
+        self.sender & ADAPTER != 0
+    }
+
     /// Whether the link ends in a node.
+    #[inline]
     pub fn ejects(&self) -> bool {
         self.first_input == EJECTS
     }
@@ -117,7 +136,7 @@ impl Hop {
 
     /// The group of a switch that competes for the link.
     pub fn group(&self) -> GroupId {
-        match self.sender {
+        match self.sender() {
             Sender::Group(group) => group,
             Sender::Adapter(_) => unreachable!("the link leaves a switch"),
         }
@@ -135,16 +154,19 @@ pub(super) struct Crossbar {
 }
 
 impl Crossbar {
-    /// The groups of all switches, and the [`Hop`] of each link.
-    pub fn new(config: &Config, routing: &(impl Routing + ?Sized)) -> (Self, TiVec<LinkId, Hop>) {
+    /// The groups of all switches, and of each link the [`Hop`] and the switch where the link ends, or 0 for a node.
+    #[expect(clippy::type_complexity, reason = "two tables of links")]
+    pub fn new(
+        config: &Config,
+        routing: &(impl Routing + ?Sized),
+    ) -> (Self, (TiVec<LinkId, Hop>, TiVec<LinkId, SwitchId>)) {
         let wiring = routing.wiring();
         let hop = |link| Hop {
             delay: config.hop_delay[wiring.link_level(link)] as u16,
             reverse: wiring.reverse(link),
             // Links into the network are numbered as the places; links that leave switches follow below.
-            sender: Sender::Adapter(Place::new(link.get())),
+            sender: link.get() | ADAPTER,
             first_input: EJECTS,
-            switch: SwitchId::new(0),
             first_group: GroupId::new(0),
         };
         let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();
@@ -161,14 +183,15 @@ impl Crossbar {
             first_group.push(crossbar.groups.next_key());
             crossbar.add_outputs(config, routing, switch, &mut hops);
         }
+        let mut switches = table::equal(SwitchId::new(0), links);
         for (link, hop) in hops.iter_mut_enumerated() {
             if let End::Switch { switch, port } = wiring.ends(link).1 {
                 hop.first_input = (port * config.channels) as u16;
                 hop.first_group = first_group[switch];
-                hop.switch = switch;
+                switches[link] = switch;
             }
         }
-        (crossbar, hops)
+        (crossbar, (hops, switches))
     }
 
     fn add_outputs(
@@ -201,7 +224,7 @@ impl Crossbar {
             let link = routing.wiring().output(switch, port);
             self.outputs.push(link);
             self.groups[group].count += 1;
-            hops[link].sender = Sender::Group(group);
+            hops[link].sender = group.get();
         }
     }
 

@@ -230,7 +230,7 @@ impl Broadcasts {
     }
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// The trees of broadcasts.
     pub(super) fn trees(&self) -> &dyn Trees {
         let trees = self.routing.trees();
@@ -306,7 +306,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// A branch has won a channel of its link. If it is the last branch to win one, the switch opens all branches.
     #[cold]
-    pub(super) fn claim(&mut self, motion: &mut impl Motion, branch: PacketId, link: LinkId) {
+    pub(super) fn claim(&mut self, motion: &mut M, branch: PacketId, link: LinkId) {
         self.take(branch, link);
         let End::Switch { switch, .. } = self.wiring().ends(link).0 else {
             unreachable!("a branch starts at a switch");
@@ -321,7 +321,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Every branch of the broadcast that a switch sets up has a channel, or is refused: the switch opens the channels.
-    fn end_set_up(&mut self, motion: &mut impl Motion, switch: SwitchId) {
+    fn end_set_up(&mut self, motion: &mut M, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("a broadcast is set up there");
         let SetUp { part, branches, .. } = junction.setting_up.take().expect("just seen");
@@ -339,7 +339,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
     }
 
-    fn open_branches(&mut self, motion: &mut impl Motion, part: PacketId, branches: &[PacketId]) {
+    fn open_branches(&mut self, motion: &mut M, part: PacketId, branches: &[PacketId]) {
         let flight = self.flights.get(part);
         let worm = Worm {
             flits: flight.spec.flits,

@@ -2,7 +2,7 @@
 
 use super::Control;
 use super::packet::Flight;
-use crate::motion::Motion;
+use crate::motion::{FlitCensus, Motion};
 use crate::topology::Compiled;
 use crate::{LinkId, Place};
 
@@ -41,7 +41,7 @@ pub struct PacketCensus {
     pub acknowledged: u64,
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub fn queued(&self, node: Place) -> usize {
         let classes = self.traffic_classes();
         classes
@@ -49,8 +49,8 @@ impl<R: Compiled + ?Sized> Control<R> {
             .sum()
     }
 
-    pub fn counters(&self, motion: &impl Motion, link: LinkId) -> LinkCounters {
-        let carried = motion.carried(link, self.clock.now());
+    pub fn counters(&self, motion: &M, link: LinkId) -> LinkCounters {
+        let carried = motion.carried(&self.channels.records, link, self.clock.now());
         let [packets, waiting, delay] = self.channels.counts(link);
         LinkCounters {
             packets,
@@ -64,6 +64,11 @@ impl<R: Compiled + ?Sized> Control<R> {
                 .as_ref()
                 .map_or(0, |faults| faults.down(link, self.clock.now())),
         }
+    }
+
+    /// Flits by state.
+    pub fn flit_census(&self, motion: &M) -> FlitCensus {
+        motion.census(&self.channels.records, self.clock.now())
     }
 
     pub fn events(&self) -> u64 {

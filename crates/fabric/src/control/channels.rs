@@ -3,56 +3,40 @@
 use super::arbitration::Hop;
 use super::classes::Classes;
 use super::packet::PacketId;
-use crate::motion::Lanes;
-use crate::prefetch::prefetch;
+use crate::motion::{Lanes, Motion};
+use crate::records::{Count, Records};
 use crate::topology::Wiring;
-use crate::{ChannelId, Config, Cycle, LinkId, table};
+use crate::{ChannelId, Config, Cycle, LinkId, SwitchId};
 use typed_index_collections::TiVec;
 
-/// A link, as the control plane sees it; a cache line.
-#[repr(align(64))]
-struct Link {
-    hop: Hop,
-    /// Packets whose first flit the link has sent.
-    packets: u64,
-    /// Cycles that these packets waited to enter the link.
-    waited: Cycle,
-    /// Cycles that these packets waited since their injection, for this link and for the links before.
-    delay: Cycle,
-}
-
 /// See the essay of the module.
-pub(super) struct Channels {
+pub(super) struct Channels<M: Motion> {
     lanes: Lanes,
     classes: Classes,
     /// All channels of a link, as bits.
     all: u32,
-    links: TiVec<LinkId, Link>,
-    /// The free channels of each link, as bits.
-    free: TiVec<LinkId, u32>,
-    /// The packet that holds each channel; valid while the channel is taken.
-    holders: TiVec<ChannelId, PacketId>,
+    /// The records of links and channels, which the mover shares.
+    pub records: Records<M>,
+    /// The switch where each link ends, or 0 if the link ends in a node: some routings ask for it.
+    switches: TiVec<LinkId, SwitchId>,
 }
 
-impl Channels {
+impl<M: Motion> Channels<M> {
     /// All channels are free.
-    pub fn new(config: &Config, wiring: &dyn Wiring, hops: TiVec<LinkId, Hop>) -> Self {
+    pub fn new(
+        config: &Config,
+        wiring: &dyn Wiring,
+        (hops, switches): (TiVec<LinkId, Hop>, TiVec<LinkId, SwitchId>),
+        motion: &M,
+    ) -> Self {
         let lanes = Lanes::new(config.channels);
         let all = ((1_u64 << config.channels) - 1) as u32;
-        let links = hops.len();
-        let link = |hop| Link {
-            hop,
-            packets: 0,
-            waited: 0,
-            delay: 0,
-        };
         Channels {
             lanes,
             classes: Classes::new(config.channels, config.traffic_classes, wiring.classes()),
             all,
-            links: table::table(hops.into_iter().map(link)),
-            free: table::equal(all, links),
-            holders: table::equal(PacketId::at(0), lanes.bound(links)),
+            switches,
+            records: Records::new(motion, lanes, hops),
         }
     }
 
@@ -75,7 +59,7 @@ impl Channels {
     }
 
     /// All channels of a link.
-    pub fn of(&self, link: LinkId) -> impl Iterator<Item = ChannelId> + Clone + use<> {
+    pub fn of(&self, link: LinkId) -> impl Iterator<Item = ChannelId> + Clone + use<M> {
         self.lanes.of(link)
     }
 
@@ -87,20 +71,25 @@ impl Channels {
     /// Where a link leads.
     #[inline]
     pub fn hop(&self, link: LinkId) -> &Hop {
-        &self.links[link].hop
+        &self.records.links[link].hop
+    }
+
+    /// The switch where a link ends; 0 if it ends in a node.
+    #[inline]
+    pub fn switch(&self, link: LinkId) -> SwitchId {
+        self.switches.get(link).copied().unwrap_or_default()
     }
 
     /// The free channels of a link, as bits.
     #[inline]
     pub fn free(&self, link: LinkId) -> u32 {
-        self.free[link]
+        self.records.links[link].free
     }
 
     /// The free channels of all links.
     pub fn all_free(&self) -> impl Iterator<Item = (LinkId, u32)> {
-        self.free
-            .iter_enumerated()
-            .map(|(link, &free)| (link, free))
+        let links = self.records.links.iter_enumerated();
+        links.map(|(number, link)| (number, link.free))
     }
 
     /// All channels of a link, as bits.
@@ -118,71 +107,52 @@ impl Channels {
     /// The packet that holds a channel, or has held it last.
     #[inline]
     pub fn holder(&self, channel: ChannelId) -> PacketId {
-        self.holders[channel]
+        self.records.channels[channel].holder
     }
 
     /// Takes the lowest free channel of a link among some channels.
     #[inline]
     pub fn take(&mut self, packet: PacketId, link: LinkId, lanes: u32) -> ChannelId {
-        let number = (self.free[link] & lanes).trailing_zeros();
-        self.free[link] &= !(1 << number);
+        let free = &mut self.records.links[link].free;
+        let number = (*free & lanes).trailing_zeros();
+        *free &= !(1 << number);
         let channel = self.lanes.channel(link, number);
-        self.holders[channel] = packet;
+        self.records.channels[channel].holder = packet;
         channel
     }
 
     /// A channel falls free.
     #[inline]
     pub fn release(&mut self, channel: ChannelId) {
-        self.free[self.lanes.link(channel)] |= 1 << self.lanes.lane(channel);
+        self.records.links[self.lanes.link(channel)].free |= 1 << self.lanes.lane(channel);
     }
 
     /// Bars all channels of a link. Returns those that were free.
     pub fn bar(&mut self, link: LinkId) -> u32 {
-        std::mem::take(&mut self.free[link])
+        std::mem::take(&mut self.records.links[link].free)
     }
 
     /// Some channels of a link that was barred are free again, and no others.
     pub fn reopen(&mut self, link: LinkId, free: u32) {
-        self.free[link] = free;
+        self.records.links[link].free = free;
     }
 
     /// Counts a packet whose first flit is sent over a channel, and how long it waited.
     #[inline]
     pub fn count(&mut self, channel: ChannelId, waited: Cycle, delay: Cycle) {
-        let link = &mut self.links[self.lanes.link(channel)];
-        link.packets += 1;
-        link.waited += waited;
-        link.delay += delay;
+        let link = self.lanes.link(channel);
+        self.records.count_packet(link, waited, delay);
     }
 
     /// Packets, their waits for the link, and their waits since the injection.
     pub fn counts(&self, link: LinkId) -> [u64; 3] {
-        let link = &self.links[link];
-        [link.packets, link.waited, link.delay]
+        let counts = [Count::Packets, Count::Waited, Count::Delay];
+        counts.map(|count| self.records.counted(link, count))
     }
 
     /// Sum of the header delays of the channels' links, in cycles.
     pub fn delay(&self, channels: &[ChannelId]) -> Cycle {
         let delay = |&channel: &ChannelId| self.hop(self.link(channel)).delay();
         channels.iter().map(delay).sum()
-    }
-
-    /// Has the processor fetch the record of a link.
-    #[inline]
-    pub fn fetch_link(&self, link: LinkId) {
-        prefetch(self.links.get(link));
-    }
-
-    /// Has the processor fetch the free channels of a link.
-    #[inline]
-    pub fn fetch_free(&self, link: LinkId) {
-        prefetch(self.free.get(link));
-    }
-
-    /// Has the processor fetch the holder of a channel.
-    #[inline]
-    pub fn fetch_holder(&self, channel: ChannelId) {
-        prefetch(self.holders.get(channel));
     }
 }

@@ -7,7 +7,7 @@ use crate::motion::Motion;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// The last flit of a packet is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
         let now = self.clock.now();
@@ -90,7 +90,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// A channel is free: the adapter or group that sends over its link has news, and the tokens that closed it are charged.
-    pub(super) fn release(&mut self, motion: &mut impl Motion, channel: ChannelId) {
+    pub(super) fn release(&mut self, motion: &mut M, channel: ChannelId) {
         let number = self.channels.link(channel);
         self.clock.let_go();
         self.channels.release(channel);
@@ -109,7 +109,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             motion.charge(number, self.clock.now(), self);
             motion.charge(hop.reverse, self.clock.now(), self);
         }
-        self.tell(hop.sender);
+        self.tell(hop.sender());
     }
 
     /// The adapter or group that sends over a link has news.

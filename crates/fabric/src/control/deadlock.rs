@@ -9,6 +9,7 @@
 
 use super::packet::{ANY_LINK, Flight};
 use super::{Control, PacketId};
+use crate::motion::Motion;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, LinkId, Place, SwitchId, Topology};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -132,7 +133,7 @@ struct Edge {
     holders: Vec<(Option<Held>, Key)>,
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// The packets that can never go on, if there are any.
     pub fn deadlock(&self) -> Option<Deadlock> {
         let mut waits = self.waits();

@@ -34,7 +34,7 @@ impl Arrivals {
     }
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// A header reaches a switch and joins the group of its next step.
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.clock.count();
@@ -70,7 +70,7 @@ impl<R: Compiled + ?Sized> Control<R> {
         let flight = self.flights.get_mut(packet);
         let step = self
             .routing
-            .step(&flight.header(destination, link, hop.switch));
+            .step(&flight.header(destination, link, self.channels.switch(link)));
         if R::CLASSED {
             flight.lanes = self
                 .channels
@@ -130,7 +130,8 @@ impl<R: Compiled + ?Sized> Control<R> {
         let Destination::Node(destination) = flight.spec.destination else {
             unreachable!("broadcasts need a tree");
         };
-        (flight.header(destination, link, hop.switch), hop)
+        let switch = self.channels.switch(link);
+        (flight.header(destination, link, switch), hop)
     }
 
     /// Packets that hold a channel of a group, or have waited for one since before this cycle: what happens within the cycle, in
@@ -208,7 +209,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Grants free channels of a group to waiting headers.
-    pub(super) fn arbitrate(&mut self, motion: &mut impl Motion, number: GroupId) {
+    pub(super) fn arbitrate(&mut self, motion: &mut M, number: GroupId) {
         self.crossbar.groups[number].flagged = false;
         if self.is_cut_somewhere() {
             self.refuse_headers(motion, number);
@@ -270,7 +271,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Gives the lowest free channel of a link to a packet.
-    fn grant(&mut self, motion: &mut impl Motion, packet: PacketId, link: LinkId) {
+    fn grant(&mut self, motion: &mut M, packet: PacketId, link: LinkId) {
         let flight = self.flights.get(packet);
         let worm = Worm {
             flits: flight.spec.flits,
@@ -305,12 +306,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Injects the packets that an adapter may inject now.
-    pub(super) fn inject(
-        &mut self,
-        motion: &mut impl Motion,
-        node: Place,
-        notices: &mut Vec<Notice>,
-    ) {
+    pub(super) fn inject(&mut self, motion: &mut M, node: Place, notices: &mut Vec<Notice>) {
         self.queues.unflag(node);
         for class in self.traffic_classes() {
             self.inject_of(motion, node, class, notices);
@@ -319,13 +315,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Injects the packets of a traffic class that an adapter may inject now.
     #[inline]
-    fn inject_of(
-        &mut self,
-        motion: &mut impl Motion,
-        node: Place,
-        class: u8,
-        notices: &mut Vec<Notice>,
-    ) {
+    fn inject_of(&mut self, motion: &mut M, node: Place, class: u8, notices: &mut Vec<Notice>) {
         let link = self.wiring().injection(node);
         let queue = self.queue(node, class);
         let lanes = if R::CLASSED {

@@ -63,6 +63,9 @@ pub struct PacketSpec {
 pub struct PacketId(NonZeroU32);
 
 impl PacketId {
+    /// The identifier of the first packet.
+    pub(crate) const FIRST: Self = PacketId(NonZeroU32::MIN);
+
     /// The identifier of the packet at a place of the list.
     pub(super) fn at(place: usize) -> Self {
         let number = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);

@@ -10,7 +10,7 @@
 
 use super::packet::Flight;
 use super::{Control, PacketId};
-use crate::motion::Moved;
+use crate::motion::{Motion, Moved};
 use crate::topology::{Compiled, Destination, Path};
 use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::BTreeMap;
@@ -132,7 +132,7 @@ fn delivered<P: Path>(flight: &Flight<P>) -> Option<Cycle> {
     (flight.delivered > 0).then_some(flight.delivered)
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// From here on keeps the holds that last beyond cycle `from`.
     pub fn record(&mut self, from: Cycle) {
         self.recording = Some(Box::new(Recording::new(from)));

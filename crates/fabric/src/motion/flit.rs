@@ -9,6 +9,8 @@
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
+use crate::control::Hop;
+use crate::records::Records;
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
 use typed_index_collections::{TiVec, ti_vec};
 
@@ -52,7 +54,7 @@ enum Decision {
 const ARRIVALS: usize = MAX_HOP_DELAY as usize + 1;
 
 /// See the essay of the module.
-pub struct FlitMover {
+pub(crate) struct FlitMover {
     wiring: Wiring,
     channels: TiVec<ChannelId, Channel>,
     links: TiVec<LinkId, Link>,
@@ -122,7 +124,7 @@ impl FlitMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId, witness: &impl Witness) -> Option<ChannelId> {
+    fn candidate(&self, link: LinkId, witness: &impl Witness<Self>) -> Option<ChannelId> {
         let state = &self.links[link];
         if state.unsent == 0 {
             return None;
@@ -152,7 +154,12 @@ impl FlitMover {
     }
 
     /// Second pass: what a link does, on the state at the start of the cycle.
-    fn decide(&mut self, link: LinkId, now: Cycle, witness: &impl Witness) -> Option<Decision> {
+    fn decide(
+        &mut self,
+        link: LinkId,
+        now: Cycle,
+        witness: &impl Witness<Self>,
+    ) -> Option<Decision> {
         let mut candidate = self.candidate(link, witness);
         if let (Some(_), Some(Shared { partner, phase, .. })) =
             (candidate, self.wiring.wires[link].shared)
@@ -172,7 +179,7 @@ impl FlitMover {
     }
 
     /// Third pass: applies a decision.
-    fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness) {
+    fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness<Self>) {
         let number = match decision {
             Decision::Token(link) => {
                 self.links[link].owed -= 1;
@@ -226,8 +233,16 @@ impl FlitMover {
     }
 }
 
+/// The mover keeps its own tables.
 impl Motion for FlitMover {
-    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness) {
+    type Link = ();
+    type Channel = ();
+
+    fn at_rest(&self, _hop: &Hop) {}
+
+    fn closed(&self) {}
+
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
         self.on_wires -= arrivals.len();
         for channel in arrivals.drain(..) {
@@ -244,11 +259,17 @@ impl Motion for FlitMover {
         self.arrivals[now as usize % ARRIVALS] = arrivals;
     }
 
-    fn read(&mut self, event: Event, _now: Cycle, _witness: &mut impl Witness) {
+    fn read(&mut self, event: Event, _now: Cycle, _witness: &mut impl Witness<Self>) {
         unreachable!("the flit mover enters no events, and so not {event:?}");
     }
 
-    fn open(&mut self, channel: ChannelId, worm: Worm, _now: Cycle, _witness: &mut impl Witness) {
+    fn open(
+        &mut self,
+        channel: ChannelId,
+        worm: Worm,
+        _now: Cycle,
+        _witness: &mut impl Witness<Self>,
+    ) {
         assert!(
             self.channels[channel].worm.is_none(),
             "a channel is granted twice"
@@ -265,7 +286,7 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn close(&mut self, number: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
+    fn close(&mut self, number: ChannelId, _now: Cycle, _witness: &mut impl Witness<Self>) {
         let channel = &mut self.channels[number];
         let worm = channel
             .worm
@@ -282,12 +303,12 @@ impl Motion for FlitMover {
         }
     }
 
-    fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness) {
+    fn charge(&mut self, link: LinkId, _now: Cycle, _witness: &mut impl Witness<Self>) {
         self.links[link].owed += 1;
         self.list(link);
     }
 
-    fn sink(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {
+    fn sink(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness<Self>) {
         let state = &mut self.channels[channel];
         assert!(
             state.downstream.is_empty() && !state.sunk,
@@ -297,16 +318,16 @@ impl Motion for FlitMover {
         self.discarded += u64::from(state.arrived);
     }
 
-    fn detach(&mut self, channel: ChannelId) {
+    fn detach(&mut self, channel: ChannelId, _witness: &mut impl Witness<Self>) {
         let state = &mut self.channels[channel];
         state.downstream.clear();
         state.sunk = true;
     }
 
     /// Tails are reported when they are sent.
-    fn look(&mut self, _channel: ChannelId, _now: Cycle, _witness: &mut impl Witness) {}
+    fn look(&mut self, _channel: ChannelId, _now: Cycle, _witness: &mut impl Witness<Self>) {}
 
-    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         self.active = false;
         let mut decisions = std::mem::take(&mut self.decisions);
         for index in 0..self.busy.len() {
@@ -326,11 +347,11 @@ impl Motion for FlitMover {
         if self.active { Some(now + 1) } else { due }
     }
 
-    fn carried(&self, link: LinkId, _now: Cycle) -> Carried {
+    fn carried(&self, _records: &Records<Self>, link: LinkId, _now: Cycle) -> Carried {
         self.links[link].carried
     }
 
-    fn census(&self, _now: Cycle) -> FlitCensus {
+    fn census(&self, _records: &Records<Self>, _now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,
             discarded: self.discarded,

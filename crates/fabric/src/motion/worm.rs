@@ -89,13 +89,19 @@ mod state;
 
 use super::{Carried, Event, FlitCensus, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
+use crate::control::Hop;
 use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
+use crate::records::{self, Count};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
 use line::Line;
-use state::{Adapter, Channel, Link, NO_ADAPTER, NONE, Specials};
+use state::{Adapter, Channel, Link, NONE, RESTS, Specials};
+use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
+
+/// The records of links and channels, with the state of this mover.
+type Records = records::Records<WormMover>;
 
 /// Cycles between two sweeps: with the longest worm, far fewer than a line may grow.
 const SWEEP: Cycle = 1 << 30;
@@ -104,13 +110,13 @@ const SWEEP: Cycle = 1 << 30;
 const AHEAD: usize = 3 * STAGE;
 
 /// See the essay of the module.
-pub struct WormMover {
-    channels: TiVec<ChannelId, Channel>,
-    links: TiVec<LinkId, Link>,
+pub(crate) struct WormMover {
     adapters: TiVec<Place, Adapter>,
     /// When the link into each place has moved flits lately.
     runs: TiVec<Place, Runs>,
     first_ejection: LinkId,
+    /// The next channel with the same channel upstream, of those that have one.
+    siblings: BTreeMap<ChannelId, ChannelId>,
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
@@ -128,7 +134,7 @@ pub struct WormMover {
     /// The last cycle that was begun, and the cycle of the last sweep.
     last: Cycle,
     swept: Cycle,
-    /// Whether a channel may be closed before all its siblings are: only without circuits.
+    /// Whether the control plane waits for tails: a channel may be closed before all its siblings are.
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
     copies: u64,
@@ -146,15 +152,11 @@ impl WormMover {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
-        let mut channels = table::with_room(bound + 3);
-        channels.resize(bound, Channel::closed(specials));
-        channels.extend(Channel::specials());
         let mut mover = WormMover {
-            channels,
-            links: table::with_room(links),
             adapters: TiVec::new(),
             runs: table::equal(Runs::default(), config.topology.places() as usize),
             first_ejection: config.topology.ejection(Place::new(0)),
+            siblings: BTreeMap::new(),
             specials,
             lanes: wiring.lanes,
             buffer: wiring.buffer.min(MAX_FLITS),
@@ -174,52 +176,84 @@ impl WormMover {
             reversed: false,
         };
         for (number, wire) in wiring.wires.iter_enumerated() {
-            let injects = wire.shared.is_some() && !wire.ejects;
-            let mut link = Link::new(wire.delay as u16, injects, wire.ejects);
             if let Some(Shared {
                 adapter,
                 partner,
                 phase,
             }) = wire.shared
-                && wiring.share_burst > 0
+                && mover.share_burst > 0
+                && !wire.ejects
             {
-                link.adapter = adapter;
-                if injects {
-                    let other = wiring.wires[partner].shared;
-                    let other = other.expect("sharing is mutual").phase;
-                    let next = mover
-                        .adapters
-                        .push_and_get_key(Adapter::new([number, partner], [phase, other]));
-                    assert_eq!(
-                        next, adapter,
-                        "links into the network are in the order of places"
-                    );
-                }
+                let other = wiring.wires[partner].shared;
+                let other = other.expect("sharing is mutual").phase;
+                let next = mover
+                    .adapters
+                    .push_and_get_key(Adapter::new([number, partner], [phase, other]));
+                assert!(
+                    next == adapter && mover.adapter_of(partner) == (adapter, 1),
+                    "the links of adapters are in the order of places"
+                );
             }
-            link.quiet = link.adapter == NO_ADAPTER && !link.ejects && !wiring.reports_tails;
-            mover.links.push(link);
         }
         mover
+    }
+
+    /// The adapter at which a link starts or ends, and its side there: sending, receiving.
+    fn adapter_of(&self, link: LinkId) -> (Place, usize) {
+        if link < self.first_ejection {
+            (Place::new(link.get()), 0)
+        } else {
+            (self.place_of(link), 1)
+        }
+    }
+
+    /// The mover of a link, or [`NONE`].
+    #[inline]
+    fn mover(&self, link: &Link, number: LinkId) -> ChannelId {
+        if link.mover == RESTS {
+            return NONE;
+        }
+        self.lanes.channel(number, link.mover.into())
     }
 
     fn link_of(&self, channel: ChannelId) -> LinkId {
         self.lanes.link(channel)
     }
 
+    /// Looks for the end of a channel's worm, if its link serves the channel.
+    #[inline]
+    fn look_at_mover(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
+        let number = self.link_of(channel);
+        if witness.records().links[number]
+            .motion
+            .serves(self.lanes.lane(channel))
+        {
+            self.look_for_the_end(number, now, witness);
+        }
+    }
+
     /// Takes a closed branch out of the chain of its siblings, which may still have flits to send.
     #[cold]
-    fn unlink(&mut self, channel: ChannelId, up: ChannelId) {
-        let first = self.channels[up].down;
-        let behind = self.channels[channel].sibling;
-        if first == channel && behind != NONE {
-            self.channels[up].down = behind;
+    fn unlink(&mut self, records: &mut Records, channel: ChannelId, up: ChannelId) {
+        let first = records.channels[up].motion.down;
+        let behind = self.siblings.remove(&channel);
+        if first == channel
+            && let Some(behind) = behind
+        {
+            records.channels[up].motion.down = behind;
             return;
         }
         let mut others = self.branches(first);
-        let before = others.find(|&other| self.channels[other].sibling == channel);
+        let before = others.find(|&other| self.sibling(other) == channel);
         drop(others);
         if let Some(before) = before {
-            self.channels[before].sibling = behind;
+            match behind {
+                Some(behind) => self.siblings.insert(before, behind),
+                None => self.siblings.remove(&before),
+            };
+            records.channels[before]
+                .motion
+                .set_sibling(behind.is_some());
         }
     }
 
@@ -233,62 +267,81 @@ impl WormMover {
     }
 
     /// Has a link looked at in this cycle.
-    fn mark(&mut self, link: LinkId) {
-        if !std::mem::replace(&mut self.links[link].marked, true) {
+    fn mark(&mut self, link: LinkId, witness: &mut impl Witness<Self>) {
+        let state = &mut witness.records_mut().links[link].motion;
+        if !std::mem::replace(&mut state.marked, true) {
             self.marked.push(link);
         }
     }
 
-    /// Ends lines `R` that have grown past the end of their worm. The channel may be held for any time after the last flit
-    /// has arrived, and its line grows on; no line may come to 2^32.
+    /// Keeps lines and moments from coming round: no line grows to 2^32, and each moment stays less
+    /// than 2^31 cycles away from the last executed cycle.
+    ///
+    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows
+    /// on: here it ends. Worms whose end concerned no one end here, too. Moments in the past move to
+    /// the present. Those of a moving link and those ahead lie within the longest worm, or the debt
+    /// that its length allows, of the sweep: at most 2^30 cycles. The next sweep is 2^30 cycles later.
     #[cold]
-    fn sweep(&mut self, now: Cycle) {
+    fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
+        for number in witness.records().links.keys() {
+            self.rest_from_the_end(number, now, witness);
+            let link = &mut witness.records_mut().links[number].motion;
+            link.settle(self.last, now);
+        }
         // Nothing has happened since the last cycle, but for the events of this cycle.
         let idle = now - 1 - self.last;
         let last = self.last;
-        for channel in &mut self.channels[..self.specials.source] {
-            if channel.arrived.after(last, idle) >= u64::from(channel.flits) {
-                channel.arrived = Line::standing(channel.flits);
+        for channel in &mut witness.records_mut().channels[..self.specials.source] {
+            let channel = &mut channel.motion;
+            if channel.arrived.after(last, idle) >= u64::from(channel.flits()) {
+                channel.arrived = Line::standing(channel.flits());
             }
         }
         self.swept = now;
+        self.last = now - 1;
     }
 
     /// Has the processor fetch the records that the marked links need when they are looked at, in stages: that of the link at
     /// `place`, and for links before it what the records of the stage before name.
     #[inline(never)]
-    fn look_at_link(&self, place: usize, witness: &impl Witness) {
+    fn look_at_link(&self, place: usize, witness: &impl Witness<Self>) {
+        let records = witness.records();
         let marked = |stage| at_stage(&self.marked, place, stage);
         let first = |stage: usize| {
             let link = marked(stage)?;
-            let unsent = self.links[link].unsent;
+            let unsent = records.links[link].motion.unsent;
             (unsent != 0).then(|| self.lanes.channel(link, unsent.trailing_zeros()))
         };
+        let adapter = |stage: usize| {
+            let link = marked(stage)?;
+            let shares = records.links[link].motion.shares;
+            shares.then(|| self.adapter_of(link).0)
+        };
         if let Some(link) = marked(0) {
-            self.fetch_link(link);
+            records.fetch_link(link);
         }
         if let Some(channel) = first(1) {
-            prefetch(self.channels.get(channel));
-            witness.fetch(channel);
+            records.fetch_channel(channel);
         }
-        if let Some(link) = marked(1) {
-            prefetch(self.adapters.get(self.links[link].adapter));
+        if let Some(adapter) = adapter(1) {
+            prefetch(self.adapters.get(adapter));
         }
-        if let Some(link) = marked(2)
-            && let Some(adapter) = self.adapters.get(self.links[link].adapter)
-        {
-            adapter.links.iter().for_each(|&link| self.fetch_link(link));
+        if let Some(adapter) = adapter(2) {
+            let both = &self.adapters[adapter].links;
+            for &link in both {
+                records.fetch_link(link);
+            }
         }
         if let Some(channel) = first(2) {
-            let this = &self.channels[channel];
-            prefetch(self.channels.get(this.up));
-            prefetch(self.channels.get(this.down));
+            let this = &records.channels[channel].motion;
+            records.fetch_channel(this.up);
+            records.fetch_channel(this.down);
             witness.fetch_packet(channel);
         }
     }
 
     /// A pause of an adapter begins or ends: each link whose pause does so is looked at.
-    fn turn(&mut self, number: Place, now: Cycle, witness: &mut impl Witness) {
+    fn turn(&mut self, number: Place, now: Cycle, witness: &mut impl Witness<Self>) {
         let adapter = &mut self.adapters[number];
         if adapter.turn != now {
             return;
@@ -296,7 +349,9 @@ impl WormMover {
         let (links, before) = (adapter.links, adapter.pauses);
         adapter.find_windows(now, self.share_period, self.share_burst);
         let (turn, pauses) = (adapter.turn, adapter.pauses);
-        if links.iter().all(|&link| self.has_candidate(link, now)) {
+        let both = links.iter();
+        let mut both = both.map(|&link| self.has_candidate(witness.records(), link, now));
+        if both.all(|can| can) {
             witness.foresee(turn, Event::Turn(number));
         } else {
             // The windows are found anew when both can move again.
@@ -304,41 +359,52 @@ impl WormMover {
         }
         for side in 0..2 {
             if pauses[side] != before[side] {
-                self.mark(links[side]);
+                self.mark(links[side], witness);
             }
         }
     }
 }
 
 impl Motion for WormMover {
-    #[inline]
-    fn fetch(&self, event: Event) {
-        match event {
-            Event::Starts(channel) | Event::Stops(channel) => {
-                prefetch(self.channels.get(channel));
-            }
-            Event::Room(channel) => self.fetch_channel(channel),
-            Event::Due(link) => self.fetch_link(link),
-            Event::Turn(adapter) => prefetch(self.adapters.get(adapter)),
-        }
+    type Link = Link;
+    type Channel = Channel;
+
+    fn at_rest(&self, hop: &Hop) -> Link {
+        let shares = self.share_burst > 0 && (hop.injects() || hop.ejects());
+        Link::new(!shares && !hop.ejects() && !self.unlinks, shares)
+    }
+
+    fn closed(&self) -> Channel {
+        Channel::closed(self.specials)
+    }
+
+    fn ends(&self) -> Vec<Channel> {
+        Channel::specials().into()
     }
 
     #[inline]
-    fn fetch_neighbours(&self, event: Event) -> bool {
+    fn fetch_adapter(&self, adapter: Place) {
+        prefetch(self.adapters.get(adapter));
+    }
+
+    #[inline]
+    fn fetch_neighbours(&self, records: &Records, event: Event) -> bool {
         match event {
             Event::Starts(channel) | Event::Stops(channel) => {
-                let this = &self.channels[channel];
+                let this = &records.channels[channel].motion;
                 if this.down < self.specials.source {
-                    self.fetch_channel(this.down);
+                    records.fetch_channel(this.down);
+                    records.fetch_link(self.link_of(this.down));
                 }
                 !this.arrived.grows() && this.down == self.specials.nowhere
             }
             Event::Due(number) => {
-                let link = &self.links[number];
-                if link.mover != NONE {
-                    prefetch(self.channels.get(link.mover));
+                let link = &records.links[number];
+                let mover = self.mover(&link.motion, number);
+                if mover != NONE {
+                    records.fetch_channel(mover);
                 }
-                if link.ejects {
+                if link.hop.ejects() {
                     prefetch(self.runs.get(self.place_of(number)));
                 }
                 false
@@ -347,20 +413,9 @@ impl Motion for WormMover {
         }
     }
 
-    #[inline]
-    fn fetch_channel(&self, channel: ChannelId) {
-        prefetch(self.channels.get(channel));
-        self.fetch_link(self.link_of(channel));
-    }
-
-    #[inline]
-    fn fetch_link(&self, link: LinkId) {
-        prefetch(self.links.get(link));
-    }
-
-    fn arrive(&mut self, now: Cycle, _witness: &mut impl Witness) {
+    fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         if now - self.swept >= SWEEP {
-            self.sweep(now);
+            self.sweep(now, witness);
         }
         self.last = now;
     }
@@ -370,7 +425,7 @@ impl Motion for WormMover {
         reason = "the event is known where it is called"
     )]
     #[inline(always)]
-    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness) {
+    fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness<Self>) {
         self.events += 1;
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
@@ -378,65 +433,77 @@ impl Motion for WormMover {
             Event::Room(channel) => self.consider(channel, now, witness),
             Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
-                if self.links[link].next == now {
+                if witness.records().links[link].motion.next.is(now) {
                     self.due(link, now, witness);
                 }
             }
         }
     }
 
-    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
-        let link = self.link_of(channel);
-        if self.links[link].mover == channel {
-            self.look_for_the_end(link, now, witness);
-        }
+    fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
+        self.look_at_mover(channel, now, witness);
         let specials = self.specials;
-        let state = &mut self.channels[channel];
+        let records = witness.records_mut();
+        let state = &mut records.channels[channel].motion;
         assert!(
-            state.flits > 0 && state.sent.at(now) == state.flits && !state.sent.grows(),
+            state.flits() > 0 && state.sent.at(now) == state.flits() && !state.sent.grows(),
             "a channel is closed before its worm has passed"
         );
-        let up = state.up;
-        let flits = state.flits;
+        let (up, flits, has_sibling) = (state.up, state.flits(), state.has_sibling());
         state.close(specials);
         if !self.sunk.is_empty() {
             self.forget_sunk(channel, flits);
         }
         // No worm has siblings before the first one has branched.
         if self.unlinks && self.copies > 0 {
-            self.unlink(channel, up);
+            self.unlink(records, channel, up);
+        } else if has_sibling {
+            self.siblings.remove(&channel);
         }
     }
 
-    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
+    fn charge(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
-        let state = &mut self.links[link];
+        let records = witness.records_mut();
+        let state = &mut records.links[link].motion;
         state.charge(now);
-        if state.mover == NONE {
-            self.settled = self.settled.max(state.since);
+        if state.rests() {
+            self.settled = self.settled.max(state.since.by(now));
         }
+        records.count(link, Count::Tokens, 1);
     }
 
     #[inline]
-    fn open(&mut self, channel: ChannelId, worm: Worm, now: Cycle, witness: &mut impl Witness) {
+    fn open(
+        &mut self,
+        channel: ChannelId,
+        worm: Worm,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
         let number = self.link_of(channel);
-        let link = &mut self.links[number];
-        let state = &mut self.channels[channel];
-        assert!(state.flits == 0, "a channel is granted twice");
-        state.open(&worm, link.ejects, self.specials);
+        let records = witness.records_mut();
+        let link = &mut records.links[number];
+        let state = &mut records.channels[channel].motion;
+        assert!(state.flits() == 0, "a channel is granted twice");
+        state.open(&worm, link.hop.ejects(), self.specials);
+        let link = &mut link.motion;
+        link.unsent |= 1 << self.lanes.lane(channel);
+        let end = link.next.by(now);
+        let moves = !link.rests();
         if let Some(upstream) = worm.upstream {
-            let first = std::mem::replace(&mut self.channels[upstream].down, channel);
+            let behind = &mut records.channels[upstream].motion.down;
+            let first = std::mem::replace(behind, channel);
             if first < self.specials.source {
                 // The worm branches.
-                self.channels[channel].sibling = first;
+                records.channels[channel].motion.set_sibling(true);
+                self.siblings.insert(channel, first);
                 self.copies += u64::from(worm.flits);
             }
         }
-        link.unsent |= 1 << self.lanes.lane(channel);
-        if link.mover != NONE && link.next > now {
+        if moves && end > now {
             // From here on the granted channel waits for the end of the mover's worm.
-            let end = link.next;
-            self.foresee(number, end, now, witness);
+            Self::foresee(number, end, now, witness);
         }
         self.consider(channel, now, witness);
     }
@@ -444,41 +511,43 @@ impl Motion for WormMover {
     /// The sink is what a channel into a node has behind it. The link reports ends of worms from here on, for good: that does no
     /// harm, and sinks are rare.
     #[cold]
-    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
-        self.look(channel, now, witness);
+    fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
+        self.look_at_mover(channel, now, witness);
         let number = self.link_of(channel);
-        let state = &mut self.channels[channel];
+        let records = witness.records_mut();
+        let state = &mut records.channels[channel].motion;
         assert!(
             state.down == self.specials.nowhere,
             "a worm that goes on is sunk"
         );
         state.down = self.specials.sink;
         self.sunk.push(channel);
-        let link = &mut self.links[number];
+        let link = &mut records.links[number].motion;
         link.quiet = false;
-        let (moves, due) = (link.mover != NONE, link.next);
+        let has_more = link.unsent >> self.lanes.lane(channel) & 1 == 1;
+        let (moves, due) = (!link.rests(), link.next.by(now));
         if moves && due > now {
-            self.foresee(number, due, now, witness);
+            Self::foresee(number, due, now, witness);
         }
-        if self.links[number].unsent >> self.lanes.lane(channel) & 1 == 1 {
+        if has_more {
             self.consider(channel, now, witness);
         }
     }
 
     #[cold]
-    fn detach(&mut self, channel: ChannelId) {
-        self.channels[channel].down = self.specials.sink;
+    fn detach(&mut self, channel: ChannelId, witness: &mut impl Witness<Self>) {
+        witness.records_mut().channels[channel].motion.down = self.specials.sink;
     }
 
     #[cold]
-    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
-        let link = self.link_of(channel);
-        if self.links[link].mover == channel {
-            self.look_for_the_end(link, now, witness);
+    fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
+        if now - self.swept >= SWEEP {
+            self.sweep(now, witness);
         }
+        self.look_at_mover(channel, now, witness);
     }
 
-    fn step(&mut self, now: Cycle, witness: &mut impl Witness) {
+    fn step(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         if self.reversed {
             self.marked.reverse();
             self.headers.reverse();
@@ -492,16 +561,16 @@ impl Motion for WormMover {
             if self.is_far {
                 self.look_at_link(place + AHEAD, witness);
             }
-            self.links[link].marked = false;
+            witness.records_mut().links[link].motion.marked = false;
             self.evaluate(link, now, witness);
             place += 1;
         }
         self.marked.clear();
         for place in 0..self.headers.len() {
             if let Some(&channel) = self.headers.get(place + STAGE)
-                && self.channels[channel].down == self.specials.nowhere
+                && witness.records().channels[channel].motion.down == self.specials.nowhere
             {
-                self.fetch_link(self.link_of(channel));
+                witness.records().fetch_link(self.link_of(channel));
             }
             self.limit(self.headers[place], now, witness);
         }
@@ -512,12 +581,12 @@ impl Motion for WormMover {
         due.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
-    fn carried(&self, link: LinkId, now: Cycle) -> Carried {
-        self.present(link, now).carried(now)
+    fn carried(&self, records: &Records, link: LinkId, now: Cycle) -> Carried {
+        self.carries(records, link, now)
     }
 
-    fn census(&self, now: Cycle) -> FlitCensus {
-        self.count(now)
+    fn census(&self, records: &Records, now: Cycle) -> FlitCensus {
+        self.count(records, now)
     }
 
     fn events(&self) -> u64 {

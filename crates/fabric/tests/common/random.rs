@@ -548,11 +548,12 @@ fn deep_case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The cycle in which the lower 32 bits of the count of cycles come round.
-const AROUND: Cycle = 1 << 32;
+/// The cycle in which the lower 32 bits of the count of cycles come round, and the first one that is as far in the future of a
+/// cycle, in 32 bits, as in its past.
+const AROUND: [Cycle; 2] = [1 << 32, 1 << 31];
 
 /// A machine under twice the traffic, and now and then a large one under more. Some have run for very long, some hold their
-/// circuits for as long: a count of cycles in 32 bits must do no harm.
+/// circuits for as long, or half as long: a count of cycles in 32 bits must do no harm.
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),
@@ -560,8 +561,16 @@ pub fn large_case() -> impl Strategy<Value = Case> {
         1 => case_of(large_tree(), 600),
         2 => deep_case(),
     ];
-    let start = prop_oneof![19 => Just(0), 1 => AROUND - 2000..AROUND];
-    let held = prop_oneof![39 => Just(None), 1 => (AROUND - 3000..AROUND + 3000).prop_map(Some)];
+    let start = prop_oneof![
+        18 => Just(0),
+        1 => AROUND[0] - 2000..AROUND[0],
+        1 => AROUND[1] - 2000..AROUND[1],
+    ];
+    let held = prop_oneof![
+        38 => Just(None),
+        1 => (AROUND[0] - 3000..AROUND[0] + 3000).prop_map(Some),
+        1 => (AROUND[1] - 3000..AROUND[1] + 3000).prop_map(Some),
+    ];
     let cases = (cases, start, held).prop_map(|(mut case, start, held)| {
         for (at, _) in &mut case.traffic {
             *at += start;

@@ -271,6 +271,7 @@ fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
     let routing = |ascent| Climb::new(tree, ascent, Broadcast::Serialised);
     [Ascent::Adaptive, Ascent::Deterministic]
         .map(|ascent| Crossbar::new(&config(), &routing(ascent)))
+        .map(|(crossbar, (hops, _))| (crossbar, hops))
 }
 
 /// Checks every step of a header, from every link into a switch.
@@ -316,7 +317,7 @@ fn every_step_names_its_outputs(tree: &FatTree) {
         }
     }
     for place in Place::all(4) {
-        let sender = hops[tree.injection(place)].sender;
+        let sender = hops[tree.injection(place)].sender();
         assert!(matches!(sender, Sender::Adapter(adapter) if adapter == place));
     }
 }

@@ -8,7 +8,7 @@ use crate::motion::Motion;
 use crate::topology::{Compiled, Destination, End};
 use crate::{ChannelId, LinkId};
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// Whether no channel of a part has been opened: then nothing of the packet can be lost there.
     pub(in crate::control) fn is_only_claimed(&self, part: PacketId) -> bool {
         let part = self.broadcasts.parts.get(&part);
@@ -53,7 +53,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     /// The cable of a branch that waits for a channel is dead: the switch goes on without the branch, and answers for the
     /// destinations below. If no branch is left, the broadcast is sunk at the switch.
     #[cold]
-    pub(in crate::control) fn refuse_branch(&mut self, motion: &mut impl Motion, branch: PacketId) {
+    pub(in crate::control) fn refuse_branch(&mut self, motion: &mut M, branch: PacketId) {
         let flight = self.flights.get(branch);
         let (link, destination) = (flight.only, flight.spec.destination);
         self.flights.remove(branch);

@@ -7,7 +7,7 @@ use crate::motion::Motion;
 use crate::topology::Compiled;
 use crate::{ChannelId, LinkId};
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub(super) fn failing(&mut self) -> &mut Faults {
         let faults = self.faults.as_mut();
         faults.expect("cables are cut only in a machine that was made with faults")
@@ -18,7 +18,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// The cable of a link is dead from the cycle on that is executed next.
-    pub fn cut(&mut self, motion: &mut impl Motion, link: LinkId) {
+    pub fn cut(&mut self, motion: &mut M, link: LinkId) {
         let now = self.clock.now();
         for link in self.both_ways(link) {
             let free = self.channels.free(link);
@@ -39,7 +39,7 @@ impl<R: Compiled + ?Sized> Control<R> {
                     self.lose_what_crosses(motion, channel);
                 }
             }
-            self.tell(self.channels.hop(link).sender);
+            self.tell(self.channels.hop(link).sender());
         }
     }
 
@@ -64,7 +64,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             faults.news = true;
             faults.dead -= 1;
             self.channels.reopen(link, free);
-            self.tell(self.channels.hop(link).sender);
+            self.tell(self.channels.hop(link).sender());
         }
     }
 
@@ -84,7 +84,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// The cable of a channel that is taken dies before this cycle: the packet there is lost, unless it has crossed.
-    fn lose_what_crosses(&mut self, motion: &mut impl Motion, channel: ChannelId) {
+    fn lose_what_crosses(&mut self, motion: &mut M, channel: ChannelId) {
         let packet = self.channels.holder(channel);
         // A channel that waits only for the EOP has no packet.
         if !self.flights.holds(packet, channel)

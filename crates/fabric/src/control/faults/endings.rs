@@ -7,12 +7,12 @@ use crate::motion::Motion;
 use crate::topology::Compiled;
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// The last flit of a packet, or what has become of it, is at its destination. Returns what the destination hears.
     #[cold]
     pub(in crate::control) fn arrive_at_last(
         &mut self,
-        motion: &mut impl Motion,
+        motion: &mut M,
         packet: PacketId,
     ) -> Option<Notice> {
         let is_broadcast = self.flights.get(packet).spec.destination.is_broadcast();
@@ -58,7 +58,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// A packet to one node has ended, and nobody answers: the source gives up at its timeout.
-    pub(super) fn lose(&mut self, motion: &mut impl Motion, packet: PacketId) {
+    pub(super) fn lose(&mut self, motion: &mut M, packet: PacketId) {
         let broken = self.flights.get(packet).broken;
         self.break_off(motion, packet, broken.into());
         self.flights.get_mut(packet).ack = Some(Ack::TimedOut);
@@ -68,7 +68,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// The circuit of a packet that has ended is broken at a channel: the channels beyond fall free, and the destination hears of
     /// a bad EOP if it has heard of the packet and waits.
-    fn break_off(&mut self, motion: &mut impl Motion, packet: PacketId, place: usize) {
+    fn break_off(&mut self, motion: &mut M, packet: PacketId, place: usize) {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;
         let beyond: Vec<ChannelId> = flight.path().iter().skip(place + 1).copied().collect();
@@ -80,8 +80,9 @@ impl<R: Compiled + ?Sized> Control<R> {
         }
         if self.config.circuit == Circuit::UntilAcknowledged && !beyond.is_empty() {
             let flight = self.flights.get_mut(packet);
-            motion.detach(flight.path()[place]);
+            let channel = flight.path()[place];
             flight.shorten(place + 1);
+            motion.detach(channel, self);
             for channel in beyond {
                 self.clock
                     .schedule(self.clock.now() + 1, Event::Free(channel));
@@ -91,7 +92,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// An answer would reach the source now. Returns whether it does, or the source gives up in this cycle.
     #[cold]
-    pub(in crate::control) fn hears(&mut self, motion: &mut impl Motion, packet: PacketId) -> bool {
+    pub(in crate::control) fn hears(&mut self, motion: &mut M, packet: PacketId) -> bool {
         if self.flights.get(packet).ack != Some(Ack::TimedOut) && self.answer_fails(motion, packet)
         {
             self.flights.get_mut(packet).ack = Some(Ack::TimedOut);
@@ -111,7 +112,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Whether an answer that would be back now is lost on its way.
-    fn answer_fails(&mut self, motion: &mut impl Motion, packet: PacketId) -> bool {
+    fn answer_fails(&mut self, motion: &mut M, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);
         if flight.path().is_empty() {
             // The adapter itself has answered.

@@ -8,7 +8,7 @@ use crate::motion::Motion;
 use crate::topology::Compiled;
 use crate::{ChannelId, Cycle};
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// A header comes to the end of a link. Returns whether it is to be routed in the usual way.
     #[cold]
     pub(in crate::control) fn header_passes(
@@ -44,7 +44,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Sinks the worms whose headers have come in this cycle and go nowhere.
     #[cold]
-    pub(in crate::control) fn sink_headers(&mut self, motion: &mut impl Motion) {
+    pub(in crate::control) fn sink_headers(&mut self, motion: &mut M) {
         let mut sinking = std::mem::take(&mut self.failing().sinking);
         for channel in sinking.drain(..) {
             self.sink(motion, channel);
@@ -54,7 +54,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// Refuses the headers of a group that have only dead links to go on by.
     #[cold]
-    pub(in crate::control) fn refuse_headers(&mut self, motion: &mut impl Motion, number: GroupId) {
+    pub(in crate::control) fn refuse_headers(&mut self, motion: &mut M, number: GroupId) {
         let (outputs, ..) = self.crossbar.outputs(number);
         if self.failing_is_dead() && outputs.iter().any(|&link| self.is_cut(link)) {
             self.refuse_headers_of(motion, number);
@@ -66,7 +66,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     #[cold]
-    fn refuse_headers_of(&mut self, motion: &mut impl Motion, number: GroupId) {
+    fn refuse_headers_of(&mut self, motion: &mut M, number: GroupId) {
         let (outputs, ..) = self.crossbar.outputs(number);
         let none_lives = outputs.iter().all(|&link| self.is_cut(link));
         let mut refused = Vec::new();
@@ -91,7 +91,7 @@ impl<R: Compiled + ?Sized> Control<R> {
     }
 
     /// Sinks a worm, behind the events of the cycle.
-    pub(in crate::control) fn sink(&mut self, motion: &mut impl Motion, channel: ChannelId) {
+    pub(in crate::control) fn sink(&mut self, motion: &mut M, channel: ChannelId) {
         let now = self.clock.now();
         let packet = self.channels.holder(channel);
         if self.flights.get(packet).spec.destination.is_broadcast() {
@@ -128,7 +128,7 @@ impl<R: Compiled + ?Sized> Control<R> {
 
     /// The tail of a packet that is sunk is in.
     #[cold]
-    pub(in crate::control) fn drained(&mut self, motion: &mut impl Motion, packet: PacketId) {
+    pub(in crate::control) fn drained(&mut self, motion: &mut M, packet: PacketId) {
         let flight = self.flights.get(packet);
         if flight.spec.destination.is_broadcast() {
             return self.part_drained(packet);

@@ -20,6 +20,7 @@ use crate::control::packet::State;
 use crate::control::queue::Offer;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
 use crate::id::QueueId;
+use crate::motion::Motion;
 use crate::topology::{Compiled, DeadLinks, Destination, End, Header};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::{BTreeSet, VecDeque};
@@ -51,7 +52,7 @@ impl Faults {
     }
 }
 
-impl<R: Compiled + ?Sized> Control<R> {
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// From here on the sources know which cables are dead now.
     pub fn learn(&mut self) {
         let faults = self.failing();
@@ -206,7 +207,7 @@ impl<R: Compiled + ?Sized> Control<R> {
             return true;
         }
         let input = self.channels.link(channel);
-        let switch = self.channels.hop(input).switch;
+        let switch = self.channels.switch(input);
         let header = flight.header(node, input, switch);
         let faults = self.faults.as_mut().expect("something may fail");
         let dead = |link| faults.is_known(link);

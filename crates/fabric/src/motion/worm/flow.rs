@@ -1,28 +1,31 @@
 //! Evaluation of links: which channel moves, and which links a change concerns.
 
+use super::Records;
 use super::WormMover;
-use super::state::{NO_ADAPTER, NONE};
+use super::state::NONE;
 use crate::motion::{Event, Moved, Witness};
-use crate::{ChannelId, Cycle, LinkId, Place};
+use crate::records::{Count, Moment};
+use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
     /// The rule: whether a channel that has flits to send can move in this cycle. To make both comparisons is faster than a
     /// branch that the processor cannot foresee.
     #[inline]
-    pub(super) fn can(&self, channel: ChannelId, now: Cycle) -> bool {
-        let this = &self.channels[channel];
+    pub(super) fn can(&self, records: &Records, channel: ChannelId, now: Cycle) -> bool {
+        let channels = &records.channels;
+        let this = &channels[channel].motion;
         let sent = this.sent.at(now);
-        let there = self.channels[this.up].arrived.at(now) > sent;
-        let down = &self.channels[this.down];
+        let there = channels[this.up].motion.arrived.at(now) > sent;
+        let down = &channels[this.down].motion;
         let room = down.sent.at(now) + self.buffer > sent;
-        there & room & (down.sibling == NONE || self.others_have_room(down.sibling, sent, now))
+        there & room & (!down.has_sibling() || self.others_have_room(records, this.down, sent, now))
     }
 
     /// Whether branch `first` and all branches behind it in the chain have room for flit number `sent`, counted from 0.
     #[cold]
-    fn others_have_room(&self, first: ChannelId, sent: u32, now: Cycle) -> bool {
+    fn others_have_room(&self, records: &Records, first: ChannelId, sent: u32, now: Cycle) -> bool {
         let mut others = self.branches(first);
-        others.all(|other| self.channels[other].sent.at(now) + self.buffer > sent)
+        others.all(|other| records.channels[other].motion.sent.at(now) + self.buffer > sent)
     }
 
     /// Channel `first` and the channels behind it in the chain of siblings; none, if `first` is the sink or nowhere.
@@ -31,20 +34,26 @@ impl WormMover {
         std::iter::from_fn(move || {
             // The special channels and [`NONE`] have the highest numbers.
             let branch = (next < self.specials.source).then_some(next)?;
-            next = self.channels[branch].sibling;
+            next = self.sibling(branch);
             Some(branch)
         })
     }
 
+    /// The next channel with the same channel upstream, or [`NONE`].
+    pub(super) fn sibling(&self, channel: ChannelId) -> ChannelId {
+        self.siblings.get(&channel).copied().unwrap_or(NONE)
+    }
+
     /// The channel that a link would serve, before tokens and sharing.
     #[inline]
-    fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness) -> ChannelId {
-        let unsent = self.links[link].unsent;
+    fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness<Self>) -> ChannelId {
+        let records = witness.records();
+        let unsent = records.links[link].motion.unsent;
         if unsent == 0 {
             return NONE;
         }
         let channel = self.lanes.channel(link, unsent.trailing_zeros());
-        let can = self.can(channel, now);
+        let can = self.can(records, channel, now);
         if !unsent.is_power_of_two() {
             return self.best(link, if can { channel } else { NONE }, now, witness);
         }
@@ -59,14 +68,16 @@ impl WormMover {
         link: LinkId,
         first: ChannelId,
         now: Cycle,
-        witness: &impl Witness,
+        witness: &impl Witness<Self>,
     ) -> ChannelId {
-        let unsent = self.links[link].unsent;
+        let records = witness.records();
+        let unsent = records.links[link].motion.unsent;
         let mut others = unsent & (unsent - 1);
         let mut best = first;
         while others != 0 {
             let channel = self.lanes.channel(link, others.trailing_zeros());
-            if self.can(channel, now) && (best == NONE || witness.precedes(channel, best)) {
+            if self.can(records, channel, now) && (best == NONE || witness.precedes(channel, best))
+            {
                 best = channel;
             }
             others &= others - 1;
@@ -75,10 +86,11 @@ impl WormMover {
     }
 
     /// Whether a link would serve a channel, before tokens and sharing.
-    pub(super) fn has_candidate(&self, link: LinkId, now: Cycle) -> bool {
-        let mut unsent = self.links[link].unsent;
+    pub(super) fn has_candidate(&self, records: &Records, link: LinkId, now: Cycle) -> bool {
+        let mut unsent = records.links[link].motion.unsent;
         while unsent != 0 {
-            if self.can(self.lanes.channel(link, unsent.trailing_zeros()), now) {
+            let channel = self.lanes.channel(link, unsent.trailing_zeros());
+            if self.can(records, channel, now) {
                 return true;
             }
             unsent &= unsent - 1;
@@ -87,21 +99,28 @@ impl WormMover {
     }
 
     /// Has the link of a channel that may have become able looked at, unless the link goes on with one that precedes it.
-    pub(super) fn consider(&mut self, channel: ChannelId, now: Cycle, witness: &impl Witness) {
-        let link = self.link_of(channel);
-        let state = &self.links[link];
-        if state.mover == NONE || state.next <= now || witness.precedes(channel, state.mover) {
-            self.mark(link);
+    pub(super) fn consider(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let number = self.link_of(channel);
+        let link = &witness.records().links[number].motion;
+        if link.rests()
+            || link.next.has_come(now)
+            || witness.precedes(channel, self.mover(link, number))
+        {
+            self.mark(number, witness);
         }
     }
 
     /// Has a marked link do what the state at the start of the cycle demands. A second evaluation changes nothing.
-    pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness) {
+    pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
-        let adapter = self.links[link].adapter;
-        if adapter != NO_ADAPTER {
-            candidate = self.share(adapter, link, candidate, now, witness);
+        if witness.records().links[link].motion.shares {
+            candidate = self.share(link, candidate, now, witness);
         }
         self.serve(link, candidate, now, witness);
     }
@@ -110,24 +129,24 @@ impl WormMover {
     /// partner pauses, this look may concern the partner, which is then looked at too.
     fn share(
         &mut self,
-        number: Place,
         link: LinkId,
         candidate: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) -> ChannelId {
+        let (number, side) = self.adapter_of(link);
         let adapter = &self.adapters[number];
-        let side = usize::from(link == adapter.links[1]);
         let partner = adapter.links[1 - side];
-        if self.links[partner].unsent == 0 {
+        let records = witness.records();
+        if records.links[partner].motion.unsent == 0 {
             return candidate;
         }
         if adapter.turn <= now {
-            let rival = self.has_candidate(partner, now);
+            let rival = self.has_candidate(records, partner, now);
             if candidate == NONE || !rival {
                 // At most one link can move, so that no pause holds. The partner may have stood in one till now.
-                if rival && self.links[partner].mover == NONE {
-                    self.mark(partner);
+                if rival && records.links[partner].motion.rests() {
+                    self.mark(partner, witness);
                 }
                 return candidate;
             }
@@ -138,9 +157,9 @@ impl WormMover {
         let adapter = &self.adapters[number];
         let [own, other] = [adapter.pauses[side], adapter.pauses[1 - side]];
         if other {
-            self.mark(partner);
+            self.mark(partner, witness);
         }
-        if own && self.has_candidate(partner, now) {
+        if own && self.has_candidate(witness.records(), partner, now) {
             return NONE;
         }
         candidate
@@ -152,26 +171,27 @@ impl WormMover {
         number: LinkId,
         candidate: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) {
-        let link = &self.links[number];
-        if link.mover == candidate {
-            if candidate != NONE && link.next <= now {
+        let link = &witness.records().links[number].motion;
+        let mover = self.mover(link, number);
+        if mover == candidate {
+            if candidate != NONE && link.next.has_come(now) {
                 self.predict(number, candidate, now, witness);
             }
             return;
         }
-        if link.mover != NONE {
+        if mover != NONE {
             self.stop(number, now, witness);
         }
         if candidate == NONE {
             return;
         }
-        let clear = self.links[number].since;
+        let clear = witness.records().links[number].motion.since.by(now);
         if clear <= now {
             self.start(number, candidate, now, witness);
         } else {
-            self.foresee(number, clear, now, witness);
+            Self::foresee(number, clear, now, witness);
         }
     }
 
@@ -181,27 +201,28 @@ impl WormMover {
         number: LinkId,
         channel: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) {
-        let link = &mut self.links[number];
-        link.mover = channel;
-        link.since = now;
-        let (delay, injects, ejects) = (link.delay, link.injects, link.ejects);
-        let this = &mut self.channels[channel];
+        let records = witness.records_mut();
+        let link = &mut records.links[number];
+        link.motion.mover = self.lanes.lane(channel) as u8;
+        link.motion.since = Moment::new(now);
+        let hop = link.hop;
+        let this = &mut records.channels[channel].motion;
         let sent = this.sent.at(now);
         this.sent.start(now);
         let up = this.up;
         if sent == 0 {
             witness.note(Moved::Head(channel));
         }
-        if !ejects {
-            witness.foresee(now + u64::from(delay), Event::Starts(channel));
+        if !hop.ejects() {
+            witness.foresee(now + hop.delay(), Event::Starts(channel));
         }
-        if !injects {
+        if !hop.injects() {
             // A place falls free in the next cycle. A channel that waits for the place stands.
-            let upstream = &self.channels[up];
+            let upstream = &witness.records().channels[up].motion;
             let before = upstream.sent.at(now);
-            if before == sent + self.buffer && before < upstream.flits {
+            if before == sent + self.buffer && before < upstream.flits() {
                 witness.foresee(now + 1, Event::Room(up));
             }
         }
@@ -209,32 +230,42 @@ impl WormMover {
     }
 
     /// The link's channel ceases to move, in mid-worm.
-    fn stop(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let link = &mut self.links[number];
-        let (delay, injects, ejects) = (link.delay, link.injects, link.ejects);
-        let channel = link.mover;
-        let began = link.rest(now);
-        self.settled = self.settled.max(link.since);
-        let this = &mut self.channels[channel];
+    fn stop(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
+        let records = witness.records_mut();
+        let link = &records.links[number];
+        let (hop, channel) = (link.hop, self.mover(&link.motion, number));
+        let began = self.rest(records, number, now);
+        let this = &mut records.channels[channel].motion;
         this.sent.stop(now);
         let (up, sent) = (this.up, this.sent.at(now));
-        if ejects {
-            self.note_run(number, began, now);
+        if hop.ejects() {
+            self.note_run(number, (began, now), hop.delay());
         } else {
-            witness.foresee(now + u64::from(delay), Event::Stops(channel));
+            witness.foresee(now + hop.delay(), Event::Stops(channel));
         }
-        if !injects {
+        if !hop.injects() {
             // From here on the buffer behind the channel upstream fills.
-            let link = self.link_of(up);
-            let state = &self.links[link];
-            if state.mover == up && state.next > now {
-                let room = sent + self.buffer - self.channels[up].sent.at(now);
+            let records = witness.records();
+            let number = self.link_of(up);
+            let link = &records.links[number].motion;
+            let next = link.next.by(now);
+            if link.serves(self.lanes.lane(up)) && next > now {
+                let room = sent + self.buffer - records.channels[up].motion.sent.at(now);
                 let full = now + u64::from(room);
-                if full < state.next {
-                    self.foresee(link, full, now, witness);
+                if full < next {
+                    Self::foresee(number, full, now, witness);
                 }
             }
         }
+    }
+
+    /// Has a link rest from cycle `end` on. Returns since when it moved flits.
+    pub(super) fn rest(&mut self, records: &mut Records, number: LinkId, end: Cycle) -> Cycle {
+        let link = &mut records.links[number].motion;
+        let began = link.rest(end);
+        self.settled = self.settled.max(link.since.by(end));
+        records.count(number, Count::Flits, end - began);
+        began
     }
 
     /// Flits begin to arrive behind a channel.
@@ -242,9 +273,9 @@ impl WormMover {
         &mut self,
         channel: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) {
-        let this = &mut self.channels[channel];
+        let this = &mut witness.records_mut().channels[channel].motion;
         let before = this.arrived.at(now - 1);
         this.arrived.start(now - 1);
         let down = this.down;
@@ -257,9 +288,8 @@ impl WormMover {
             return;
         }
         self.feed(down, before, now, witness);
-        let sibling = self.channels[down].sibling;
-        if sibling != NONE {
-            self.for_each(sibling, |mover, other| {
+        if witness.records().channels[down].motion.has_sibling() {
+            self.for_each_behind(down, |mover, other| {
                 mover.feed(other, before, now, witness);
             });
         }
@@ -267,19 +297,25 @@ impl WormMover {
 
     /// More than `before` flits arrive in front of a channel.
     #[inline]
-    fn feed(&mut self, channel: ChannelId, before: u32, now: Cycle, witness: &impl Witness) {
-        if self.channels[channel].sent.at(now) == before {
+    fn feed(
+        &mut self,
+        channel: ChannelId,
+        before: u32,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        if witness.records().channels[channel].motion.sent.at(now) == before {
             self.consider(channel, now, witness);
         }
     }
 
-    /// Calls `act` with branch `first` and with each branch behind it in the chain.
+    /// Calls `act` with each branch behind branch `first` in the chain.
     #[cold]
-    fn for_each(&mut self, first: ChannelId, mut act: impl FnMut(&mut Self, ChannelId)) {
-        let mut next = first;
+    fn for_each_behind(&mut self, first: ChannelId, mut act: impl FnMut(&mut Self, ChannelId)) {
+        let mut next = self.sibling(first);
         while next != NONE {
             let branch = next;
-            next = self.channels[branch].sibling;
+            next = self.sibling(branch);
             act(self, branch);
         }
     }
@@ -289,18 +325,17 @@ impl WormMover {
         &mut self,
         channel: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) {
-        let this = &mut self.channels[channel];
+        let this = &mut witness.records_mut().channels[channel].motion;
         this.arrived.stop(now - 1);
         let (arrived, down) = (this.arrived.at(now), this.down);
         if down >= self.specials.source {
             return;
         }
         self.starve(down, arrived, now, witness);
-        let sibling = self.channels[down].sibling;
-        if sibling != NONE {
-            self.for_each(sibling, |mover, other| {
+        if witness.records().channels[down].motion.has_sibling() {
+            self.for_each_behind(down, |mover, other| {
                 mover.starve(other, arrived, now, witness);
             });
         }
@@ -308,16 +343,23 @@ impl WormMover {
 
     /// No more than `arrived` flits arrive in front of a channel.
     #[inline]
-    fn starve(&mut self, channel: ChannelId, arrived: u32, now: Cycle, witness: &mut impl Witness) {
-        let link = self.link_of(channel);
-        let state = &self.links[link];
-        if state.mover == channel {
-            let left = arrived - self.channels[channel].sent.at(now);
+    fn starve(
+        &mut self,
+        channel: ChannelId,
+        arrived: u32,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let number = self.link_of(channel);
+        let records = witness.records();
+        let link = &records.links[number].motion;
+        if link.serves(self.lanes.lane(channel)) {
+            let left = arrived - records.channels[channel].motion.sent.at(now);
             let empty = now + u64::from(left);
             if left == 0 {
-                self.dry(link, now, witness);
-            } else if empty < state.next {
-                self.foresee(link, empty, now, witness);
+                self.dry(number, now, witness);
+            } else if empty < link.next.by(now) {
+                Self::foresee(number, empty, now, witness);
             }
         }
     }
@@ -325,12 +367,12 @@ impl WormMover {
     /// No flit is left for the mover of a link, and none arrives. If the mover is the only channel with flits to send, and
     /// the link shares no port, there is nothing to choose, and the mover stops at once: a channel that is granted in this
     /// cycle finds the link at rest, as if the link had been evaluated.
-    fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let link = &self.links[number];
-        if link.adapter == NO_ADAPTER && link.unsent.is_power_of_two() {
+    fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
+        let link = &witness.records().links[number].motion;
+        if !link.shares && link.unsent.is_power_of_two() {
             self.stop(number, now, witness);
         } else {
-            self.mark(number);
+            self.mark(number, witness);
         }
     }
 }

@@ -1,27 +1,23 @@
 //! Predictions: how long a link can go on as it does, and the ends of worms.
 
+use super::Records;
 use super::WormMover;
 use super::line::Line;
-use super::state::{NO_ADAPTER, NONE};
+use super::state::NONE;
 use crate::motion::{Event, HORIZON, Witness};
+use crate::records::Moment;
 use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
     /// Makes cycle `at`, or the horizon if that is nearer, the link's prediction, and enters the event that has the prediction
     /// checked then. Whatever is foreseen may lie beyond the horizon: the end of a long worm, and with a deep buffer also the
     /// last of the flits that are there, and the last place that is free.
-    pub(super) fn foresee(
-        &mut self,
-        number: LinkId,
-        at: Cycle,
-        now: Cycle,
-        witness: &mut impl Witness,
-    ) {
+    pub(super) fn foresee(number: LinkId, at: Cycle, now: Cycle, witness: &mut impl Witness<Self>) {
         let at = at.min(now + HORIZON);
-        let link = &mut self.links[number];
-        link.next = at;
-        if link.entered != at {
-            link.entered = at;
+        let link = &mut witness.records_mut().links[number].motion;
+        link.next = Moment::new(at);
+        if link.entered != link.next {
+            link.entered = link.next;
             witness.foresee(at, Event::Due(number));
         }
     }
@@ -32,102 +28,109 @@ impl WormMover {
         number: LinkId,
         channel: ChannelId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) {
-        let this = &self.channels[channel];
+        let records = witness.records_mut();
+        let this = &records.channels[channel].motion;
         let sent = this.sent.at(now);
-        let rest = this.flits - sent;
-        let there = self.channels[this.up].arrived.lead(sent, now);
+        let rest = this.flits() - sent;
+        let there = records.channels[this.up].motion.arrived.lead(sent, now);
         let behind = sent.wrapping_sub(self.buffer);
-        let room = self.room(this.down, behind, now);
-        let link = &mut self.links[number];
+        let room = self.room(records, this.down, behind, now);
+        let link = &mut records.links[number];
         // Whether a header finds a way on is seen when it arrives.
-        let ahead = (sent == 0) & (self.buffer > u32::from(link.delay));
+        let ahead = (sent == 0) & (u64::from(self.buffer) > link.hop.delay());
+        let link = &mut link.motion;
         let blocked = there.min(if ahead { u32::MAX } else { room });
         if (rest <= blocked) & link.quiet & link.unsent.is_power_of_two() {
             // The end of the worm concerns nobody.
-            link.next = now + u64::from(rest);
+            link.next = Moment::new(now + u64::from(rest));
             return;
         }
         let lasts = rest.min(blocked);
-        self.foresee(number, now + u64::from(lasts), now, witness);
+        Self::foresee(number, now + u64::from(lasts), now, witness);
     }
 
     /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all branches move.
-    fn room(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
-        let down = &self.channels[first];
+    fn room(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
+        let down = &records.channels[first].motion;
         let room = down.sent.lead(count, now);
-        if down.sibling != NONE {
-            return room.min(self.room_of_others(down.sibling, count, now));
+        if down.has_sibling() {
+            return room.min(self.room_of_all(records, first, count, now));
         }
         room
     }
 
-    /// [`Self::room`] of the second branch, `first`, and of the branches behind it in the chain.
+    /// [`Self::room`] of branch `first`, and of the branches behind it in the chain.
     #[cold]
-    fn room_of_others(&self, first: ChannelId, count: u32, now: Cycle) -> u32 {
-        let others = self.branches(first);
-        let room = others.map(|other| self.channels[other].sent.lead(count, now));
+    fn room_of_all(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
+        let all = self.branches(first);
+        let room = all.map(|branch| records.channels[branch].motion.sent.lead(count, now));
         room.min().unwrap_or(u32::MAX)
     }
 
     /// The header of a channel's worm has arrived in this cycle: if the header has found no way on, the buffer fills.
-    pub(super) fn limit(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness) {
-        let this = &self.channels[channel];
+    pub(super) fn limit(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let records = witness.records();
+        let this = &records.channels[channel].motion;
         let behind = this.sent.at(now).wrapping_sub(self.buffer);
-        let room = self.room(this.down, behind, now);
+        let room = self.room(records, this.down, behind, now);
         if room == u32::MAX {
             // All branches move. The record of the link need not be fetched.
             return;
         }
         let number = self.link_of(channel);
-        let (link, full) = (&self.links[number], now + u64::from(room));
-        if link.mover == channel && full < link.next {
-            self.foresee(number, full, now, witness);
+        let (link, full) = (&records.links[number].motion, now + u64::from(room));
+        if link.serves(self.lanes.lane(channel)) && full < link.next.by(now) {
+            Self::foresee(number, full, now, witness);
         }
     }
 
     /// The cycle of a prediction has come: the worm has ended, or the mover goes on, or the link is looked at.
-    pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness) {
-        let mover = self.links[number].mover;
+    pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
+        let mover = self.mover(&witness.records().links[number].motion, number);
         if mover == NONE {
             // A debt is paid.
-            self.mark(number);
+            self.mark(number, witness);
         } else if self.look_for_the_end(number, now, witness) {
-            self.left(number, now);
-        } else if self.can(mover, now) {
+            self.left(number, now, witness);
+        } else if self.can(witness.records(), mover, now) {
             self.predict(number, mover, now, witness);
         } else {
-            self.links[number].next = 0;
-            self.mark(number);
+            self.mark(number, witness);
         }
     }
 
     /// A worm has left a link: another channel of the link may go on, or the partner that stood in its pause.
-    fn left(&mut self, number: LinkId, now: Cycle) {
-        let link = &self.links[number];
-        let adapter = link.adapter;
+    fn left(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
+        let link = &witness.records().links[number].motion;
         if link.unsent != 0 {
-            self.mark(number);
-        } else if adapter != NO_ADAPTER {
-            let adapter = &self.adapters[adapter];
-            let side = usize::from(number == adapter.links[0]);
-            if adapter.turn >= now && adapter.pauses[side] {
-                self.mark(adapter.links[side]);
+            self.mark(number, witness);
+        } else if link.shares {
+            let (adapter, side) = self.adapter_of(number);
+            let (adapter, other) = (&self.adapters[adapter], 1 - side);
+            if adapter.turn >= now && adapter.pauses[other] {
+                self.mark(adapter.links[other], witness);
             }
         }
     }
 
-    /// The cycle from which on the worm of a link's mover has ended, if it has.
-    pub(super) fn ended(&self, number: LinkId, now: Cycle) -> Option<Cycle> {
-        let link = &self.links[number];
-        if !link.may_have_ended(now) {
+    /// The cycle from which on the worm of a link's mover has ended, if it has by cycle `now`, which may be later than the last
+    /// cycle that was executed.
+    pub(super) fn ended(&self, records: &Records, number: LinkId, now: Cycle) -> Option<Cycle> {
+        let link = &records.links[number].motion;
+        // If nobody has looked since the prediction, the predicted cycle is the end, however long ago.
+        let at = link.next.by(self.last);
+        if link.rests() || at > now {
             return None;
         }
-        // If nobody has looked since the prediction, the predicted cycle is the end, however long ago.
-        let at = if link.next == 0 { now } else { link.next };
-        let channel = &self.channels[link.mover];
-        let beyond = channel.sent.at(at).checked_sub(channel.flits)?;
+        let channel = &records.channels[self.mover(link, number)].motion;
+        let beyond = channel.sent.at(at).checked_sub(channel.flits())?;
         Some(at - u64::from(beyond))
     }
 
@@ -141,35 +144,36 @@ impl WormMover {
         &mut self,
         number: LinkId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) -> bool {
-        self.links[number].may_have_ended(now) && self.rest_from_the_end(number, now, witness)
+        witness.records().links[number].motion.may_have_ended(now)
+            && self.rest_from_the_end(number, now, witness)
     }
 
     /// [`Self::look_for_the_end`] where the prediction is in the past, or in this cycle.
     #[inline(never)]
-    fn rest_from_the_end(
+    pub(super) fn rest_from_the_end(
         &mut self,
         number: LinkId,
         now: Cycle,
-        witness: &mut impl Witness,
+        witness: &mut impl Witness<Self>,
     ) -> bool {
-        let Some(end) = self.ended(number, now) else {
+        let Some(end) = self.ended(witness.records(), number, now) else {
             return false;
         };
-        let link = &mut self.links[number];
-        let channel = link.mover;
-        let began = link.rest(end);
-        self.settled = self.settled.max(link.since);
-        link.unsent &= !(1 << self.lanes.lane(channel));
-        let (ejects, delay) = (link.ejects, link.delay);
-        let state = &mut self.channels[channel];
-        state.sent = Line::standing(state.flits);
+        let records = witness.records_mut();
+        let link = &mut records.links[number];
+        let (hop, lane) = (link.hop, link.motion.mover);
+        link.motion.unsent &= !(1 << lane);
+        let began = self.rest(records, number, end);
+        let channel = self.lanes.channel(number, lane.into());
+        let state = &mut records.channels[channel].motion;
+        state.sent = Line::standing(state.flits());
         let upstream = (state.up != self.specials.source).then_some(state.up);
-        if ejects {
-            self.note_run(number, began, end);
+        if hop.ejects() {
+            self.note_run(number, (began, end), hop.delay());
         }
-        let arrival = ejects.then_some(end - 1 + u64::from(delay));
+        let arrival = hop.ejects().then_some(end - 1 + hop.delay());
         witness.note_tail(channel, end - 1, upstream, arrival);
         true
     }

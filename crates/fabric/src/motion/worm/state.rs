@@ -1,14 +1,17 @@
 //! What the mover keeps for channels, links and adapters.
 
 use super::line::Line;
-use crate::motion::{Carried, HORIZON, Worm};
-use crate::{ChannelId, Cycle, LinkId, Place};
+use crate::config::{MAX_CHANNELS, MAX_FLITS};
+use crate::motion::{HORIZON, Worm};
+use crate::records;
+use crate::records::Moment;
+use crate::{ChannelId, Cycle, LinkId};
 
 /// No channel.
 pub(super) const NONE: ChannelId = ChannelId::new(u32::MAX);
 
-/// No adapter.
-pub(super) const NO_ADAPTER: Place = Place::new(u32::MAX);
+/// Instead of the place of a channel: the link rests.
+pub(super) const RESTS: u8 = u8::MAX;
 
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
@@ -35,47 +38,65 @@ impl Specials {
     }
 }
 
-/// One virtual channel of one link and its present worm; half a cache line. The rank of the worm is kept elsewhere: only two
-/// worms that compete need it.
+/// One virtual channel of one link and its present worm. The rank of the worm is kept elsewhere: only two worms that compete
+/// need it.
 #[derive(Clone, Copy)]
-#[repr(align(32))]
-pub(super) struct Channel {
+pub(crate) struct Channel {
     /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
     /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
-    pub sent: Line,
+    pub(super) sent: Line,
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
     /// stopped after a tail, since no one asks for later counts.
-    pub arrived: Line,
-    /// Length of the worm; 0 if the channel is free.
-    pub flits: u32,
+    pub(super) arrived: Line,
+    /// Length of the worm, 0 if the channel is free; with [`SIBLING`] if there is another channel with the same one upstream.
+    length: u32,
     /// The channel by which the worm arrives, or the source.
-    pub up: ChannelId,
+    pub(super) up: ChannelId,
     /// The channel by which the worm leaves (the first of them if it branches), or the sink, or nowhere.
-    pub down: ChannelId,
-    /// The next channel with the same channel upstream, or [`NONE`].
-    pub sibling: ChannelId,
+    pub(super) down: ChannelId,
 }
 
+/// The bit of a length: the mover knows the next channel with the same channel upstream.
+const SIBLING: u32 = 1 << 31;
+
+const _: () = assert!(MAX_FLITS < SIBLING, "a length leaves the bit free");
+
 impl Channel {
+    /// Length of the worm in flits; 0 if the channel is free.
+    #[inline]
+    pub(super) fn flits(&self) -> u32 {
+        self.length & !SIBLING
+    }
+
+    /// Whether the mover knows another channel with the same one upstream.
+    #[inline]
+    pub(super) fn has_sibling(&self) -> bool {
+        self.length & SIBLING != 0
+    }
+
+    /// Whether it is so is news.
+    pub(super) fn set_sibling(&mut self, has: bool) {
+        self.length = self.flits() | if has { SIBLING } else { 0 };
+    }
+
     fn standing(sent: u32, arrived: u32) -> Self {
         Channel {
             sent: Line::standing(sent),
             arrived: Line::standing(arrived),
-            flits: 0,
+            length: 0,
             up: ChannelId::new(0),
             down: ChannelId::new(0),
-            sibling: NONE,
         }
     }
 
-    pub fn closed(specials: Specials) -> Self {
+    pub(super) fn closed(specials: Specials) -> Self {
         let mut channel = Channel::standing(0, 0);
         channel.close(specials);
         channel
     }
 
     /// The special channels: source, sink, nowhere.
-    pub fn specials() -> [Self; 3] {
+    pub(super) fn specials() -> [Self; 3] {
         [
             Channel::standing(0, BOUNDLESS),
             Channel::standing(BOUNDLESS, 0),
@@ -83,134 +104,126 @@ impl Channel {
         ]
     }
 
-    pub fn open(&mut self, worm: &Worm, ejects: bool, specials: Specials) {
+    pub(super) fn open(&mut self, worm: &Worm, ejects: bool, specials: Specials) {
         *self = Channel {
             sent: Line::standing(0),
             arrived: Line::standing(0),
-            flits: worm.flits,
+            length: worm.flits,
             up: worm.upstream.unwrap_or(specials.source),
             down: if ejects {
                 specials.sink
             } else {
                 specials.nowhere
             },
-            sibling: NONE,
         };
     }
 
-    pub fn close(&mut self, specials: Specials) {
-        self.flits = 0;
+    pub(super) fn close(&mut self, specials: Specials) {
+        self.length = 0;
         self.sent = Line::standing(0);
         self.up = specials.source;
         self.down = specials.sink;
     }
 }
 
-/// One directed link; a cache line.
+/// One directed link, as far as it moves.
 #[derive(Clone, Copy)]
-#[repr(align(64))]
-pub(super) struct Link {
-    /// The channel whose flits the link sends, or [`NONE`]: the link rests. The mover's worm may have ended in cycle `next`
-    /// without a look at the link since.
-    pub mover: ChannelId,
-    /// While the link moves flits: the slots that it owes to tokens.
-    pub owed: u32,
+pub(crate) struct Link {
     /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle in which it
     /// owes nothing; till then it pays one slot a cycle.
-    pub since: Cycle,
+    pub(super) since: Moment,
     /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is none.
-    pub next: Cycle,
+    pub(super) next: Moment,
     /// The cycle of the [`Event::Due`](crate::motion::Event::Due) that was entered last.
-    pub entered: Cycle,
-    /// Flits sent before the link began to move flits, or to rest.
-    flits: u64,
-    /// Tokens charged so far, paid or not.
-    charged: u64,
+    pub(super) entered: Moment,
+    /// While the link moves flits: the slots that it owes to tokens.
+    pub(super) owed: u32,
     /// Channels whose worm has flits to send, as bits.
-    pub unsent: u32,
+    pub(super) unsent: u32,
+    /// The place of the channel whose flits the link sends, its *mover*, or [`RESTS`]. The mover's worm
+    /// may have ended in cycle `next` without a look at the link since.
+    pub(super) mover: u8,
     /// Whether the link is to be looked at in this cycle.
-    pub marked: bool,
-    /// Cycles from one end to the other. This field and those that follow never change.
-    pub delay: u16,
-    /// Whether the link starts in a node, and whether it ends in one.
-    pub injects: bool,
-    pub ejects: bool,
+    pub(super) marked: bool,
     /// Whether the end of a worm concerns only other worms of the same link.
-    pub quiet: bool,
-    /// The adapter whose memory port the link shares, or [`NO_ADAPTER`].
-    pub adapter: Place,
+    pub(super) quiet: bool,
+    /// Whether the link shares the memory port of its adapter. Never changes.
+    pub(super) shares: bool,
 }
 
 const _: () = assert!(
-    size_of::<Channel>() == 32 && size_of::<Link>() == 64,
-    "cache lines"
+    size_of::<records::Link<Link>>() == 64 && size_of::<records::Channel<Channel>>() == 32,
+    "a line of the cache, and half a line"
 );
 
+const _: () = assert!(MAX_CHANNELS < RESTS as u32, "a channel's place fits");
+
 impl Link {
-    /// A link at rest; `injects` and `ejects` say whether it starts, and whether it ends, at an adapter.
-    pub fn new(delay: u16, injects: bool, ejects: bool) -> Self {
+    /// A link at rest.
+    pub(super) fn new(quiet: bool, shares: bool) -> Self {
         Link {
-            mover: NONE,
+            since: Moment::new(0),
+            next: Moment::new(0),
+            entered: Moment::new(0),
             owed: 0,
-            since: 0,
-            next: 0,
-            entered: 0,
-            flits: 0,
-            charged: 0,
             unsent: 0,
+            mover: RESTS,
             marked: false,
-            delay,
-            injects,
-            ejects,
-            quiet: false,
-            adapter: NO_ADAPTER,
+            quiet,
+            shares,
         }
     }
 
-    /// Whether the link has a mover whose prediction is in the past or in this cycle, so that its worm may have ended.
-    #[expect(
-        clippy::needless_bitwise_bool,
-        reason = "either is hard to foresee, both together less"
-    )]
+    /// Whether the link has no mover.
     #[inline]
-    pub fn may_have_ended(&self, now: Cycle) -> bool {
-        (self.mover != NONE) & (self.next <= now)
+    pub(super) fn rests(&self) -> bool {
+        self.mover == RESTS
     }
 
-    /// Has the link cease to move flits. Returns since when it moved them.
-    pub fn rest(&mut self, now: Cycle) -> Cycle {
-        self.mover = NONE;
-        self.flits += now - self.since;
-        std::mem::replace(
-            &mut self.since,
-            now + u64::from(std::mem::take(&mut self.owed)),
-        )
+    /// Whether the link has a mover whose prediction is in the past or in this cycle, so that its worm may have ended.
+    #[inline]
+    pub(super) fn may_have_ended(&self, now: Cycle) -> bool {
+        // Either is hard to foresee, both together less.
+        !self.rests() & self.next.has_come(now)
+    }
+
+    /// Whether the link's mover is the channel at a place.
+    #[inline]
+    pub(super) fn serves(&self, lane: u32) -> bool {
+        u32::from(self.mover) == lane
+    }
+
+    /// Has the link cease to move flits from cycle `end` on. Returns since when it moved them.
+    pub(super) fn rest(&mut self, end: Cycle) -> Cycle {
+        self.mover = RESTS;
+        let clear = end + u64::from(std::mem::take(&mut self.owed));
+        std::mem::replace(&mut self.since, Moment::new(clear)).by(end)
     }
 
     /// Has the link owe one more token from cycle `now` on.
-    pub fn charge(&mut self, now: Cycle) {
-        self.charged += 1;
+    pub(super) fn charge(&mut self, now: Cycle) {
         // No branch, since nobody could foresee it.
-        let rests = self.mover == NONE;
+        let rests = self.rests();
         self.owed += u32::from(!rests);
         self.since = if rests {
-            self.since.max(now) + 1
+            Moment::new(self.since.by(now).max(now) + 1)
         } else {
             self.since
         };
     }
 
-    /// What the link has carried before cycle `now`, if the worm of its mover has not ended by then.
-    pub fn carried(&self, now: Cycle) -> Carried {
-        if self.mover == NONE {
-            return Carried {
-                flits: self.flits,
-                tokens: self.charged - self.since.saturating_sub(now),
-            };
-        }
-        Carried {
-            flits: self.flits + (now - self.since),
-            tokens: self.charged - u64::from(self.owed),
+    /// Moves moments before cycle `now` to the cycle before it, which makes no difference. `last` is the
+    /// last executed cycle.
+    pub(super) fn settle(&mut self, last: Cycle, now: Cycle) {
+        let clear = if self.rests() {
+            Some(&mut self.since)
+        } else {
+            None
+        };
+        for moment in [&mut self.next, &mut self.entered].into_iter().chain(clear) {
+            if moment.by(last) < now {
+                *moment = Moment::new(now - 1);
+            }
         }
     }
 }

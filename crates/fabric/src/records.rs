@@ -1,0 +1,206 @@
+//! # Records of links: one line of the cache for each
+//!
+//! A run of a large network waits for memory. A packet crosses some ten links; both planes look at
+//! each of them several times, and meanwhile the nearest memory of the processor has forgotten it.
+//! So one record of 64 bytes, a line of the cache, holds everything that the control plane and the
+//! mover need of a link for each packet, and a record of half a line holds the same of a channel.
+//!
+//! *Small numbers.* Cycles have 32 bits ([`Moment`]): they are less than 2^31 cycles away from the
+//! last executed cycle, as the mover makes sure. Counts have 32 bits, and a count that would run
+//! over continues in a table for such links ([`Records::count`]). Data for some topologies or for
+//! broadcasts alone is kept elsewhere.
+//!
+//! *Owner.* A record belongs to the sending end of the link, a switch or an adapter. Grants,
+//! releases and the choice of the moving channel happen there. The receiving end
+//!
+//! * reads `hop` and `holder` when a header arrives, and `arrived` and `sent` for the next link;
+//! * writes `arrived` when flits begin or cease to arrive, and `down` when the header is granted a
+//!   channel;
+//! * lowers the prediction of the link if the buffer fills, and charges tokens to the opposite link.
+//!
+//! The sending end reads one value of the next record, `sent` of the channel downstream. Reads of
+//! `sent` and `arrived` do not depend on changes in the same cycle. The changes by the receiving end
+//! are due at least a cycle later, or are known one delay of the link ahead. So a network that is
+//! cut into parts can keep each record in the part of its sending end, and send these changes as
+//! messages.
+
+use crate::control::{Hop, PacketId};
+use crate::motion::{Lanes, Motion};
+use crate::prefetch::prefetch;
+use crate::{ChannelId, Cycle, LinkId, table};
+use std::collections::BTreeMap;
+use typed_index_collections::TiVec;
+
+/// A cycle less than 2^31 cycles from a known one, in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment(u32);
+
+impl Moment {
+    /// The record of a cycle.
+    #[inline]
+    pub fn new(cycle: Cycle) -> Self {
+        Moment(cycle as u32)
+    }
+
+    /// The cycle, if it is less than 2^31 cycles from cycle `near`.
+    #[inline]
+    pub fn by(self, near: Cycle) -> Cycle {
+        near.wrapping_add_signed(self.ahead(near).into())
+    }
+
+    /// Whether the cycle is not after cycle `near`.
+    #[inline]
+    pub fn has_come(self, near: Cycle) -> bool {
+        self.ahead(near) <= 0
+    }
+
+    /// Whether this is a cycle.
+    #[inline]
+    pub fn is(self, cycle: Cycle) -> bool {
+        self == Moment::new(cycle)
+    }
+
+    /// By how many cycles the cycle is after cycle `near`.
+    #[inline]
+    fn ahead(self, near: Cycle) -> i32 {
+        self.0.wrapping_sub(near as u32).cast_signed()
+    }
+}
+
+/// What a link counts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    /// Packets whose first flit the link has sent.
+    Packets,
+    /// Cycles that these packets waited to enter the link.
+    Waited,
+    /// Cycles that these packets waited since their injection, for this link and for the links before.
+    Delay,
+    /// Flits, for movers that do not count each.
+    Flits,
+    /// Tokens, as well.
+    Tokens,
+}
+
+/// How many counts a link has.
+const COUNTS: usize = 5;
+
+/// A directed link, as the control plane and the mover see it.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Link<L> {
+    pub hop: Hop,
+    /// The free channels, as bits.
+    pub free: u32,
+    /// By [`Count`].
+    counts: [u32; COUNTS],
+    pub motion: L,
+}
+
+/// A virtual channel.
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(crate) struct Channel<C> {
+    pub motion: C,
+    /// The packet that holds the channel, or has held it last.
+    pub holder: PacketId,
+}
+
+/// All links and channels of a network, with the state of a mover. See the essay of the module.
+pub(crate) struct Records<M: Motion> {
+    pub links: TiVec<LinkId, Link<M::Link>>,
+    pub channels: TiVec<ChannelId, Channel<M::Channel>>,
+    /// What has run over in the counts of a link.
+    over: BTreeMap<LinkId, [u64; COUNTS]>,
+}
+
+impl<M: Motion> Records<M> {
+    /// Links at rest, all of whose channels are free.
+    pub fn new(motion: &M, lanes: Lanes, hops: TiVec<LinkId, Hop>) -> Self {
+        let all = ((1_u64 << lanes.count) - 1) as u32;
+        let count = hops.len();
+        let mut links: TiVec<LinkId, Link<M::Link>> = table::with_room(count);
+        links.extend(hops.into_iter().map(|hop| Link {
+            hop,
+            free: all,
+            counts: [0; COUNTS],
+            motion: motion.at_rest(&hop),
+        }));
+        let record = |motion| Channel {
+            motion,
+            holder: PacketId::FIRST,
+        };
+        let ends = motion.ends();
+        let bound = lanes.bound(count);
+        let mut channels = table::with_room(bound + ends.len());
+        channels.resize(bound, record(motion.closed()));
+        channels.extend(ends.into_iter().map(record));
+        Records {
+            links,
+            channels,
+            over: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a packet whose first flit the link has sent, and how long it waited.
+    #[inline]
+    pub fn count_packet(&mut self, link: LinkId, waited: Cycle, delay: Cycle) {
+        let [packets, all_waited, all_delay, ..] = &mut self.links[link].counts;
+        let sums = [
+            u64::from(*packets) + 1,
+            u64::from(*all_waited) + waited,
+            u64::from(*all_delay) + delay,
+        ];
+        // One branch for all.
+        if (sums[0] | sums[1] | sums[2]) > u32::MAX.into() {
+            return self.run_over(link, &[1, waited, delay]);
+        }
+        *packets = sums[0] as u32;
+        *all_waited = sums[1] as u32;
+        *all_delay = sums[2] as u32;
+    }
+
+    /// Adds to a count of a link.
+    #[inline]
+    pub fn count(&mut self, link: LinkId, count: Count, more: u64) {
+        let total = &mut self.links[link].counts[count as usize];
+        let sum = u64::from(*total) + more;
+        if sum > u32::MAX.into() {
+            let mut all = [0; COUNTS];
+            all[count as usize] = more;
+            return self.run_over(link, &all);
+        }
+        *total = sum as u32;
+    }
+
+    /// Adds to the first counts of a link, of which one would run over.
+    #[cold]
+    fn run_over(&mut self, link: LinkId, more: &[u64]) {
+        let over = self.over.entry(link).or_default();
+        let counts = &mut self.links[link].counts;
+        for ((over, count), more) in over.iter_mut().zip(counts).zip(more) {
+            *over += u64::from(std::mem::take(count)) + more;
+        }
+    }
+
+    /// A count of a link.
+    pub fn counted(&self, link: LinkId, count: Count) -> u64 {
+        let over = self.over.get(&link).map_or(0, |over| over[count as usize]);
+        over + u64::from(self.links[link].counts[count as usize])
+    }
+
+    /// Has the processor fetch the record of a link.
+    #[inline]
+    pub fn fetch_link(&self, link: LinkId) {
+        prefetch(self.links.get(link));
+    }
+
+    /// Has the processor fetch the record of a channel.
+    #[inline]
+    pub fn fetch_channel(&self, channel: ChannelId) {
+        prefetch(self.channels.get(channel));
+    }
+}
+
+#[cfg(test)]
+mod tests;
