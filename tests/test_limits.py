@@ -409,3 +409,23 @@ def test_sizes_and_times_out_of_range(
     assert f"trace.goal:{line}: " in ended.err
     assert words in ended.err
     assert "bug" not in ended.err
+
+
+def test_a_limit_names_the_changes_with_which_the_machine_has_it(tmp_path: Path) -> None:
+    """Those of a sweep and of a list of machines, without the changes that do not matter."""
+    (tmp_path / "ping.toml").write_text(
+        PING.format(
+            more="machine = [{}, { link.hop_delay = '500 ns' }, { link.hop_delay = '500 ns', bus.burst = '512 B' }]",
+            message='"64 B"',
+        ),
+        encoding="utf-8",
+    )
+    read = sources.read("experiment", str(tmp_path / "ping.toml"))
+    circuits, rates = ("wormhole", "until-acknowledged"), ("200 MB/s", "300 MB/s")
+    plans = [
+        plan(read, overrides=[f"switch.circuit={circuit}", f"bus.rate={rate}"])
+        for circuit in circuits
+        for rate in rates
+    ]
+    (limit,) = (one for one in limits.of_plans(plans) if one.key == "link.channels")
+    assert limit.subject == "es40-qsnet (link.hop_delay=500 ns, switch.circuit=wormhole)"

@@ -38,6 +38,9 @@ NAMED = 3
 """Most values, parameters or alike limits that a line names."""
 
 _AS_ON = re.compile(r"\bas on ([a-z][\w-]*)")
+_CHANGE = re.compile(r", (?=[\w.-]+=)")
+"""The end of a change in the label of a machine; a list has commas, too."""
+
 _IDLE = "of no effect"
 """Marks, in the provenance of a parameter, a value without use in the machine."""
 
@@ -106,22 +109,27 @@ def in_brief(plans: Sequence[Plan]) -> str:
 def of_plans(plans: Sequence[Plan]) -> list[Limit]:
     """The limits of the machines of all points, and the points of each series that are the same.
 
-    The first limit of a parameter stands for all of its limits, with the number of the other machines.
+    The first limit of a parameter stands for all of its limits, with the number of the other machines. Its subject has
+    the changes, among those that differ in this work, with which the machine has the limit.
     """
-    alike: dict[tuple[str, str, str], list[Limit]] = {}
+    alike: dict[tuple[str, str, str], list[tuple[Limit, list[str]]]] = {}
     for plan in plans:
+        swept = [change for change in plan.overrides if any(change not in other.overrides for other in plans)]
         machines: dict[tuple[str, str], Point] = {}
         for point in plan.points:
             machines.setdefault((point.machine, plain(point.parameters.get("machine", ""))), point)
         for (name, changes), point in machines.items():
-            subject = f"{name} ({changes})" if changes and changes != "unchanged" else name
-            for limit in of_point(subject, point.json):
-                alike.setdefault((limit.kind, limit.key, name), []).append(limit)
+            own = _CHANGE.split(changes) if changes and changes != "unchanged" else []
+            for limit in of_point(name, point.json):
+                alike.setdefault((limit.kind, limit.key, name), []).append((limit, own + swept))
     found = []
     for limits in alike.values():
-        first, others = limits[0], len({limit.message for limit in limits}) - 1
+        (first, _), others = limits[0], len({limit.message for limit, _ in limits}) - 1
         more = f" (and {counted(others, 'other machine')} of this plan, with other figures)" if others else ""
-        found.append(Limit(first.kind, first.subject, first.key, first.value, first.message + more))
+        with_it = [changes for limit, changes in limits if limit.message == first.message]
+        common = [change for change in with_it[0] if all(change in changes for changes in with_it)]
+        subject = f"{first.subject} ({', '.join(common)})" if common else first.subject
+        found.append(Limit(first.kind, subject, first.key, first.value, first.message + more))
     return found + [limit for plan in _experiments(plans) for limit in (*_same(plan), *_started(plan))]
 
 
