@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from conftest import Row, data, figures_of, frame
+from drawings import layers
 from elanite import figures
 from elanite.claims import claims
 from test_figures import names, ping
@@ -231,8 +232,10 @@ def test_who_completes_and_who_does_not() -> None:
     bars = {(row["roots"], row["groups"]): row["mean"] for row in data(figure, "mean")}
     serialised, apart = "serialised through one root switch", "each through its own root switch"
     assert bars == {(serialised, 1): 500.0, (serialised, 3): 1500.0, (apart, 1): 500.0}
-    words = {(row["roots"], row["groups"], row["text"], row["at"]) for row in data(figure, "deadlocks")}
-    assert words == {(apart, 3, "1 of 1 runs", 0.0)}
+    words = {(row["roots"], row["groups"], row["text"], row["on_bar"]) for row in data(figure, "deadlocks")}
+    assert words == {(apart, 3, "deadlock: 1 of 1 runs", False)}
+    (text,) = (one for one in layers(figure) if one["encoding"].get("text", {}).get("field") == "text")
+    assert (text["mark"]["angle"], text["encoding"]["xOffset"]["field"]) == (270, "roots"), "upright in its own column"
 
 
 def test_some_seeds_complete_and_some_do_not() -> None:
@@ -240,7 +243,7 @@ def test_some_seeds_complete_and_some_do_not() -> None:
     complete = rows.filter(pl.col("machine") == "unchanged").with_columns(machine=pl.lit("switch.broadcast=by-source"))
     rows = pl.concat([rows, complete.with_columns(seed=pl.lit(2, pl.Int64))])
     (figure,) = figures_of("collectives/deadlock", rows)
-    assert {(row["text"], row["at"]) for row in data(figure, "deadlocks")} == {("1 of 2 runs", 1500.0)}
+    assert {(row["text"], row["on_bar"]) for row in data(figure, "deadlocks")} == {("deadlock: 1 of 2 runs", True)}
 
 
 def cycle(packets: int) -> pl.DataFrame:

@@ -5,6 +5,7 @@ Every number on such a page is a number of ``--format csv``, and belongs to the 
 
 from __future__ import annotations
 
+import html
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -180,3 +181,19 @@ def test_no_saturated_configuration_is_left_out_of_its_sentence() -> None:
     for load in (10, 20):
         named[load] += said(10, 20, 20).count(f"saturated from {load} MB/s")
     assert named == {10: 1, 20: 1}
+
+
+def test_a_page_has_the_warnings_of_its_run(elanite: Run, tmp_path: Path) -> None:
+    """Those of the plan and those of the results; assumed values stand beside their parameters."""
+    short = SEARCH.replace("10 us", "1 us").replace('"tornado"\nload', '"tornado"\nprocesses = 4\nload')
+    (tmp_path / "mine.toml").write_text(short, encoding="utf-8")
+    words = ("--vary", "switch.age_bits=4,5", "--series", "load", "--html", "page.html")
+    said = [line for line in elanite("sweep", "mine.toml", *words).err.splitlines() if line.startswith("warning: ")]
+    notes = re.findall(
+        r'<p class="note"[^>]*>(.*?)</p>', (tmp_path / "page.html").read_text(encoding="utf-8"), re.DOTALL
+    )
+    shown = {html.unescape(note).strip() for note in notes}
+    kept = {f"{line.removeprefix('warning: ')}." for line in said if "assumed parameters" not in line}
+    kept = {line for line in kept if not line.startswith("the sources have changed")}
+    assert any("run.warm_up" in line for line in kept)
+    assert kept <= shown

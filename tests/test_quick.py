@@ -152,6 +152,9 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
     ended = elanite("reproduce", "--quick", "--only", "speed")
     assert ended.code == 2
     assert "decide no claim" in ended.err
+    some = elanite("reproduce", "--quick", "--only", "sources/unicast,speed")
+    assert some.code == 0
+    assert "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without" in some.err
 
 
 @pytest.mark.slow

@@ -132,3 +132,14 @@ def test_the_cover_explains_its_counts() -> None:
     assert "An ablation removes one mechanism" in page
     assert "n/m: n claims hold of m with results" in page
     assert not re.search(r"of \d+ values and orders", page), "predicted values and orders"
+
+
+def test_ranks_of_findings_alone_are_not_empty() -> None:
+    """``None yet`` stands where a kind of claims has neither a figure nor a finding."""
+    kind = ("bound", "consequence", "verification", "repeat")
+    finding = next(claim for claim in claims() if claim.rank in kind and claim.value is None and not claim.today)
+    page = render([], [Verdict(finding, simulated=1.0, holds=True)])
+    others = page.partition("Other ranks")[2].partition("</figure>")[0]
+    assert f"{finding.id}: holds" in others
+    assert "None yet" not in others
+    assert "None yet" in page.partition("Other ranks")[0]

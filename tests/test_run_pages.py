@@ -279,6 +279,7 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None
     inputs = json.loads(block[1])
+    assert ("cross the network" in page) == (network == "machine")
     assert [file["name"] for file in inputs["files"]] == ["ring.goal"]
     assert inputs["files"][0]["text"] == (tmp_path / "ring.goal").read_text()
     assert inputs["command"][:3] == ["elanite", "replay", "ring.goal"]
@@ -385,3 +386,12 @@ def test_ranks_with_the_same_time_are_counted() -> None:
     words = ("computed_us", "computes", "compute")
     assert traffic.with_others(ranks, first, *words) == "rank 0 and 1 other compute"
     assert traffic.with_others(ranks, last, *words) == "rank 2 computes"
+
+
+def test_messages_within_a_node_are_in_no_packet() -> None:
+    ranks = pl.DataFrame({"rank": [0, 1, 2, 3], "node": [0, 1, 0, 1]})
+    pairs = pl.DataFrame({"source": [0, 0, 1, 3], "destination": [1, 2, 3, 0], "bytes": [1024, 2048, 1024, 10]})
+    assert traffic.crossing(pairs, ranks, 7) == (
+        "7 packets cross the network; 2 messages with 3 KB stay within a node."
+    )
+    assert traffic.crossing(pairs.head(1), ranks, 1) == "1 packet crosses the network."

@@ -10,7 +10,8 @@ A limit is one of these:
 - ``assumed``: values that no source gives, with the claims that they move as far as a study has computed that.
 
 A limit changes no result and no exit code. The commands print each limit once per plan, on standard error: ``check``,
-``run``, ``sweep``, ``calibrate`` and ``reproduce`` of one experiment in full, ``reproduce`` of several in one line.
+``run``, ``sweep``, ``calibrate`` and ``reproduce`` of one experiment in full, ``reproduce`` of several in one line. The
+pages of runs and sweeps have all of them but the assumed values, which stand beside their parameters.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from elanite.plan import Plan, Point
     from elanite.sources import Source
     from elanite.studied import Effect
+
+ASSUMED = "assumed"
+"""The kind of limits by assumed values."""
 
 NAMED = 3
 """Most values, parameters or alike limits that a line names."""
@@ -59,8 +63,13 @@ class Limit:
 
     def __str__(self) -> str:
         """The limit as a line."""
+        return f"warning: {self.words}"
+
+    @property
+    def words(self) -> str:
+        """The limit as a note."""
         has = f" = {self.value}" if self.value else ""
-        return f"warning: {self.subject}: {self.key}{has}: {self.message}"
+        return f"{self.subject}: {self.key}{has}: {self.message}"
 
 
 def of_machine(machine: Machine) -> list[Limit]:
@@ -267,7 +276,7 @@ def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
         keys = [each.key for each in machine.parameters if is_assumed(each) and each.key not in fitted]
         if keys and (effects := _effects(plan, machine, keys)):
             total = f"{len(keys)} of {len(machine.parameters)}"
-            found.append(Limit("assumed", base.name, "assumed parameters", total, effects))
+            found.append(Limit(ASSUMED, base.name, "assumed parameters", total, effects))
     return found
 
 

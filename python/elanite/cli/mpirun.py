@@ -332,7 +332,7 @@ def _print(found: Run, figures: Summary) -> None:
         ("simulated time", f"{number(totals['time_us'])} µs"),
         ("host time", f"{found.host_seconds:.2f} s"),
         ("messages", f"{totals['messages']:,}{also}"),
-        ("payload", f"{size(totals['bytes'])} in {totals['packets']:,} packets"),
+        ("payload", f"{size(totals['bytes'])}; {totals['packets']:,} packets in the network"),
         ("time in calls" if found.native else "time in MPI", times),
         *(("", note) for note in notes),
     ]

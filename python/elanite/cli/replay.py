@@ -158,7 +158,7 @@ def _print(found: Replay) -> None:
         "processor time": f"{figures['cpu_seconds']:.2f} s",
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",
-        "payload": size(figures["bytes"]) + ("" if ideal else f" in {figures['packets']:,} packets"),
+        "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
         "slowest": f"{named(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }
     for word, text in lines.items():

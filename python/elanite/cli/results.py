@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from elanite.api import Result
     from elanite.campaign import Failure, Outcome, Spent
     from elanite.errors import UsageError
+    from elanite.limits import Limit
     from elanite.pages import Inputs
     from elanite.plan import Plan
     from elanite.sources import Source
@@ -115,6 +116,9 @@ def reproduce(
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     plans = [part.plan for part in chosen]
+    left = [name for name in names if name not in {part.name for part in chosen}]
+    if only and left:
+        say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
     if len(plans) == 1:
         warn(limits.of_work(plans))
     elif brief := limits.in_brief(plans):
@@ -210,7 +214,8 @@ def run(
         planned = planned.only(point)
         if not planned.points:
             raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
-    warn(limits.of_work([planned]))
+    limited = limits.of_work([planned])
+    warn(limited)
     result = Result(planned, Store(out / "store"))
     shown = None if out == OUT else str(out)
     outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
@@ -224,7 +229,8 @@ def run(
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
     say_builds(result.store)
-    warn(limits.without_results(result))
+    without = limits.without_results(result)
+    warn(without)
     if result.points:
         from elanite.pages import files
 
@@ -237,7 +243,8 @@ def run(
         printed = None if format_ is Format.TABLE else format_.value
         ran += files.outputs(format=printed)
         written = files.outputs(html=page, svg=svg, format=printed)
-        pictures(result, ran, files.of_plan(planned, [*options, *chosen_words], "run", written), page, svg, open_)
+        inputs = files.of_plan(planned, [*options, *chosen_words], "run", written)
+        pictures(result, ran, inputs, page, svg, open_, [*limited, *without])
     finish(outcome, words, out)
 
 
@@ -394,9 +401,18 @@ def words_of_run(jobs: int | None, out: Path) -> list[str]:
 
 
 def pictures(
-    result: Result, command: Sequence[str], inputs: Inputs, html: Path | None, svg: Path | None, open_: bool
+    result: Result,
+    command: Sequence[str],
+    inputs: Inputs,
+    html: Path | None,
+    svg: Path | None,
+    open_: bool,
+    limited: Sequence[Limit],
 ) -> None:
-    """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran."""
+    """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran.
+
+    ``limited`` are the limits of the plan and its results.
+    """
     from elanite import pages, whole
     from elanite.figures.missing import missing
     from elanite.figures.style import still
@@ -406,7 +422,7 @@ def pictures(
         for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
             complain(f"warning: {empty}")
     if html:
-        pages.write(html, experiment.page(result.plan, result.store, command, inputs))
+        pages.write(html, experiment.page(result.plan, result.store, command, inputs, limited))
         say(f"page: {html}")
         if open_:
             opened(html)

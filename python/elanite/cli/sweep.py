@@ -99,7 +99,8 @@ def sweep(
     for wanted in filter(None, (html, svg)):
         whole.prepare(wanted)
     warn(sweeps.without_effect(plans, keys))
-    warn(limits.of_work(plans))
+    limited = limits.of_work(plans)
+    warn(limited)
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
@@ -121,7 +122,8 @@ def sweep(
         data(json.dumps(points, indent=1))
     else:
         output.results(found.whole, format_, printed)
-    warn(limits.without_results(found.whole))
+    idle = limits.without_results(found.whole)
+    warn(idle)
     if found.points:
         from elanite.pages import files
 
@@ -131,5 +133,5 @@ def sweep(
         options += words_of_choice(series, where, metric, None, None) + words_of_keys(set_, None, seed, None)
         written = files.outputs(html=page, svg=svg, format=None if format_ is Format.TABLE else format_.value)
         inputs = files.of_plan(found.whole.plan, options, "sweep", written)
-        pictures(found.whole, words, inputs, page, svg, open_)
+        pictures(found.whole, words, inputs, page, svg, open_, [*limited, *idle])
     finish(outcome, words, out)

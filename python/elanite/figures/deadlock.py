@@ -79,7 +79,9 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
         ended.filter(pl.col("deadlocks") > 0)
         .join(means, on=["roots", "groups"], how="left", maintain_order="left")
         .with_columns(
-            pl.col("at").fill_null(0.0), text=pl.format("{} of {} runs", pl.col("deadlocks").cast(int), "runs")
+            text=pl.format("deadlock: {} of {} runs", pl.col("deadlocks").cast(int), "runs"),
+            on_bar=pl.col("at").is_not_null(),
+            foot=pl.lit(0.0),
         )
     )
     order = ended["roots"].unique(maintain_order=True).to_list()
@@ -105,10 +107,10 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     layers: Layers = [bars, figures]
     if not stuck.is_empty():
-        # Above the figure of the runs that complete.
-        for text, dy in ((alt.TextValue("deadlock"), -32), (alt.Text("text:N"), -18)):
-            words = alt.Chart(stuck).mark_text(baseline="bottom", dy=dy, color=HOT, fontWeight="bold", fontSize=12)
-            layers.append(words.encode(x=x, xOffset=offset, y=alt.Y("at:Q"), text=text))
+        # Upright in the column of the bar, whose neighbours may be higher.
+        words = alt.Chart(stuck).mark_text(angle=270, align="left", dx=6, fontWeight="bold", fontSize=12)
+        tone = alt.condition("datum.on_bar", alt.value("white"), alt.value(HOT))
+        layers.append(words.encode(x=x, xOffset=offset, y=alt.Y("foot:Q"), text=alt.Text("text:N"), color=tone))
     caption = (
         f"Groups of {rows['nodes'][0]} nodes, each with another root, broadcast {rows['message'][0]} again and again,"
         f" among {rows['background.pattern'][0]} traffic; bars are means of the runs that complete. Serialised, all"

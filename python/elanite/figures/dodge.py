@@ -44,11 +44,12 @@ def moved(
 
     ``place`` is the column of the horizontal axis ``x``, and ``ends`` are those of means and of the ends of intervals.
     """
-    order = data[CURVE].unique(maintain_order=True).to_list()
-    step = _step(data[place].unique().to_list(), x, len(order)) if place and len(order) > 1 else 0.0
+    slots = _slots(data, place)
+    several = max(slots.values(), default=0) + 1
+    step = _step(data[place].unique().to_list(), x, several) if place and several > 1 else 0.0
     if step < LEAST or not _hidden(data, place, ends):
         step = 0.0
-    shifts = {name: step * (index - (len(order) - 1) / 2) for index, name in enumerate(order)}
+    shifts = {name: step * (slot - (several - 1) / 2) for name, slot in slots.items()}
     return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))
 
 
@@ -60,6 +61,18 @@ def look(data: pl.DataFrame) -> dict[str, Any]:
 def words(data: pl.DataFrame) -> str:
     """The sentence of a caption about moved marks; empty if none is moved."""
     return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
+
+
+def _slots(data: pl.DataFrame, place: str | None) -> dict[str, int]:
+    """The place of each curve beside the others, from left to right: curves without a common place may share one."""
+    places: dict[str, set[object]] = {}
+    for row in data.iter_rows(named=True):
+        places.setdefault(row[CURVE], set()).add(row[place] if place else None)
+    found: dict[str, int] = {}
+    for name, own in places.items():
+        taken = {slot for other, slot in found.items() if own & places[other]}
+        found[name] = next(slot for slot in range(len(places)) if slot not in taken)
+    return found
 
 
 def _hidden(data: pl.DataFrame, place: str | None, ends: tuple[str, str, str]) -> bool:

@@ -17,15 +17,17 @@ from elanite.api import Machine
 from elanite.congestion import matrix
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
+from elanite.limits import ASSUMED, of_plans
 from elanite.pages import hottest, outcomes
 from elanite.pages.failures import failures
 from elanite.pages.frame import Page, Section
 from elanite.text import are, counted, number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from elanite.figures import Figure
+    from elanite.limits import Limit
     from elanite.pages.inputs import Inputs
     from elanite.plan import Plan, Point
     from elanite.store import Store
@@ -34,8 +36,15 @@ MOST_MATRICES = 12
 """Points in the pictures of congestion."""
 
 
-def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Page:
-    """The page of the finished points of a plan; ``command`` are the words of the command line that ran it."""
+def page(
+    plan: Plan, store: Store, command: Sequence[str], inputs: Inputs, limits: Iterable[Limit] | None = None
+) -> Page:
+    """The page of the finished points of a plan; ``command`` are the words of the command line that ran it.
+
+    ``limits`` are those of the plan and its results, by default those of the plan.
+    """
+    limits = of_plans([plan]) if limits is None else limits
+    limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
     points = frames.finished(plan, store)
     rows = outcomes.unsearched(frames.tidy(points, store))
     kinds = {point.series: point.kind for point in points}
@@ -65,7 +74,7 @@ def page(plan: Plan, store: Store, command: Sequence[str], inputs: Inputs) -> Pa
         inputs=inputs,
         about=" · ".join([_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]),
         findings=found,
-        notes=[*_notes(plan, points, store), *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
+        notes=[*_notes(plan, points, store), *limited, *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )

@@ -93,9 +93,10 @@ def _sections(replay: Replay) -> list[Section]:
     sizes = traffic.messages(by_size(sends), sends)
     ideal = replay.options.network == "ideal"
     if sizes:
-        packets = "" if ideal else f" in {counted(totals['packets'], 'packet')}"
-        words = f"{counted(totals['messages'], 'message')} with {size(totals['bytes'])}{packets}."
-        found.append(Section("Messages", [words], tables=sizes))
+        words = [f"{counted(totals['messages'], 'message')} with {size(totals['bytes'])}."]
+        if not ideal:
+            words.append(traffic.crossing(sends, replay.tables["ranks"], totals["packets"]))
+        found.append(Section("Messages", [" ".join(words)], tables=sizes))
     if ideal:
         found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
     else:

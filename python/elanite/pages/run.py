@@ -168,9 +168,10 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
     if sizes:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in figures.kinds.items())
         totals = figures.totals
-        words = f"{counted(totals['messages'], 'message')} ({kinds}) with {size(totals['bytes'])}"
-        packets = f" in {counted(totals['packets'], 'packet')}" if run.options.network != "ideal" else ""
-        found.append(Section("Messages", [f"{words}{packets}.", *_of_library(run)], tables=sizes))
+        words = [f"{counted(totals['messages'], 'message')} ({kinds}) with {size(totals['bytes'])}."]
+        if run.options.network != "ideal":
+            words.append(traffic.crossing(run.tables["messages"], run.tables["ranks"], totals["packets"]))
+        found.append(Section("Messages", [" ".join(words), *_of_library(run)], tables=sizes))
     if run.options.network == "ideal":
         found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
     else:

@@ -72,6 +72,20 @@ def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     )
 
 
+def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
+    """The sentence on the messages of ranks of one node, which are in no packet, and on the packets of the others.
+
+    ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message, and ``ranks`` the node of each rank.
+    """
+    nodes = dict(ranks.select("rank", "node").iter_rows())
+    within = pairs.filter(pl.col("source").replace_strict(nodes) == pl.col("destination").replace_strict(nodes))
+    said = f"{counted(packets, 'packet')} {'crosses' if packets == 1 else 'cross'} the network"
+    if within.is_empty():
+        return f"{said}."
+    kept = f"{counted(len(within), 'message')} with {size(float(within['bytes'].sum()))}"
+    return f"{said}; {kept} {'stays' if len(within) == 1 else 'stay'} within a node."
+
+
 def _class(sizes: Sizes) -> str:
     """A class of sizes within a sentence."""
     if sizes.most is None:
