@@ -70,7 +70,7 @@ def named(_: Callable[..., Ended], tmp_path: Path) -> None:
             early,
             id="lower load is no limit",
         ),
-        pytest.param(limits, "{'more' if worst.excess > 0 else 'less'}", "more", early, id="always more"),
+        pytest.param(limits, '"more" if worst.excess > 0 else "less"', '"more"', early, id="always more"),
         pytest.param(
             limits,
             "needed = max((start for _, start in starts), key=lambda start: start.needed_us).needed_us",

@@ -197,3 +197,15 @@ def test_a_page_has_the_warnings_of_its_run(elanite: Run, tmp_path: Path) -> Non
     kept = {line for line in kept if not line.startswith("the sources have changed")}
     assert any("run.warm_up" in line for line in kept)
     assert kept <= shown
+
+
+def test_figures_and_warnings_of_a_search_name_it(elanite: Run, tmp_path: Path) -> None:
+    early = SEARCH.replace("10 us", "1 us")
+    (tmp_path / "mine.toml").write_text(early, encoding="utf-8")
+    ended = elanite("run", "mine.toml", "--series", "search", "--html", "page.html", "--format", "csv")
+    said = [line for line in ended.err.splitlines() if "run.warm_up" in line]
+    assert ["at 20 MB/s, where the search of the saturation point begins, " in line for line in said] == [True]
+    page = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
+    captions = re.findall(r"<figcaption[^>]*>(.*?)</figcaption>", page, re.DOTALL)
+    of_results = [one for one in captions if "over batches" in one or "one value" in one]
+    assert sum(generic.LOWER_END in one for one in of_results) == len(of_results) - 1, "all but the saturation point"

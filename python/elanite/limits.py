@@ -154,15 +154,17 @@ def _started(plan: Plan) -> Iterator[Limit]:
             continue
         owned = f"{job}.load" if f"{job}.load" in point.parameters else "load"
         load, gap = plain(point.parameters[owned]), f"{number(worst.gap_us / 1000)} ms"
+        side = "more" if worst.excess > 0 else "less"
+        begins = "where the search of the saturation point begins, " if worst.searched else ""
         needed = max((start for _, start in starts), key=lambda start: start.needed_us).needed_us
         yield Limit(
             "warm-up",
             f"{plan.experiment.name}, series {series}",
             "run.warm_up",
             plain(point.run["warm_up"]),
-            f"at {load}, each process of job {job} sends a message in {gap} on average, and its arrivals are not"
-            f" stationary before: the window offers {abs(worst.excess):.0%} {'more' if worst.excess > 0 else 'less'}"
-            f" than the load; raise run.warm_up to {warmup.long_enough(needed)}",
+            f"at {load}, {begins}each process of job {job} sends a message in {gap} on average, and its arrivals are"
+            f" not stationary before: the window offers {abs(worst.excess):.0%} {side} than the load; raise run.warm_up"
+            f" to {warmup.long_enough(needed)}",
         )
 
 

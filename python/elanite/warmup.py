@@ -48,6 +48,8 @@ class Start:
     """The mean time between messages of a process."""
     needed_us: float
     """A warm-up that is long enough."""
+    searched: bool = False
+    """Whether the load is the one where a search of the saturation point begins."""
 
 
 def excess(arrivals: str, begin: float, end: float) -> float:
@@ -64,7 +66,8 @@ def of_point(point: Point) -> Iterator[Start]:
     for name, job in content["workload"]["jobs"]["jobs"].items():
         gap = job.get("processes", 1) * _amount(job["message"]) / _amount(job["load"])
         more = excess(job["arrivals"], begin / gap, (begin + window) / gap)
-        yield Start(name, more, gap, gap * ENOUGH[job["arrivals"]])
+        searched = "saturation" in content["workload"]["jobs"]
+        yield Start(name, more, gap, gap * ENOUGH[job["arrivals"]], searched)
 
 
 def long_enough(time_us: float) -> str:

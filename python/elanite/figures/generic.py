@@ -37,6 +37,12 @@ INTERVALS = "Bars are its 95% confidence intervals."
 OFFERED, NOMINAL = "offered", "load_MBps"
 """The metric with the load that the sources offered, and the column with the nominal load of a job."""
 
+SEARCHED = "saturation"
+"""The metric of searches of the saturation point."""
+
+LOWER_END = "The values are those of the lower end of the search of the saturation point."
+"""The sentence of captions about the other metrics of a search."""
+
 LABEL = "_label"
 """The column with the label of a list or a name on the horizontal axis."""
 
@@ -56,8 +62,9 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
             if metric in units:
                 words = series, metric, units[metric]
                 of_metric = here.filter(pl.col("metric") == metric)
+                more = [LOWER_END if SEARCHED in units and metric != SEARCHED else "", _lacking(here, of_metric)]
                 for figure in _metric(of_metric, words, over, offered if off else None, off):
-                    yield replace(figure, caption=" ".join(filter(None, [figure.caption, _lacking(here, of_metric)])))
+                    yield replace(figure, caption=" ".join(filter(None, [figure.caption, *more])))
 
 
 def _lacking(rows: pl.DataFrame, here: pl.DataFrame) -> str:
