@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+from dataclasses import astuple
 from pathlib import Path
 
 from elanite import _core, sources
-from elanite.cost import means
+from elanite.cost import means, sampled
 from elanite.plan import plan
 from elanite.store import Store
 
@@ -36,22 +38,20 @@ def main() -> None:
             if (manifest := store.get(identity)) is not None:
                 found[identity] = manifest
     # A point that several series share counts for each of them.
-    samples = [
-        (*place, next(iter(manifest["point"]["workload"])), manifest["point"], manifest.cpu_seconds)
-        for identity, manifest in found.items()
-        for place in planned[identity]
-    ]
+    samples = [sampled(manifest, *place) for identity, manifest in found.items() for place in planned[identity]]
     made = {place for identity in found for place in planned[identity]}
     everything = set().union(*planned.values())
-    table = means(samples)
+    table = {key: astuple(rate) for key, rate in means(samples).items()}
     about = {
-        "about": "processor seconds per unit of work (see elanite/cost.py), by experiment and series, experiment, kind",
+        "about": "processor seconds per simulated ms and node, and simulated ms per ms of window or repeat (Rate in"
+        " elanite/cost.py), by experiment and series, experiment, kind",
         "made_by": f"python benches/costs.py, from {len(found)} of the {len(planned)} points of `elanite reproduce`,"
         f" in {len(made)} of its {len(everything)} series",
         "model": _core.MODEL_REVISION,
         "means": table,
     }
-    TABLE.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    lines = json.dumps(about, indent=1)
+    TABLE.write_text(re.sub(r"\[\s+([^,\]]+),\s+([^\]]+?)\s+\]", r"[\1, \2]", lines) + "\n", encoding="utf-8")
     print(f"{TABLE}: {about['made_by']}; {len(table)} means")
 
 

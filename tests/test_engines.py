@@ -463,7 +463,23 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(cam
     (ratio,) = {round(model.seconds(point) / mean, 6) for point in longer.points if point.series == "load"}
     assert ratio == pytest.approx((220 + 20) / (100 + 20))
     # What nobody has simulated has the mean of its kind.
-    assert CostModel.shipped().seconds(known[0]) == pytest.approx(CostModel.shipped().means["jobs"] * 0.12 * 16)
+    assert CostModel.shipped().seconds(known[0]) == pytest.approx(CostModel.shipped().means["jobs"].seconds * 0.12 * 16)
+
+
+def test_estimates_follow_windows_repeats_and_doublings() -> None:
+    model = CostModel.shipped()
+
+    def total(name: str, series: str, *overrides: str) -> float:
+        return model.total(plan(sources.read("experiment", name), overrides=overrides).series(series))
+
+    barriers = model.means["collectives/barrier software-loaded"]
+    fewer = total("collectives/barrier", "software-loaded", "series.software-loaded.collective.repeats=60")
+    whole = total("collectives/barrier", "software-loaded")
+    assert fewer / whole == pytest.approx((5 + 60 * barriers.stretch) / (5 + 300 * barriers.stretch))
+    loads = model.means["qsnet/permutations saturation"]
+    assert loads.stretch > 1
+    fixed = total("qsnet/permutations", "saturation", "series.saturation.run.precision=0")
+    assert fixed / total("qsnet/permutations", "saturation") == pytest.approx((5 + 7.5) / (5 + 7.5 * loads.stretch))
 
 
 def check_batches(points: list[Point], cost: dict[str, float], count: int) -> list[list[Point]]:

@@ -1,21 +1,23 @@
-"""What points will cost: processor seconds, estimated from points that were simulated before.
+"""The cost of points: processor seconds, estimated from points that were simulated before.
 
-The estimate of a point is the time that the same point took, else the mean of its series, of its experiment, or of its
-kind of benchmark, whichever is known first. The points of jobs take time in proportion to the nodes and the simulated
-time (warm-up and window), so that an override of ``run.window`` moves the estimate; other benchmarks run until they
-have finished, and their points count as they are.
+The estimate of a point is the time that the same point took, else it comes from the points of its series, of its
+experiment, or of its kind of benchmark, whichever is known first. Time is in proportion to the simulated time, and to
+the nodes that send. The simulated time of jobs is that of warm-up and window, unless the window doubles until a load is
+precise enough; collective operations take a time for each repeat after the warm-up. These two factors, processor time
+over simulated time and simulated time over window or repeats, are known by series (``Rate``), so that overrides of
+windows, repeats and ``run.precision`` move the estimate. Other benchmarks run until they have finished.
 
 What is known is a shipped table (``data/costs.json``, made by ``benches/costs.py``), and what the store holds: a series
-of the store replaces the shipped one. Of a large store a sample is read. Points of one series can differ a hundredfold,
-and processors differ: estimates of campaigns are good to a factor of two, not to a percent. Nothing but the order of
-the work, the sizes of the batches, the time that is told and ``--max-cost`` depends on them.
+of the store replaces the shipped one. Of a large store a sample is read. Estimates of whole experiments are within a
+factor of 1.5 on the machine that made the table, and processors differ. The order of the work, the sizes of the
+batches, the time that is told and ``--max-cost`` depend on them; results do not.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -23,16 +25,49 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.plan import Point
     from elanite.store import Store
+    from elanite.store.manifest import Manifest
 
 _SAMPLE = 2000
 """Most points of a store that are read. Identities are hashes, so that the first ones in order are a random sample."""
 
-_UNKNOWN = 1.0
-"""Seconds per unit of work of a kind that nothing is known of."""
+
+@dataclass(frozen=True)
+class Rate:
+    """The time that points of a series, an experiment or a kind take."""
+
+    seconds: float
+    """Processor seconds for each simulated millisecond and node of jobs or millisecond of collective operations, or for
+    each point of other benchmarks."""
+    stretch: float
+    """Simulated milliseconds after the warm-up for each millisecond of the window or each repeat."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A point that was simulated."""
+
+    experiment: str
+    series: str
+    point: Mapping[str, Any]
+    """Its content."""
+    seconds: float
+    """Processor seconds."""
+    simulated: float
+    """Simulated milliseconds, with the warm-up."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of benchmark."""
+        (kind,) = self.point["workload"]
+        return str(kind)
+
+
+_UNKNOWN = Rate(1.0, 1.0)
+"""The rate of a kind without any sample."""
 
 
 @dataclass
@@ -41,8 +76,8 @@ class CostModel:
 
     points: dict[str, float] = field(default_factory=dict)
     """Seconds of single points, by their identities."""
-    means: dict[str, float] = field(default_factory=dict)
-    """Mean of the seconds per unit of work, by ``experiment series``, ``experiment [kind]`` and ``kind``."""
+    means: dict[str, Rate] = field(default_factory=dict)
+    """Rates by ``experiment series``, ``experiment [kind]`` and ``kind``."""
 
     @classmethod
     def shipped(cls) -> CostModel:
@@ -56,19 +91,17 @@ class CostModel:
         A calibration asks again and again: the store remembers manifests, so that only those of new points are read.
         """
         model = cls.shipped()
-        samples: dict[str, list[float]] = defaultdict(list)
+        samples: dict[str, list[Sample]] = defaultdict(list)
         for identity in store.identities()[:_SAMPLE]:
             manifest = store.get(identity)
             if manifest is None:
                 continue
             model.points[identity] = manifest.cpu_seconds
-            point = manifest["point"]
-            (kind,) = point["workload"]
-            rate = manifest.cpu_seconds / _work(kind, point)
+            sample = sampled(manifest, manifest["experiment"], manifest["series"])
             # Kinds stay as shipped: the store may hold nothing but short points of a kind.
-            for key in _keys(manifest["experiment"], manifest["series"], kind)[:2]:
-                samples[key].append(rate)
-        model.means |= {key: sum(rates) / len(rates) for key, rates in samples.items()}
+            for key in _keys(sample.experiment, sample.series, sample.kind)[:2]:
+                samples[key].append(sample)
+        model.means |= {key: _rate(found) for key, found in samples.items()}
         return model
 
     def seconds(self, point: Point) -> float:
@@ -77,7 +110,12 @@ class CostModel:
             return self.points[point.id]
         keys = _keys(point.experiment, point.series, point.kind)
         rate = next((self.means[key] for key in keys if key in self.means), _UNKNOWN)
-        return rate * _work(point.kind, json.loads(point.json))
+        if point.kind not in ("jobs", "collective"):
+            return rate.seconds
+        content = json.loads(point.json)
+        fixed = point.kind == "jobs" and not content["run"]["precision"]
+        extent = _extent(point.kind, content) * (1.0 if fixed else rate.stretch)
+        return rate.seconds * _nodes(point.kind, content) * (_milliseconds(content["run"]["warm_up"]) + extent)
 
     def total(self, points: Iterable[Point]) -> float:
         """Processor seconds of several points."""
@@ -85,25 +123,30 @@ class CostModel:
 
 
 @cache
-def _shipped() -> Mapping[str, float]:
-    table: dict[str, float] = json.loads((files("elanite") / "data" / "costs.json").read_text("utf-8"))["means"]
-    return table
+def _shipped() -> Mapping[str, Rate]:
+    table = json.loads((files("elanite") / "data" / "costs.json").read_text("utf-8"))["means"]
+    return {key: Rate(*rate) for key, rate in table.items()}
 
 
 def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
-    """Where the mean of a point is looked up, in this order."""
+    """Where the rate of a point is looked up, in this order."""
     return f"{experiment} {series}", f"{experiment} [{kind}]", kind
 
 
-def _work(kind: str, point: Mapping[str, Any]) -> float:
-    """The units of work of a point: milliseconds times nodes of jobs, and 1 for benchmarks that run until they end."""
+def _nodes(kind: str, point: Mapping[str, Any]) -> float:
+    """The nodes of all jobs; 1 for collective operations."""
     if kind != "jobs":
         return 1.0
-    simulated = _milliseconds(point["run"]["warm_up"]) + _milliseconds(point["run"]["window"])
     everywhere = point["machine"]["topology"]["nodes"]["value"]
     each = [job.get("nodes") for job in point["workload"]["jobs"]["jobs"].values()]
-    nodes = sum(many if isinstance(many, int) else everywhere for many in each)
-    return max(simulated * nodes, 1e-6)
+    return float(sum(many if isinstance(many, int) else everywhere for many in each))
+
+
+def _extent(kind: str, point: Mapping[str, Any]) -> float:
+    """The milliseconds of the window of jobs, or the repeats of a collective operation."""
+    if kind == "jobs":
+        return _milliseconds(point["run"]["window"])
+    return float(point["workload"][kind][kind]["repeats"])
 
 
 @cache
@@ -115,18 +158,37 @@ def _milliseconds(text: str) -> float:
     return found[0] / 1e3
 
 
-def means(samples: Iterable[tuple[str, str, str, Mapping[str, Any], float]]) -> dict[str, float]:
-    """The shipped table from (experiment, series, kind, content, seconds) of points.
+def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:
+    """A finished point as a sample of a series."""
+    return Sample(experiment, series, manifest["point"], manifest.cpu_seconds, manifest["simulated_ps"] / 1e9)
 
-    The mean of an experiment or a kind is the mean over its series, so that a series with many points does not outweigh
+
+def _rate(samples: Sequence[Sample]) -> Rate:
+    """The rate of points of one series, or of one experiment and kind."""
+    seconds = sum(one.seconds for one in samples)
+    if samples[0].kind not in ("jobs", "collective"):
+        return Rate(seconds / len(samples), 1.0)
+    warm_up = sum(_milliseconds(one.point["run"]["warm_up"]) for one in samples)
+    simulated = sum(one.simulated for one in samples)
+    work = sum(_nodes(one.kind, one.point) * one.simulated for one in samples)
+    return Rate(seconds / work, (simulated - warm_up) / sum(_extent(one.kind, one.point) for one in samples))
+
+
+def means(samples: Iterable[Sample]) -> dict[str, Rate]:
+    """The shipped table.
+
+    The rate of an experiment or a kind is the mean over its series, so that a series with many points does not outweigh
     the others.
     """
-    series: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    for experiment, name, kind, point, seconds in samples:
-        series[experiment, name, kind].append(seconds / _work(kind, point))
-    found: dict[str, list[float]] = defaultdict(list)
-    for (experiment, name, kind), rates in series.items():
-        mean = sum(rates) / len(rates)
-        for key in _keys(experiment, name, kind):
-            found[key].append(mean)
-    return {key: float(f"{sum(rates) / len(rates):.3g}") for key, rates in sorted(found.items())}
+    series: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
+    for sample in samples:
+        series[sample.experiment, sample.series, sample.kind].append(sample)
+    found: dict[str, list[Rate]] = defaultdict(list)
+    for place, several in series.items():
+        rate = _rate(several)
+        for key in _keys(*place):
+            found[key].append(rate)
+    return {
+        key: Rate(*(float(f"{sum(part) / len(rates):.3g}") for part in zip(*map(astuple, rates), strict=True)))
+        for key, rates in sorted(found.items())
+    }
