@@ -134,7 +134,7 @@ class Store:
 
         Points are those given, as far as they are finished, or all that this object has read so far.
         """
-        known = self._known.values() if identities is None else [self.get(identity) for identity in identities]
+        known = list(self._known.values()) if identities is None else [self.get(identity) for identity in identities]
         return grouped(found.build for found in known if found is not None)
 
     def damaged(self, identity: str) -> bool:
