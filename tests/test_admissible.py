@@ -129,4 +129,4 @@ def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:
     assert whole.complete
     assert [(end.value, end.verdict.holds) for end in whole.ends] == [("600", True)]
     assert admissible.said(whole) == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
-    assert verdict(claim, usual, store, quick=True).ends == ()
+    assert verdict(claim, usual, store, 0).ends == ()

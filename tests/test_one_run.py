@@ -70,7 +70,7 @@ def test_the_interval_of_the_mean_would_miss_a_run(monkeypatch: pytest.MonkeyPat
     runs = (21.0, 20.4, 22.9, 21.2, 22.6, 21.4, 20.3, 22.8)
     assert figure(*runs).holds is True
 
-    def of_the_mean(runs: tuple[float, ...]) -> tuple[float, float]:
+    def of_the_mean(runs: tuple[float, ...], _look: int | None) -> tuple[float, float]:
         mean = number(list(runs))
         return mean.low, mean.high
 

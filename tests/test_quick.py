@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import Ended, command, execute, until
-from elanite import campaign, quick, reproduction, sources
+from elanite import campaign, quick, reproduction, sources, warmup
 from elanite.claims import Claim, claims, judge, plans_of
 from elanite.measures.numbers import Number
+from elanite.plan import plan
 from elanite.report import Writer
 from elanite.store import Store
 
@@ -27,22 +28,43 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_quick_form_keeps_every_claim_measurable() -> None:
-    plans = plans_of(claims(), quick=True)
+    plans = plans_of(claims(), look=0)
     for claim in claims():
         if claim.experiment:
             points = [point for point in plans[claim.experiment].points if claim.asks_for(point)]
             assert points, claim.id
-            assert not {point.series for point in points} & set(
-                quick.table().get(claim.experiment, quick.Changes()).skip
-            )
+            whole = [point for point in quick.planned(claim.experiment).points if claim.asks_for(point)]
+            assert {point.series for point in points} == {point.series for point in whole}, claim.id
 
 
 def test_the_table_changes_what_it_names() -> None:
     assert quick.table().keys() <= set(sources.shipped("experiment"))
     for name, changes in quick.table().items():
-        whole, short = quick.planned(name), quick.planned(name, quick=True)
+        source = sources.read("experiment", name)
+        whole, short = quick.planned(name), quick.planned(name, look=0)
         assert {point.id for point in short.points} != {point.id for point in whole.points}
-        assert set(changes.skip) <= {series for series, _ in whole.titles}
+        kept = {point.id for point in short.points}
+        asked = [claim for claim in claims() if claim.experiment == name]
+        for change in changes:
+            others = plan(source, overrides=[other for other in changes if other is not change])
+            needed = {point.id for point in others.points if any(claim.asks_for(point) for claim in asked)}
+            assert needed != kept, change
+
+
+def test_short_runs_begin_when_their_sources_are_stationary() -> None:
+    """In series whose whole run begins before, a shorter window shows twice the excess at most."""
+    for name in quick.table():
+        whole, short = (quick.planned(name, look=look) for look in (None, 0))
+        for series in {point.series for point in short.points}:
+            usual, found = (
+                max((abs(start.excess) for point in each.series(series) for start in starts(point)), default=0.0)
+                for each in (whole, short)
+            )
+            assert found <= max(warmup.MOST, 2 * usual), f"{name} {series}"
+
+
+def starts(point: Point) -> list[warmup.Start]:
+    return list(warmup.of_point(point))
 
 
 def test_cheap_experiments_with_claims_come_first(tmp_path: Path) -> None:
@@ -80,11 +102,11 @@ def test_a_short_run_decides_only_by_whole_intervals() -> None:
     values = (99.0, 100.0, 101.0)
     wide, narrow = Number(100.0, 90.0, 110.0, values=values), Number(100.0, 99.0, 101.0, values=values)
     assert judge(claim, wide).holds is True
-    assert judge(claim, wide, quick=True).holds is None
-    assert judge(claim, wide, quick=True).state == "not resolved"
-    assert judge(claim, narrow, quick=True).holds is True
-    assert judge(claim, Number(100.0, 100.0, 100.0, values=(100.0,)), quick=True).holds is None
-    assert judge(claim, Number(200.0, 190.0, 210.0, values=values), quick=True).holds is False
+    assert judge(claim, wide, 0).holds is None
+    assert judge(claim, wide, 0).state == "not resolved"
+    assert judge(claim, narrow, 0).holds is True
+    assert judge(claim, Number(100.0, 100.0, 100.0, values=(100.0,)), 0).holds is None
+    assert judge(claim, Number(200.0, 190.0, 210.0, values=values), 0).holds is False
 
 
 def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path: Path) -> None:
@@ -99,7 +121,7 @@ def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path:
 def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     writer = Writer(tmp_path, store, quick=True)
-    plans = [quick.planned(name, quick=True) for name in ("qsnet2/noise", "qsnet2/ping")]
+    plans = [quick.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/ping")]
     told: list[Path] = []
     work = reproduction.Reproduction(writer, told.append)
 
@@ -124,7 +146,7 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
 
 def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    cheap, dear = (quick.planned(name, quick=True) for name in ("qsnet2/noise", "qsnet2/overlap"))
+    cheap, dear = (quick.planned(name, look=0) for name in ("qsnet2/noise", "qsnet2/overlap"))
     shared = replace(dear, points=dear.points[-3:])
     told: list[tuple[int, int]] = []
     seen: list[str] = []
@@ -159,19 +181,24 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
-def test_quick_verdicts_are_those_of_the_whole_run_or_not_resolved(tmp_path: Path) -> None:
+def test_verdicts_of_short_runs_do_not_contradict_those_of_the_whole_run(tmp_path: Path) -> None:
     """Takes some minutes of processor time."""
     from elanite.claims import scoreboard
 
     execute(command("reproduce", "--quick", "--out", str(tmp_path)), seconds=3000)
+    execute(command("reproduce", "--decide", "--only", "qsnet/permutations", "--out", str(tmp_path)), seconds=3000)
     states = whole_states()
     found = scoreboard(tmp_path, quick=True)
+    undecided = {"not resolved", "source too vague"}
     other = {
         verdict.claim.id: (verdict.state, states[verdict.claim.id])
         for verdict in found
-        if verdict.state not in ("not resolved", "source too vague", states[verdict.claim.id])
+        if not {verdict.state, states[verdict.claim.id]} & undecided and verdict.state != states[verdict.claim.id]
     }
     assert other == {}
+    decided = [verdict for verdict in found if verdict.claim.experiment == "qsnet/permutations"]
+    assert all(verdict.holds for verdict in decided)
+    assert any(verdict.look for verdict in decided)
 
 
 def whole_states() -> dict[str, str]:

@@ -100,7 +100,7 @@ class Full:
         return None if identity in self.absent else self
 
 
-def simulated(claim: Claim, here: Sequence[Point], _: Full) -> Number | Finding:
+def simulated(claim: Claim, here: Sequence[Point], _: Full, look: int | None = None) -> Number | Finding:  # noqa: ARG001
     """Published figures with writes only, and twice of them otherwise; every finding holds with writes only."""
     writes = {point.parameters.get("writes", point.parameters.get("io.writes")) for point in here} - {None}
     right = writes == {1.0}

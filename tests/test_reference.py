@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.plan import Plan, Point
 
-SHORTENED = [name for name, changes in quick.table().items() if changes.skip]
+SHORTENED = [name for name in quick.table() if quick.left_out(name)]
 
 BATCHES = 3
 
@@ -59,15 +59,15 @@ def places(figure: Figure) -> int:
 @pytest.mark.parametrize("name", SHORTENED)
 def test_every_series_that_a_quick_run_leaves_out_is_shipped(name: str) -> None:
     """If this fails after a change of results: `make docs` renews the file from a whole run."""
-    rows = reference.rows(quick.planned(name, quick=True))
+    rows = reference.rows(quick.planned(name, look=0))
     assert rows is not None
-    assert set(rows["id"]) == {point.id for point in reference.left_out(name)}
+    assert set(rows["id"]) == {point.id for point in quick.left_out(name)}
     assert rows[frames.SHIPPED].all()
 
 
 @pytest.mark.parametrize("name", SHORTENED)
 def test_no_figure_of_a_quick_report_is_missing_or_has_empty_axes(name: str) -> None:
-    whole, short = quick.planned(name), quick.planned(name, quick=True)
+    whole, short = quick.planned(name), quick.planned(name, look=0)
     beside = reference.rows(short)
     assert beside is not None
     full = {figure.name: figure for figure in drawn(whole, made_up(whole.points, beside))}
@@ -87,7 +87,7 @@ def reference_sign(figure: Figure) -> bool:
 
 def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", quick=True)
+    short = quick.planned("today/rails", look=0)
     campaign.run([replace(short, points=short.points[:2])], store)
     own = {point.id for point in short.points}
     writer = Writer(tmp_path, store, quick=True)
@@ -96,13 +96,15 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     assert figures.PALE_POINTS in page
     found = figures.drawn(short, store, reference.rows(short))
     marked = [figure for figure in found if figure.shipped]
-    assert {figure.name for figure in marked} == {"allreduce", "exchange-rails", "exchange-all"}
+    assert {figure.name for figure in marked} == {"allreduce", "published", "exchange-rails", "exchange-all"}
     for figure in marked:
         opacities = [layer["encoding"].get("opacity", {}).get("field") for layer in figure.spec()["layer"]]
         assert frames.SHIPPED in opacities, "drawn in another opacity, and never on one line with points of the run"
-    assert [figure for figure in found if not figure.shipped], "the points of the run are not pale"
+    published = next(figure for figure in marked if figure.name == "published")
+    rows = [row for rows in published.spec()["datasets"].values() for row in rows if "mean" in row]
+    assert [row for row in rows if not row[frames.SHIPPED]], "the points of the run are not pale"
     assert all(figures.PALE_POINTS in figure.caption for figure in marked)
-    assert not {point.id for point in reference.left_out("today/rails")} & own
+    assert not {point.id for point in quick.left_out("today/rails")} & own
     whole = Writer(tmp_path, store)
     whole.write(["today/rails"])
     assert figures.PALE_POINTS not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
@@ -111,10 +113,10 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
 def test_points_of_the_run_stand_for_themselves(tmp_path: Path) -> None:
     """A point that the run has simulated is not drawn a second time from the shipped results."""
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", quick=True)
+    short = quick.planned("today/rails", look=0)
     beside = reference.rows(short)
     assert beside is not None
-    first = next(point for point in reference.left_out("today/rails") if point.series == "exchange-rails")
+    first = next(point for point in quick.left_out("today/rails") if point.series == "exchange-rails")
     extended = replace(short, points=(*short.points, first))
     campaign.run([replace(short, points=(first,))], store)
     figure = next(one for one in figures.drawn(extended, store, beside) if one.name == "exchange-rails")
@@ -126,7 +128,7 @@ def test_the_shipped_file_is_what_a_store_of_these_points_gives(tmp_path: Path) 
     store = Store(tmp_path / "store")
     plan = quick.planned("today/rails")
     point = min(
-        (one for one in reference.left_out("today/rails")), key=lambda one: int("all" in one.series) + len(one.json)
+        (one for one in quick.left_out("today/rails")), key=lambda one: int("all" in one.series) + len(one.json)
     )
     campaign.run([replace(plan, points=(point,))], store)
     beside = reference.rows(plan)

@@ -78,10 +78,10 @@ def test_claims_about_networks_of_today_are_counted_with_the_others() -> None:
 def test_one_value_resolves_no_claim_of_a_quick_run_and_has_no_interval() -> None:
     """However far the bound is: the figure of one seed shows nothing of another one."""
     claim = Claim("a", "paper", "min", "says", value=1.0, unit="packets", experiment="qsnet/congestion")
-    one = judge(claim, Number(7602.0, 7602.0, 7602.0, values=(7602.0,)), quick=True)
+    one = judge(claim, Number(7602.0, 7602.0, 7602.0, values=(7602.0,)), 0)
     assert (one.holds, one.state, one.unresolved) == (None, "not resolved", "fewer than three values")
     assert (one.low, one.high, one.as_json()["unresolved"]) == (None, None, "fewer than three values")
-    wide = judge(claim, Number(5.0, -3.0, 13.0, values=(1.0, 5.0, 9.0)), quick=True)
+    wide = judge(claim, Number(5.0, -3.0, 13.0, values=(1.0, 5.0, 9.0)), 0)
     assert wide.unresolved == "the interval has the bound inside"
     known = next(each for each in claims() if each.kind == "value" and each.role == "predicted" and not each.vague)
     few, broad = (Verdict(known, simulated=1.0, few=one) for one in (True, False))
@@ -101,7 +101,7 @@ def test_the_sentences_of_a_quick_run_agree_with_its_verdict() -> None:
         ],
         infer_schema_length=None,
     )
-    found = judge(claim, measured(claim, rows, quick=True), quick=True)
+    found = judge(claim, measured(claim, rows, 0), 0)
     assert found.holds is None
     assert [part.holds for part in found.parts] == [None]
     assert str(found.simulated).startswith("kept, not resolved: 0.51")
@@ -111,9 +111,9 @@ def test_the_sentences_of_a_quick_run_agree_with_its_verdict() -> None:
 
 def test_the_table_of_a_figure_names_the_rows_of_the_shipped_run(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
-    short = quick.planned("today/rails", quick=True)
+    short = quick.planned("today/rails", look=0)
     beside = reference.rows(short)
-    first = next(point for point in reference.left_out("today/rails") if point.series == "exchange-rails")
+    first = next(point for point in quick.left_out("today/rails") if point.series == "exchange-rails")
     campaign.run([replace(short, points=(first,))], store)
     extended = replace(short, points=(*short.points, first))
     figure = next(one for one in figures.drawn(extended, store, beside) if one.name == "exchange-rails")

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from elanite import _core, sources
 from elanite.errors import UsageError
+from elanite.looks import RUNS, early
 from elanite.plan import FIRST_SEED
 from elanite.proofs import checked
 from elanite.sources import did_you_mean
@@ -188,7 +189,8 @@ class Verdict:
     simulated: float | list[str] | str | None = None
     """A number, an order of names, the figures of an inequality in words, or None if there are no results."""
     low: float | None = None
-    """Lower end of the 95% confidence interval of the simulated number; None if there are fewer than three values."""
+    """Lower end of the 95% confidence interval of the simulated number; None with fewer than three values, or if the
+    number is exact."""
     high: float | None = None
     """Upper end of this interval."""
     error: float | None = None
@@ -205,10 +207,12 @@ class Verdict:
     """The figures behind an order or a mean, or the reason why there is nothing to judge."""
     widest: float | None = None
     """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
-    quick: bool = False
-    """Whether it was measured on points that a quick run shortened."""
+    look: int | None = None
+    """The look at short runs that it rests on (see ``looks``); None if it rests on the points of a whole run."""
     parts: tuple[Part, ...] = ()
     """The statements of a finding, each with its figures."""
+    points: frozenset[str] = frozenset()
+    """The identities of the points of the simulated number, and of groups that may be picked in its place."""
     few: bool = False
     """Whether a figure has fewer than three values, so that its interval is not known."""
 
@@ -216,6 +220,11 @@ class Verdict:
     def role(self) -> Role:
         """The role of the claim."""
         return self.claim.role
+
+    @property
+    def quick(self) -> bool:
+        """Whether it was measured on points that a short run shortened."""
+        return self.look is not None
 
     @property
     def judged(self) -> bool:
@@ -239,6 +248,22 @@ class Verdict:
         if self.claim.known_miss:
             return "holds again" if self.holds else "known miss"
         return "holds" if self.holds else "missed"
+
+    @property
+    def open(self) -> bool:
+        """Whether a later look at short runs may resolve it."""
+        return early(self.look) and self.state == "not resolved"
+
+    @property
+    def hanging(self) -> frozenset[str]:
+        """The points on which the verdict hangs: those of the figure, and of the cases that are not resolved.
+
+        Empty if the verdict hangs on all points.
+        """
+        if self.claim.measure != "parts" and not self.points:
+            return frozenset()
+        open_ = (case.number.points for part in self.parts for case in part.cases if case.holds is None)
+        return self.points.union(*open_)
 
     @property
     def unresolved(self) -> str:
@@ -290,6 +315,7 @@ class Verdict:
             "vague": claim.vague or None,
             "confidence": claim.confidence,
             "quick": self.quick,
+            "look": self.look,
         }
 
 
@@ -371,12 +397,11 @@ def fitted() -> frozenset[str]:
     )
 
 
-def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Verdict:
+def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Verdict:
     """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
 
-    The figures of a ``quick`` run decide only if their whole intervals do, and if they have intervals: fewer than
-    three values resolve no claim, not even one whose bound is far from them, because a short run of one seed shows
-    nothing of what another seed would give.
+    The figures of a ``look`` at short runs (see ``looks``) decide only if they have intervals: fewer than three values
+    resolve no claim, not even one whose bound is far from them. Before the last look, the whole intervals decide.
     """
     from elanite.measures.numbers import Finding, Order, together
 
@@ -389,52 +414,53 @@ def judge(claim: Claim, measurement: Measurement, *, quick: bool = False) -> Ver
         found = Verdict(
             claim,
             simulated=measurement.names,
-            holds=_in_order(claim, measurement),
+            holds=_in_order(claim, measurement, look),
             note=measurement.note,
             widest=_widest(measurement.numbers),
         )
     else:
-        one_run = _one_run(claim, measurement)
+        one_run = _one_run(claim, measurement, look)
         found = Verdict(
             claim,
             simulated=measurement.mean,
-            low=None if measurement.few else measurement.low,
-            high=None if measurement.few else measurement.high,
+            low=None if measurement.few or measurement.exact else measurement.low,
+            high=None if measurement.few or measurement.exact else measurement.high,
             error=_error(claim, measurement.mean),
             holds=together([_near(claim, measurement, one_run), measurement.besides]),
             one_run=one_run,
             note=measurement.note,
             widest=_widest([measurement]),
             parts=measurement.parts,
+            points=measurement.points,
         )
-    found = replace(found, few=_few(measurement))
-    if claim.role == "inconsistent":
+    found = replace(found, few=_few(measurement), look=look)
+    if claim.role == "inconsistent" or (look is not None and found.few):
         return replace(found, holds=None)
-    return replace(found, holds=_surely(claim, measurement, found.holds), quick=True) if quick else found
+    return replace(found, holds=_surely(claim, measurement, found.holds, look)) if early(look) else found
 
 
-def _surely(claim: Claim, measurement: Measurement, holds: bool | None) -> bool | None:
-    """The verdict on a short run: None unless the whole intervals of its figures say the same."""
+def _surely(claim: Claim, measurement: Measurement, holds: bool | None, look: int | None) -> bool | None:
+    """The verdict of a look before the last one: None unless the whole intervals of its figures say the same."""
     from elanite.measures.numbers import Number, Order, at_least, difference, together
 
     if holds is False and claim.vague:
         return None  # the figure is near a bound that is ours, where a short run says even less
-    if _few(measurement):
-        return None
     if isinstance(measurement, Number):
         low, high = claim.bounds
         inside = True if low <= measurement.low and measurement.high <= high else None
         return together([inside, measurement.besides]) if holds else holds
     if isinstance(measurement, Order) and holds:
-        return together(at_least(difference(a, b), 0.0) for a, b in pairwise(measurement.numbers))
+        return together(at_least(difference(a, b).at(look), 0.0) for a, b in pairwise(measurement.numbers))
     return holds
 
 
 def _few(measurement: Measurement) -> bool:
     """Whether an interval is not known: a figure has fewer than three values, or no figure was kept."""
-    from elanite.measures.numbers import Number
+    from elanite.measures.numbers import Finding, Number
 
-    numbers = [measurement] if isinstance(measurement, Number) else measurement.numbers
+    numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
+    if isinstance(measurement, Finding) and measurement.parts:
+        numbers = [case.number for part in measurement.parts for case in part.cases]
     return not numbers or any(number.few for number in numbers)
 
 
@@ -442,11 +468,16 @@ def _widest(figures: Sequence[Number]) -> float | None:
     return max((figure.relative for figure in figures), default=None)
 
 
-def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = False) -> Verdict:
-    """Judge one claim from the points of its experiment that are finished; ``quick`` is as in ``judge``."""
+def verdict(claim: Claim, planned: Plan | None, store: Store, look: int | None = None) -> Verdict:
+    """Judge one claim from the points of its experiment that are finished; ``look`` is as in ``judge``."""
     if planned is None:
         return Verdict(claim, note="not yet simulated")
-    points = [point for point in planned.points if claim.asks_for(point)]
+    found = _verdict(claim, [point for point in planned.points if claim.asks_for(point)], store, look)
+    return found if look is not None or not claim.admissible or not found.judged else _over_range(found, planned, store)
+
+
+def _verdict(claim: Claim, points: Sequence[Point], store: Store, look: int | None) -> Verdict:
+    """Judge one claim from these points, if all are finished."""
     missing = sum(store.get(point.id) is None for point in points)
     if not points:
         return Verdict(claim, note=f"{claim.experiment} has no point with these parameters")
@@ -454,20 +485,19 @@ def verdict(claim: Claim, planned: Plan | None, store: Store, *, quick: bool = F
         from elanite.text import are
 
         return Verdict(claim, note=f"not run: {missing} of {len(points)} points {are(missing)} missing")
-    found = _judged(claim, points, store, quick=quick)
-    return found if quick or not claim.admissible else _over_range(found, planned, store)
+    return _judged(claim, points, store, look)
 
 
-def _judged(claim: Claim, points: Sequence[Point], store: Store, *, quick: bool = False) -> Verdict:
+def _judged(claim: Claim, points: Sequence[Point], store: Store, look: int | None = None) -> Verdict:
     """Judge one claim from finished points."""
     from elanite.measures.quantities import MissingError
 
     try:
-        return judge(claim, measurement(claim, points, store, quick=quick), quick=quick)
+        return judge(claim, measurement(claim, points, store, look), look)
     except MissingError as error:
         if claim.rows != "steady":
             raise
-        return Verdict(claim, simulated=f"not judged, as other points are saturated: {error}")
+        return Verdict(claim, simulated=f"not judged, as other points are saturated: {error}", look=look)
 
 
 def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
@@ -484,11 +514,11 @@ def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
     return replace(found, range=range_, ends=tuple(ends))
 
 
-def measurement(claim: Claim, points: Sequence[Point], store: Store, *, quick: bool = False) -> Measurement:
-    """The simulated figures of a claim, from finished points; ``quick`` is as in ``judge``."""
+def measurement(claim: Claim, points: Sequence[Point], store: Store, look: int | None = None) -> Measurement:
+    """The simulated figures of a claim, from finished points; ``look`` is as in ``judge``."""
     from elanite.measures import measured
 
-    return measured(claim, _table(claim, points, store), quick=quick)
+    return measured(claim, _table(claim, points, store), look)
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:
@@ -504,36 +534,64 @@ def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool =
 def verdicts(
     store: Store, seed: int = FIRST_SEED, *, quick: bool = False, known: Mapping[str, Verdict] | None = None
 ) -> list[Verdict]:
-    """The verdicts on all claims, from the finished points of a store.
+    """The verdicts on all claims, from the finished points of a store; ``quick`` takes those of short runs.
 
     ``known`` has verdicts by the names of their claims that rest on all of their points, and need no second judgement.
     """
-    from elanite.quick import shortened
-
-    plans = plans_of(claims(), seed, quick=quick)
-    whole = plans_of(claims(), seed) if quick else plans
+    plans = plans_of(claims(), seed)
     known = known or {}
     return [
         known.get(claim.id)
-        or verdict(
-            claim,
-            plans.get(claim.experiment),
-            store,
-            quick=quick
-            and claim.experiment in plans
-            and shortened(claim, plans[claim.experiment], whole[claim.experiment]),
-        )
+        or (looked(claim, store, seed).verdict if quick else verdict(claim, plans.get(claim.experiment), store))
         for claim in claims()
     ]
 
 
-def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED, *, quick: bool = False) -> dict[str, Plan]:
-    """The plans of the experiments that the claims are measured on, by name."""
+@dataclass(frozen=True)
+class Looked:
+    """The looks at a claim so far."""
+
+    verdict: Verdict
+    """Of the first look that resolves the claim, or of the last one whose points are finished."""
+    missing: tuple[Point, ...] = ()
+    """The points of the next look that are to be simulated; empty if there is none."""
+
+
+def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = False) -> Looked:
+    """Look at a claim again and again, as far as points are finished; ``mine`` takes only points of this build.
+
+    Each look adds runs of the configurations on which the verdict hangs. A claim whose points are those of a whole run
+    is judged as in a whole run.
+    """
+    from elanite.quick import planned, shortened
+
+    name = claim.experiment
+    if name not in plans_of([claim], seed):
+        return Looked(verdict(claim, None, store))
+    if not shortened(claim, seed):
+        return Looked(verdict(claim, planned(name, seed), store))
+    has = store.current if mine else store.get
+    points = {point.id: point for point in planned(name, seed, 0).points if claim.asks_for(point)}
+    found = _verdict(claim, list(points.values()), store, 0)
+    for look in range(1, len(RUNS)):
+        if not found.open:
+            break
+        hanging = found.hanging & points.keys() or points.keys()
+        places = {points[identity].place for identity in hanging}
+        points |= {point.id: point for point in planned(name, seed, look).points if point.place in places}
+        if missing := tuple(point for point in points.values() if has(point.id) is None):
+            return Looked(found, missing)
+        found = _verdict(claim, list(points.values()), store, look)
+    return Looked(found)
+
+
+def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED, look: int | None = None) -> dict[str, Plan]:
+    """The plans of the experiments that the claims are measured on, by name; ``look`` is as in ``quick.planned``."""
     from elanite.quick import planned
 
     names = dict.fromkeys(claim.experiment for claim in chosen if claim.experiment)
     available = set(sources.shipped("experiment"))
-    return {name: planned(name, seed, quick=quick) for name in names if name in available}
+    return {name: planned(name, seed, look) for name in names if name in available}
 
 
 def failed(verdicts: Sequence[Verdict]) -> bool:
@@ -546,7 +604,9 @@ def _table(claim: Claim, points: Sequence[Point], store: Store) -> pl.DataFrame:
 
     if claim.table == "congestion":
         return congestion.links(points, store)
-    return frames.tidy(points, store, claim.table)
+    exact = [point.id for point in points if (known := store.get(point.id)) is not None and known.random is False]
+    rows = frames.tidy(points, store, claim.table)
+    return rows.with_columns((~rows["id"].is_in(exact)).alias(frames.DRAWN))
 
 
 def _error(claim: Claim, simulated: float) -> float:
@@ -557,12 +617,12 @@ def _error(claim: Claim, simulated: float) -> float:
     return simulated / low - 1 if simulated < low else simulated / high - 1 if simulated > high else 0.0
 
 
-def _one_run(claim: Claim, figure: Number) -> tuple[float, float] | None:
+def _one_run(claim: Claim, figure: Number, look: int | None) -> tuple[float, float] | None:
     """Where a single run lies, for a figure that the source took in one run; None with too few simulated runs."""
     from elanite.measures.numbers import prediction
     from elanite.text import FEWEST
 
-    return prediction(figure.runs) if claim.one_run and len(figure.runs) >= FEWEST else None
+    return prediction(figure.runs, look) if claim.one_run and len(figure.runs) >= FEWEST else None
 
 
 def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> bool | None:
@@ -578,7 +638,7 @@ def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> 
     return False if figure.high < low or figure.low > high else None
 
 
-def _in_order(claim: Claim, order: Order) -> bool | None:
+def _in_order(claim: Claim, order: Order, look: int | None) -> bool | None:
     """Whether the names have the published order; None if they have another, and no interval excludes the published."""
     from elanite.measures.numbers import at_least, difference
 
@@ -587,7 +647,7 @@ def _in_order(claim: Claim, order: Order) -> bool | None:
     found = dict(zip(order.names, order.numbers, strict=True))
     if found.keys() != set(claim.order):
         return False
-    pairs = (difference(found[better], found[worse]) for better, worse in combinations(claim.order, 2))
+    pairs = (difference(found[better], found[worse]).at(look) for better, worse in combinations(claim.order, 2))
     return False if any(at_least(figure, 0.0) is False for figure in pairs) else None
 
 

@@ -28,6 +28,10 @@ MEASURED = ("metric", "unit", "batch", "value")
 SHIPPED = "shipped"
 """The column that marks rows of the shipped reference results (see ``reference``); other tables lack it."""
 
+DRAWN = "drawn"
+"""The column with whether the simulator drew random numbers for the point, or did not record it (see ``samples``);
+only tables of claims have it."""
+
 FOREIGN = "foreign"
 """The column that marks rows of machines that the experiment does not have (see ``figures.origin``)."""
 
@@ -70,7 +74,7 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
-    other = {*MEASURED, SHIPPED, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
+    other = {*MEASURED, SHIPPED, DRAWN, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 

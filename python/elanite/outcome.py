@@ -103,6 +103,22 @@ class Outcome:
     deaths: int = 0
     """How often a worker died at a batch."""
 
+    def add(self, later: Outcome) -> None:
+        """Add a campaign that followed."""
+        self.total += later.total
+        self.reused += later.reused
+        self.simulated += later.simulated
+        self.damaged += later.damaged
+        self.again |= later.again
+        self.failures += later.failures
+        self.interrupted = self.interrupted or later.interrupted
+        for name, spent in later.spent.items():
+            known = self.spent.setdefault(name, Spent())
+            known.points += spent.points
+            known.seconds += spent.seconds
+            known.estimated += spent.estimated
+        self.deaths += later.deaths
+
     @property
     def exit_code(self) -> int:
         """The exit code of a command that ran nothing but this campaign."""

@@ -19,7 +19,7 @@ from elanite.errors import ConfigError, UsageError
 from elanite.overrides import check as check_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from elanite.sources import Source
 
@@ -50,6 +50,11 @@ class Point:
     """Name of the machine on which it runs."""
     kind: str
     """The kind of benchmark: the key of its section in the experiment file."""
+
+    @property
+    def place(self) -> Hashable:
+        """Its configuration: the series and the parameters, whatever the seed is."""
+        return self.series, self.machine, json.dumps(self.parameters, sort_keys=True)
 
     @property
     def run(self) -> dict[str, Any]:

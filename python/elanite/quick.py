@@ -1,68 +1,113 @@
-"""The quick form of the shipped experiments: all papers in a few minutes of processor time.
+"""Short runs of the shipped experiments: all papers in a few minutes of processor time.
 
-``data/quick.toml`` says what ``reproduce --quick`` changes: ordinary overrides (shorter windows, one seed), and
-expensive series that no claim is measured on, which are left out. A quick run says less than a whole one, and nothing
-else: of a claim whose points were changed the whole interval has to be within the bounds, or the claim is not
-resolved (see ``claims.judge``). What the table does not name runs whole, and shares its points with a whole run.
+``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows.
+Points of these experiments that no claim is measured on are left out. ``reproduce --quick`` makes the first look at
+each claim, with these runs; ``reproduce --decide`` adds runs with other seeds where a claim is not resolved (see
+``looks``). Series that the table does not name run whole, and share their points with a whole run.
 """
 
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from elanite import sources
-from elanite.plan import FIRST_SEED, Plan, plan
+from elanite.claims import claims, looked
+from elanite.looks import LAST, RUNS
+from elanite.plan import FIRST_SEED, Plan, Point, plan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from elanite.claims import Claim
     from elanite.sources import Source
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What the quick form of an experiment changes."""
-
-    set: tuple[str, ...] = ()
-    """Overrides, as ``key=value``."""
-    skip: tuple[str, ...] = ()
-    """Series that are left out."""
+    from elanite.store import Store
 
 
 @cache
-def table() -> dict[str, Changes]:
-    """The changes by the names of shipped experiments."""
+def table() -> dict[str, tuple[str, ...]]:
+    """The overrides of short runs, as ``key=value``, by the names of shipped experiments."""
     text = files("elanite").joinpath("data", "quick.toml").read_text(encoding="utf-8")
-    entries = tomllib.loads(text).items()
-    return {name: Changes(tuple(one.get("set", ())), tuple(one.get("skip", ()))) for name, one in entries}
+    return {name: tuple(changes) for name, changes in tomllib.loads(text).items()}
 
 
-def planned(name: str, seed: int = FIRST_SEED, *, quick: bool = False) -> Plan:
-    """The plan of a shipped experiment, whole or quick. Raises ``UsageError`` if there is no such experiment."""
-    return _planned(sources.read("experiment", name), name, seed, quick)
+def left_out(name: str) -> tuple[Point, ...]:
+    """The points of a whole run of an experiment that its short runs leave out: no claim is measured on them."""
+    if name not in table():
+        return ()
+    return tuple(point for point in planned(name).points if not _asked(point, name))
+
+
+def _asked(point: Point, name: str) -> bool:
+    return any(claim.experiment == name and claim.asks_for(point) for claim in claims())
+
+
+def planned(name: str, seed: int = FIRST_SEED, look: int | None = None) -> Plan:
+    """The plan of a shipped experiment: whole, or with the short runs of one look.
+
+    Raises ``UsageError`` if there is no such experiment.
+    """
+    return _planned(sources.read("experiment", name), name, seed, look)
 
 
 @cache
-def _planned(source: Source, name: str, seed: int, quick: bool) -> Plan:
-    if not quick or name not in table():
+def _planned(source: Source, name: str, seed: int, look: int | None) -> Plan:
+    if look is None or name not in table():
         return plan(source, seed=seed)
-    changes = table()[name]
-    found = plan(source, overrides=changes.set, seed=seed)
-    return replace(found, points=tuple(point for point in found.points if point.series not in changes.skip))
+    found = plan(source, overrides=(*table()[name], *_more(source, name, seed, look)), seed=seed)
+    return replace(found, points=tuple(point for point in found.points if _asked(point, name)))
 
 
-def shortened(claim: Claim, quick: Plan, whole: Plan) -> bool:
-    """Whether the quick form changes any point that a claim is measured on."""
-    here, there = ({point.id for point in one.points if claim.asks_for(point)} for one in (quick, whole))
+def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
+    """The overrides that give the changed series the runs of a look; runs differ by their seeds."""
+    if look == 0:
+        return []
+    whole, first = (_planned(source, name, seed, one) for one in (None, 0))
+    usual = {point.id for point in whole.points}
+    runs: dict[str, set[int]] = {}
+    for point in first.points:
+        runs.setdefault(point.series, set()).add(point.seed)
+    changed = [
+        series
+        for series in runs
+        if len(first.series(series)) < len(whole.series(series))
+        or any(point.id not in usual for point in first.series(series))
+    ]
+    return [f"series.{series}.run.seeds={max(RUNS[look], len(runs[series]))}" for series in changed]
+
+
+def further(chosen: Iterable[Claim], store: Store, seed: int) -> list[Plan]:
+    """The points of the next looks at claims that are not resolved, by experiment."""
+    needed: dict[str, dict[str, Point]] = {}
+    for claim in chosen:
+        for point in looked(claim, store, seed, mine=True).missing:
+            needed.setdefault(claim.experiment, {})[point.id] = point
+    return [replace(planned(name, seed, LAST), points=tuple(points.values())) for name, points in needed.items()]
+
+
+def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
+    """The plan of the short runs that were made: those of the first look, and the finished ones of later looks."""
+    first, last = planned(name, seed, 0), planned(name, seed, LAST)
+    usual = {point.id for point in first.points}
+    points = tuple(point for point in last.points if point.id in usual or store.get(point.id) is not None)
+    return replace(first, points=points)
+
+
+def shortened(claim: Claim, seed: int = FIRST_SEED) -> bool:
+    """Whether the short runs change any point that a claim is measured on."""
+    here, there = (
+        {point.id for point in planned(claim.experiment, seed, look).points if claim.asks_for(point)}
+        for look in (0, None)
+    )
     return here != there
 
 
 NOTE = (
-    "This is a quick run: windows are shorter, one seed stands for several, and expensive series that no claim needs"
-    " are left out; figures show the shipped results of these series, pale. A claim whose points were"
-    " shortened is resolved only if its whole interval decides."
+    "This is a quick run: windows are shorter, one seed stands for several, and points that no claim needs"
+    " are left out; figures show the shipped results of these points, pale. A claim whose points were"
+    " shortened is resolved only if its whole interval decides; `elanite reproduce --decide` adds runs to the others."
 )
 """What reports and scoreboards of quick runs say."""

@@ -1,9 +1,9 @@
-"""Reference results: the series that a quick reproduction leaves out, as the whole run has them.
+"""Reference results: the points that a quick reproduction leaves out, as the whole run has them.
 
-A quick run skips expensive series that no claim is measured on (``data/quick.toml``), and a figure that draws them
-would have empty axes. ``data/reference.parquet`` ships the measured rows of these series, found by the identities of
-their points. The report of a quick run draws them beside its own points and marks them: each row has the column
-``shipped``, means keep it, points of curves are pale, and captions say so. Claims and stores never see these rows.
+A quick run leaves out points that no claim is measured on (see ``quick``), and a figure that draws them would have
+empty axes. ``data/reference.parquet`` ships the measured rows of these points, found by their identities. The report of
+a quick run draws them beside its own points and marks them: each row has the column ``shipped``, means keep it, points
+of curves are pale, and captions say so. Claims and stores never see these rows.
 
 An identity contains the model revision: rows of an older revision are not found, and a figure lacks them rather than
 mixes revisions. ``make docs`` renews the file from a whole run (``docs/reference.py``).
@@ -23,22 +23,16 @@ from elanite.store import TABLES
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from elanite.plan import Plan, Point
+    from elanite.plan import Plan
     from elanite.store import Store
 
 FILE = "reference.parquet"
 """Columns: ``id``, the identity of the point, and those of the table ``rows``."""
 
 
-def left_out(name: str) -> list[Point]:
-    """The points of a shipped experiment that its quick form leaves out with their series."""
-    skipped = quick.table().get(name, quick.Changes()).skip
-    return [point for point in quick.planned(name).points if point.series in skipped]
-
-
 def rows(plan: Plan) -> pl.DataFrame | None:
-    """The tidy rows of the series that the quick form of a plan leaves out, marked; None if none are shipped."""
-    points = {point.id: point for point in left_out(plan.experiment.name)}
+    """The tidy rows of the points that the quick form of a plan leaves out, marked; None if none are shipped."""
+    points = {point.id: point for point in quick.left_out(plan.experiment.name)}
     found = _table().filter(pl.col("id").is_in(list(points)))
     tables = found.partition_by("id", as_dict=True, include_key=False, maintain_order=True)
     here = [points[str(identity)] for (identity,) in tables]
@@ -62,7 +56,7 @@ def write(store: Store, file: Path) -> int:
     """Write the file from a store and return the number of points. Raises ``LookupError`` if the store lacks one."""
     tables = []
     for name in quick.table():
-        for point in left_out(name):
+        for point in quick.left_out(name):
             if store.get(point.id) is None:
                 raise LookupError(f"the store has no point {point.id} of {name}, series {point.series}")
             tables.append(store.table(point.id, "rows").with_columns(pl.lit(point.id).alias("id")))

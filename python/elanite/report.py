@@ -42,7 +42,7 @@ from elanite.claims import claims, fitted_parameters, verdicts
 from elanite.figures import sensitivity as heat_map
 from elanite.pages.frame import environment, signs_once, template
 from elanite.plan import FIRST_SEED
-from elanite.quick import NOTE, planned
+from elanite.quick import NOTE, made, planned
 from elanite.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.store.places import Folder
 from elanite.study import studies, study
@@ -184,7 +184,7 @@ class Writer:
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         # Points of another build may be replaced by those of this one before the next report.
         if not build.note(self.store.builds()):
-            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete}
+            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete and not verdict.open}
         else:
             self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
@@ -200,7 +200,7 @@ class Writer:
         return page, found
 
     def _section(self, name: str) -> Section | None:
-        plan = planned(name, self.seed, quick=self.quick)
+        plan = made(name, self.store, self.seed) if self.quick else planned(name, self.seed)
         points = frames.finished(plan, self.store)
         if not self._belongs(plan, points):
             return None

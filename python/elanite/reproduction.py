@@ -19,15 +19,16 @@ from typing import TYPE_CHECKING
 from elanite import admissible
 from elanite.claims import claims
 from elanite.cost import CostModel
-from elanite.quick import planned
+from elanite.looks import LAST, RUNS
+from elanite.quick import further, planned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from elanite.campaign import Outcome, Spent
     from elanite.claims import Verdict
-    from elanite.plan import Plan
+    from elanite.plan import Plan, Point
     from elanite.report import Writer
     from elanite.store import Store
 
@@ -65,12 +66,39 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
         decided = len(of_experiment)
         if quick and not decided:
             continue
-        usual = planned(name, seed, quick=quick)
+        usual = planned(name, seed, 0 if quick else None)
         for plan in [usual, *([] if quick else admissible.plans(usual, claims()))]:
             missing = {point.id: point for point in plan.points if store.current(point.id) is None}
             of_plan = decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)
             found.append(Part(plan, len(missing), model.total(missing.values()), of_plan))
     return sorted(found, key=lambda part: (not part.claims, part.seconds))
+
+
+def budget(names: Iterable[str], store: Store, seed: int) -> float:
+    """Processor seconds of all looks after the first, estimated, if no claim were resolved before the last one."""
+    model = CostModel.learn(store)
+    needed: dict[str, Point] = {}
+    for name in set(names) & {claim.experiment for claim in claims()}:
+        first = {point.id for point in planned(name, seed, 0).points}
+        of_name = [claim for claim in claims() if claim.experiment == name]
+        for point in planned(name, seed, LAST).points:
+            if point.id not in first and any(claim.asks_for(point) for claim in of_name):
+                needed[point.id] = point
+    return model.total(point for point in needed.values() if store.current(point.id) is None)
+
+
+def looks_at(
+    names: Collection[str], store: Store, seed: int, begun: Callable[[int, Sequence[Plan]], None]
+) -> Iterator[list[Plan]]:
+    """The plans of each look after the first at the claims of some experiments, from the results in the store so far.
+
+    ``begun`` is called with the number of the look, which is 2 for the second one, and its plans.
+    """
+    of_names = [claim for claim in claims() if claim.experiment in names]
+    for look in range(1, len(RUNS)):
+        if plans := further(of_names, store, seed):
+            begun(look + 1, plans)
+            yield plans
 
 
 @dataclass
@@ -94,25 +122,34 @@ class Reproduction:
         plans: list[Plan],
         simulate: Callable[[list[Plan], Callable[[Plan, Spent], None]], Outcome],
         ended: Callable[[Plan, Spent], None],
+        looks: Iterable[list[Plan]] = (),
     ) -> Outcome:
         """Simulate the plans of experiments, and write the report; ``ended`` is called for each plan that has ended.
 
-        ``simulate`` is one campaign, which gets the plans and whom to tell of their ends.
+        ``simulate`` is one campaign, which gets the plans and whom to tell of their ends. Each of the ``looks`` is
+        another campaign; they are taken one by one, as their plans depend on the results of those before.
         """
         with ThreadPoolExecutor(1, thread_name_prefix="report") as aside:
             writing: Future[None] | None = None
+            left = len(plans)
 
             def finished(plan: Plan, spent: Spent) -> None:
-                nonlocal writing
+                nonlocal writing, left
                 ended(plan, spent)
+                left -= 1
                 self._finished.append(plan.experiment.name)
                 idle = writing is None or writing.done()
-                if idle and time.monotonic() >= self._ready and len(self._finished) < len(plans):
+                if idle and time.monotonic() >= self._ready and left:
                     if writing is not None:
                         writing.result()
                     writing = aside.submit(self._write_aside, list(self._finished))
 
             outcome = simulate(plans, finished)
+            for more in looks if not outcome.interrupted else ():
+                left = len(more)
+                outcome.add(simulate(more, finished))
+                if outcome.interrupted:
+                    break
             self.interrupted = outcome.interrupted
             try:
                 if writing is not None:

@@ -306,6 +306,22 @@ def widest(verdicts: Sequence[Verdict]) -> str:
     )
 
 
+def looked(verdicts: Sequence[Verdict]) -> list[str]:
+    """The looks at short runs that verdicts rest on; empty if all rest on whole runs."""
+    from elanite.looks import ERROR, RUNS
+
+    counts = [sum(verdict.look == look for verdict in verdicts) for look in range(len(RUNS))]
+    if not any(counts):
+        return []
+    several = [f"{count} by {counted(runs, 'run')}" for count, runs in zip(counts, RUNS, strict=True) if count]
+    return [
+        f"Claims that are judged on short runs: {', '.join(several)} of each point, or a multiple. More runs are"
+        " simulated while a claim is not resolved. Before the last of these looks, a claim holds only if its whole"
+        f" interval is within its bounds; and the intervals of each look are those of {1 - ERROR / len(RUNS):.2%}, so"
+        f" that all looks at a claim together cover its figure with {1 - ERROR:.0%}."
+    ]
+
+
 def markdown(verdicts: Sequence[Verdict]) -> str:
     """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims."""
     from elanite import admissible
@@ -321,7 +337,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         "",
         "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
         "",
-        *(paragraph for text in INTRODUCTION for paragraph in (text, "")),
+        *(paragraph for text in (*INTRODUCTION, *looked(verdicts)) for paragraph in (text, "")),
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
         f"Before claims had ranks, all predicted claims counted alike; that count would now be {tally.before(judged)}.",

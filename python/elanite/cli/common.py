@@ -49,7 +49,9 @@ class BoardFormat(StrEnum):
     MARKDOWN = "markdown"
 
 
-AfterQuick = Annotated[bool, typer.Option("--quick", help="Use the points of `elanite reproduce --quick`.")]
+AfterQuick = Annotated[
+    bool, typer.Option("--quick", help="Use the points of `elanite reproduce --quick` and `--decide`.")
+]
 Nodes = Annotated[
     int | None,
     typer.Option(
@@ -163,6 +165,9 @@ Svg = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
     bool, typer.Option("--quick", help="All papers in a few minutes: shorter windows, one seed, wider intervals.")
+]
+Decide = Annotated[
+    bool, typer.Option("--decide", help="As --quick, then more runs where a claim is not resolved, up to a budget.")
 ]
 
 

@@ -155,8 +155,11 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
         sys.stdout.buffer.write(buffer.getvalue())
 
 
-def costs(parts: Sequence[Part], jobs: int) -> None:
-    """Print what a reproduction costs: points and expected processor time of each experiment, in their order."""
+def costs(parts: Sequence[Part], jobs: int, later: float | None = None) -> None:
+    """Print the cost of a reproduction: points and expected processor time of each experiment, in their order.
+
+    ``later`` are the processor seconds of all looks after the first (see ``looks``).
+    """
     from elanite.text import counted, duration
 
     board = table(("experiment", "points", "to do", "processor time", "claims"), right=("points", "to do", "claims"))
@@ -171,6 +174,8 @@ def costs(parts: Sequence[Part], jobs: int) -> None:
     screen.print(
         f"{points} to simulate: about {duration(seconds)} of processor time, {duration(seconds / jobs)} {at_a_time}"
     )
+    if later is not None:
+        screen.print(f"more runs of claims that are not resolved: at most {duration(later)}, if no claim were resolved")
 
 
 def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from elanite.looks import early
 from elanite.measures import congestion, multirail, noise
 from elanite.measures.numbers import (
     Case,
@@ -55,11 +56,15 @@ MOST_SAID = 12
 Figures = list[tuple[Group, Number]]
 
 
-def measured(claim: Claim, rows: pl.DataFrame, *, quick: bool = False) -> Measurement:
-    """The simulated result for a claim; no part of a ``quick`` run is resolved by fewer than three values."""
+def measured(claim: Claim, rows: pl.DataFrame, look: int | None = None) -> Measurement:
+    """The simulated result for a claim, with the intervals of a ``look``, or of a whole run.
+
+    No part of a short run is resolved by fewer than three values. The figures of an order keep the intervals of a
+    whole run, as they are compared in pairs.
+    """
     if claim.measure in OWN:
         return OWN[claim.measure](rows, claim)
-    parts = [_part(part, claim, rows, quick=quick) for part in claim.part]
+    parts = [_part(part, claim, rows, look) for part in claim.part]
     holds = together(part.holds for part in parts)
     text = "; ".join(part.text for part in parts)
     numbers = tuple(figure for part in parts for figure in part.numbers)
@@ -71,6 +76,7 @@ def measured(claim: Claim, rows: pl.DataFrame, *, quick: bool = False) -> Measur
         ordered = sorted(found, key=lambda one: -one[1].mean)
         names = [_name(group) for group, _ in ordered]
         return Order(names, _list(found), tuple(figure for _, figure in ordered))
+    found = _at(found, look)
     group, picked = PICKS[claim.pick](found, claim)
     low, high = picked.low, picked.high
     if claim.pick == "most-of-several":
@@ -80,7 +86,10 @@ def measured(claim: Claim, rows: pl.DataFrame, *, quick: bool = False) -> Measur
         shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
     note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
     note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    return replace(picked, low=low, high=high, note=note, besides=holds, parts=said)
+    # Another group may be picked after more runs if its interval reaches that of the picked one.
+    rivals = [figure for _, figure in found if figure.high >= picked.low or not claim.pick.startswith("most")]
+    ids = frozenset().union(*(figure.points for figure in rivals))
+    return replace(picked, low=low, high=high, note=note, besides=holds, parts=said, ids=ids)
 
 
 PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
@@ -95,13 +104,13 @@ PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
 the highest lower end to the highest upper end; the group farthest from the middle of the published range."""
 
 
-def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame, *, quick: bool) -> Finding:
+def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame, look: int | None) -> Finding:
     """Whether one part holds, in each of its groups."""
     each: Sequence[str] = part.get("each", ())
     metric = part.get("metric", claim.metric)
     here = prepared(rows, part.get("rows", claim.rows), each)
-    found = _steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric)
-    holds = [None if quick and figure.few else _holds(part, figure) for _, figure in found]
+    found = _at(_steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric), look)
+    holds = [None if look is not None and figure.few else _holds(part, figure, look) for _, figure in found]
     if excused := part.get("but", 0):
         groups = [tuple(group[name] for name in each[:-1]) for group, _ in found]
         holds = excuse(groups, holds, excused)
@@ -133,13 +142,18 @@ def _sides(figure: Number) -> list[Number]:
     return [one for side in figure.sides for one in _sides(side)] or [figure]
 
 
-def _holds(part: dict[str, Any], figure: Number) -> bool | None:
+def _at(found: Figures, look: int | None) -> Figures:
+    return [(group, figure.at(look)) for group, figure in found]
+
+
+def _holds(part: dict[str, Any], figure: Number, look: int | None = None) -> bool | None:
     """Whether the whole interval of a figure is within its bounds.
 
-    With `means`, the mean within the bounds is enough; the part fails only if the whole interval is outside.
+    With `means`, the mean within the bounds is enough, unless later looks may follow; the part fails only if the whole
+    interval is outside.
     """
     whole = _within(part, figure)
-    if not part.get("means"):
+    if not part.get("means") or early(look):
         return whole
     return _within(part, Number(figure.mean, figure.mean, figure.mean)) or whole
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import _core
+from elanite import _core, looks
+from elanite.frames import DRAWN
 from elanite.independent import independent
 from elanite.text import FEWEST, with_half
 
@@ -41,6 +42,20 @@ class Number:
     """The figures that it compares; empty if it compares none."""
     parts: tuple[Part, ...] = ()
     """The other statements of the claim."""
+    drawn: bool = True
+    """Whether the simulations drew random numbers; else the figure is exact, as in any other run."""
+    ids: frozenset[str] = frozenset()
+    """The points of its rows, if the figure is the mean of rows."""
+
+    @property
+    def points(self) -> frozenset[str]:
+        """The identities of all points that it rests on."""
+        return self.ids.union(*(side.points for side in self.sides))
+
+    @property
+    def exact(self) -> bool:
+        """Whether it has no noise, or compares figures without noise."""
+        return all(side.exact for side in self.sides) if self.sides else not self.drawn
 
     @property
     def half(self) -> float:
@@ -51,9 +66,9 @@ class Number:
     def few(self) -> bool:
         """Whether it has fewer than three values, or compares a figure that has: then its interval is not known.
 
-        One value shows no spread, and the spread of two is a single difference.
+        One value shows no spread, and the spread of two is a single difference. An exact figure needs no interval.
         """
-        return any(side.few for side in self.sides) if self.sides else self.n < FEWEST
+        return any(side.few for side in self.sides) if self.sides else self.drawn and self.n < FEWEST
 
     @property
     def text(self) -> str:
@@ -67,14 +82,26 @@ class Number:
 
     @property
     def n(self) -> int:
-        """The number of independent values."""
+        """The number of independent values; the fewest of its random sides for a comparison without pairs of values."""
+        if not self.values and self.sides:
+            return min((side.n for side in self.sides if not side.exact), default=0)
         return len(_independent(self.values, self.seeds))
+
+    def at(self, look: int | None) -> Number:
+        """The figure with the interval of one look among several (see ``looks``); as it is in a whole run."""
+        if look is None or self.exact or self.n < FEWEST:
+            return self
+        times = looks.widening(self.n)
+        return replace(
+            self, low=self.mean - times * (self.mean - self.low), high=self.mean + times * (self.high - self.mean)
+        )
 
     def turned(self, scale: float, shift: float = 0.0) -> Number:
         """The figure times a number, plus another number."""
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
-        return Number(shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides)
+        moved = Number(shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides)
+        return replace(moved, drawn=self.drawn, ids=self.ids)
 
 
 @dataclass(frozen=True)
@@ -124,12 +151,19 @@ Measurement = Number | Order | Finding
 
 
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
-    """The mean of rows with its interval: values by batch and seed, each the mean of the configurations."""
+    """The mean of rows with its interval: values by batch and seed, each the mean of the configurations.
+
+    The mean of points that drew no random numbers is exact.
+    """
     keys = [key for key in ("seed", "batch") if key in rows.columns]
     means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean()).sort(keys)
+    found = number(means["value"].to_list(), note, means["seed"].to_list() if "seed" in keys else ())
+    if "id" in rows.columns:
+        found = replace(found, ids=frozenset(rows["id"]))
+    if DRAWN in rows.columns and not rows[DRAWN].any():
+        return replace(found, low=found.mean, high=found.mean, drawn=False)
     if "seed" not in keys:
-        return number(means["value"].to_list(), note)
-    found = number(means["value"].to_list(), note, means["seed"].to_list())
+        return found
     runs = means.group_by("seed", maintain_order=True).agg(pl.col("value").mean())
     return replace(found, runs=tuple(runs["value"].to_list()))
 
@@ -142,24 +176,28 @@ def number(values: Sequence[float], note: str = "", seeds: Sequence[int | None] 
     return Number(*found, note, values=tuple(values), seeds=tuple(seeds))
 
 
-def prediction(runs: Sequence[float]) -> tuple[float, float]:
+def prediction(runs: Sequence[float], look: int | None = None) -> tuple[float, float]:
     """The 95% prediction interval of one more run, from at least two runs.
 
     The interval of the mean of n runs is t s / sqrt(n) wide on either side; a single run varies around a mean that is
     uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much. Runs are taken as normally distributed.
     """
-    mean = number(list(runs))
+    mean = number(list(runs)).at(look)
     half = mean.half * math.sqrt(len(runs) + 1)
     return mean.mean - half, mean.mean + half
 
 
 def ratio(one: Number, other: Number) -> Number:
-    """One figure relative to another; the interval has the uncertainty of both."""
+    """One figure relative to another; the interval has the uncertainty of both.
+
+    The values of a ratio of pairs are those of its linear approximation at the means, so that they have its mean.
+    """
     mean = one.mean / other.mean if other.mean else math.copysign(math.inf, one.mean) if one.mean else math.nan
-    if (apart := _apart(one, other, mean)) is not None:
-        half = apart.half / abs(other.mean) if other.mean else math.inf
-    else:
-        half = abs(mean) * math.hypot(one.relative, other.relative)
+    if other.mean and (apart := _apart(one, other, mean)) is not None:
+        half = apart.half / abs(other.mean)
+        values = tuple(mean + value / other.mean for value in apart.values)
+        return Number(mean, mean - half, mean + half, values=values, seeds=apart.seeds)
+    half = abs(mean) * math.hypot(one.relative, other.relative) if other.mean else math.inf
     return Number(mean, mean - half, mean + half)
 
 
@@ -177,7 +215,8 @@ def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
     Two configurations with the same seeds draw the same random numbers, so that both share much of the noise, and the
     interval of the pairs is narrower. It is right without common noise, too.
     """
-    alike = len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)
+    random = one.drawn and other.drawn
+    alike = random and len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)
     pairs = zip(one.values, other.values, strict=True) if alike else ()
     return number([a - times * b for a, b in pairs], seeds=one.seeds) if alike else None
 

@@ -1,0 +1,70 @@
+"""Looks: how often a short run may judge a claim, and the intervals that this takes.
+
+``elanite reproduce --decide`` spends its time where a verdict is open. The first look at a claim has the runs of
+``reproduce --quick``, most of which have one seed. While the claim is not resolved, the next look has more runs of the
+configurations on which the verdict hangs, with other seeds: three, then twice as many each time (``RUNS``). A claim is
+judged at its first look that resolves it, from the points of its looks so far, or at the last one. Windows, seeds and
+the budget are fixed before, so that every machine simulates the same points and gives the same verdicts.
+
+Several looks have several chances to err. So the error of 5% is divided among them, and the interval of each look has
+a confidence of 1 - 5%/4: all intervals of a claim cover the figure together in at least 95% of the cases, whatever the
+dependence between the looks (Bonferroni's inequality), and so does the interval of the look at which a run stops. These
+are repeated confidence intervals (Jennison and Turnbull 1989). Before the last look, the whole interval has to say
+that the claim holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
+
+The first look has one run of most points. Its batches show nothing of the variance between seeds, if there is any;
+from the second look on the intervals contain it (see ``independent``).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+RUNS = (1, 3, 6, 12)
+"""Runs of a configuration at each look; more if the first look has more."""
+
+LAST = len(RUNS) - 1
+"""The last look: the budget of a claim."""
+
+ERROR = 0.05
+"""The probability with which the intervals of all looks together miss the figure, at most."""
+
+_STEPS = 80
+"""Halvings in the search for a quantile."""
+
+
+def early(look: int | None) -> bool:
+    """Whether a later look may follow; ``look`` is None for a whole run, which has one look."""
+    return look is not None and look < LAST
+
+
+@cache
+def widening(values: int) -> float:
+    """The half interval of a look over the half of a 95% interval, for so many independent values; at least two."""
+    return student(ERROR / len(RUNS), values - 1) / student(ERROR, values - 1)
+
+
+@cache
+def student(error: float, degrees: int) -> float:
+    """Student's t that is exceeded with this probability, on both sides together."""
+    low, high = 0.0, 1.0
+    while _within(high, degrees) < 1.0 - error:
+        high *= 2.0
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, degrees) < 1.0 - error else (low, middle)
+    return high
+
+
+def _within(t: float, degrees: int) -> float:
+    """The probability of a t between -``t`` and ``t``: Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    angle = math.atan(t / math.sqrt(degrees))
+    cosine, square = math.cos(angle), math.cos(angle) ** 2
+    odd = degrees % 2
+    term, total = (cosine, 0.0) if odd else (1.0, 0.0)
+    for place in range(degrees // 2):
+        total += term
+        factor = 2 * place + 1 + odd
+        term *= square * factor / (factor + 1)
+    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
