@@ -11,12 +11,14 @@ from random import Random
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import altair as alt
 import polars as pl
 import pytest
 import vl_convert
 
 from drawings import layers
 from elanite.figures import Figure, asked, dodge, generic
+from elanite.figures.style import SHAPES
 from test_figure_grouping import base
 
 Row = dict[str, Any]
@@ -125,3 +127,18 @@ def test_nothing_moves_without_intervals() -> None:
     for figure in generic.draw(single, {"s": "jobs"}):
         assert all("xOffset" not in str(layer["mark"]) for layer in layers(figure))
         assert dodge.SIDE_BY_SIDE not in figure.caption
+
+
+def test_every_mark_has_an_area() -> None:
+    """Filled marks have no outline: a line would be invisible, and its value missing."""
+    for shape in SHAPES:
+        chart = alt.Chart(pl.DataFrame({"x": [1.0]})).mark_point(shape=shape, filled=True).encode(x="x:Q")
+        svg = vl_convert.vegalite_to_svg(chart.to_json())
+        (path,) = (
+            one.get("d", "")
+            for group in ET.fromstring(svg).iter()  # noqa: S314 - a picture of our own
+            if "mark-symbol role-mark" in group.get("class", "")
+            for one in group
+        )
+        numbers = [abs(float(number)) for number in re.findall(r"-?[\d.]+", path)]
+        assert "A" in path or sum(number > 1 for number in numbers) > 3, (shape, path)

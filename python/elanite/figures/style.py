@@ -27,7 +27,8 @@ FORMAT = ",.5~r"
 HOT = RED
 """The colour of losses and of congestion."""
 
-SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke"]
+SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
+"""Shapes with an area: filled marks have no outline."""
 
 WIDTH, HEIGHT = 560, 320
 RULE = "#888888"
@@ -173,7 +174,7 @@ def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
     if SHIPPED not in data.columns:
         return alt.Undefined
     pale = alt.Scale(domain=[False, True], range=[1, PALE])
-    return alt.Opacity(f"{SHIPPED}:N", scale=pale, legend=None)
+    return alt.Opacity(f"{SHIPPED}:O", scale=pale, legend=None)
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:

@@ -26,7 +26,7 @@ from elanite.measures.numbers import (
     excuse,
     together,
 )
-from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf
+from elanite.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf, selected
 from elanite.measures.rows import prepared
 from elanite.text import number as plain
 
@@ -190,7 +190,8 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric:
             if not each:
                 raise
     if not found:
-        raise MissingError(f"the points have no pair of {dict(quantity.get('of', {}))} and {quantity.get('over', {})}")
+        of, over = (selected(quantity.get(side, {})) for side in ("of", "over"))
+        raise MissingError(f"the points have no pair of {of} and {over}")
     return found
 
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from elanite import text
 from elanite.measures.numbers import Number, averaged, difference, ratio
 from elanite.select import chosen, empty
 from elanite.text import number as plain
@@ -64,6 +65,17 @@ class MissingError(ValueError):
     """A quantity has no rows."""
 
 
+def selected(where: Mapping[str, Any]) -> str:
+    """A selection of rows in words: ``policy hybrid, load_MBps above 100, 200 or 400``."""
+
+    def said(value: object) -> str:
+        if isinstance(value, Mapping):
+            return ", ".join(f"{name} {said(each)}" for name, each in value.items())
+        return " or ".join(map(said, value)) if isinstance(value, list) else text.plain(value)
+
+    return ", ".join(f"{name} {said(value)}" for name, value in where.items())
+
+
 def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> Number:
     """The figure of a quantity; ``metric`` is the metric if the quantity names none."""
     kind = quantity.get("measure", "value")
@@ -71,7 +83,7 @@ def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) 
     if kind == "value":
         here = of_group(of, rows, group, metric)
         if here.is_empty():
-            raise MissingError(f"the points have no rows of {dict(of) or metric}")
+            raise MissingError(f"the points have no rows of {selected(of) or metric}")
         return averaged(here)
     over = quantity.get("over", EMPTY)
     if kind in BINARY:
