@@ -55,7 +55,7 @@ def test_quantiles_are_those_of_student() -> None:
     for degrees in (1, 2, 3, 8, 95):
         _, low, high = _core.interval([1.0, *[0.0] * degrees])
         assert looks.student(ERROR, degrees) == pytest.approx((high - low) / 2 * (degrees + 1), rel=1e-6)
-    # Tables of quantiles: 0.99375 on one side.
+    # Values of tables.
     assert looks.student(0.0125, 2) == pytest.approx(8.8602, abs=1e-4)
     assert looks.student(0.0125, 7) == pytest.approx(3.3353, abs=1e-4)
     assert looks.student(0.0125, 10**4) == pytest.approx(2.4977, abs=2e-3)
@@ -72,7 +72,7 @@ def test_all_intervals_of_a_claim_cover_its_figure(between: float, first: int) -
         uncorrected += any(not figure.low <= 0.0 <= figure.high for _, figure in figures)
     assert missed / CASES < ERROR + MARGIN
     # Looks with the interval of a single one err more often.
-    assert uncorrected / CASES > 1.7 * ERROR
+    assert uncorrected / CASES > 1.4 * ERROR
 
 
 def decided(claim: Claim, runs: Runs, offset: float) -> tuple[int, bool | None]:
@@ -112,7 +112,7 @@ def test_ratios_of_runs_that_share_their_noise_have_narrower_intervals() -> None
     for _ in range(CASES):
         common, one, other = (Runs(random, 0.0) for _ in range(3))
         figures = []
-        for look in (1, 2, LAST):
+        for look in (1, LAST):
             pairs = []
             for mean, own in ((110.0, one), (100.0, other)):
                 values, seeds = common.at(look)
@@ -186,9 +186,9 @@ def test_a_claim_is_judged_at_its_first_look_that_resolves_it(monkeypatch: pytes
         assert not looked.missing
         return looked.verdict.look, looked.verdict.holds
 
-    assert found(True, False, False, False) == (0, True)
-    assert found(None, None, False, True) == (2, False)
-    assert found(None, None, None, None) == (LAST, None)
+    assert found(True, False, False) == (0, True)
+    assert found(None, False, True) == (1, False)
+    assert found(None, None, None) == (LAST, None)
 
 
 def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,16 +196,16 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch:
     asked = [point for point in quick.planned("qsnet/hotspot", look=0).points if claim.asks_for(point)]
     places = len({point.place for point in asked})
     runs = len(asked) // places
-    everywhere = Answers(monkeypatch, None, None, None, None)
+    everywhere = Answers(monkeypatch, None, None, None)
     board.looked(claim, Full())
     assert everywhere.points == [places * max(count, runs) for count in RUNS]
-    somewhere = Answers(monkeypatch, None, None, True, None, hanging=1)
+    somewhere = Answers(monkeypatch, None, True, None, hanging=1)
     board.looked(claim, Full())
     assert somewhere.points[0] == len(asked)
-    assert somewhere.points[2] == len(asked) + RUNS[2] - runs
+    assert somewhere.points[1] == len(asked) + RUNS[1] - runs
     assert somewhere.points[LAST] == 0
     # Runs that are not finished are told, and the verdict stays that of the look before.
-    Answers(monkeypatch, None, None, None, None, hanging=1)
+    Answers(monkeypatch, None, None, None, hanging=1)
     looked = board.looked(claim, Full(5))
     assert looked.verdict.look == 1
     assert [point.seed for point in looked.missing] == [5]

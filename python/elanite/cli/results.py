@@ -93,8 +93,8 @@ def reproduce(
     --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
     holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
 
-    --decide begins as --quick, and simulates 3, 6 and 12 runs with other seeds of those points on which a claim hangs
-    that is not resolved. All intervals of a claim cover its figure together with 95%, so that the number of looks does
+    --decide begins as --quick. While a claim is not resolved, the points on which it hangs get four runs with other
+    seeds, and then eight. All intervals of a claim cover its figure together with 95%, so that the number of looks does
     not matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
     """
     from elanite import limits, sources
