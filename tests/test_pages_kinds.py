@@ -209,3 +209,34 @@ def test_figures_and_warnings_of_a_search_name_it(elanite: Run, tmp_path: Path) 
     captions = re.findall(r"<figcaption[^>]*>(.*?)</figcaption>", page, re.DOTALL)
     of_results = [one for one in captions if "over batches" in one or "one value" in one]
     assert sum(generic.LOWER_END in one for one in of_results) == len(of_results) - 1, "all but the saturation point"
+
+
+READS = f"""{RUN}
+[[series]]
+name = "read"
+[series.jobs.reader]
+pattern = "uniform"
+servers = "60"
+writes = 0.0
+load = "160 MB/s"
+{JOB}
+[series.jobs.other]
+pattern = "tornado"
+load = "20 MB/s"
+{JOB.replace("8-15", "32-39")}
+"""
+
+
+def test_flits_of_servers_are_those_of_no_job(elanite: Run, tmp_path: Path) -> None:
+    """What a job reads comes from its servers, which may run no job."""
+    (tmp_path / "mine.toml").write_text(READS, encoding="utf-8")
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (said,) = (one for one in Parts(page).findings if one.startswith("Hottest link"))
+    shares = dict(re.findall(r"(job \w+|servers) \((\d+)%\)", said))
+    assert list(shares) == ["job other", "job reader", "servers"]
+    assert sum(map(int, shares.values())) == 100
+    assert "None" not in said
+    head, *body = tables_of(page)[next(name for name in tables_of(page) if name.startswith("Hottest links"))]
+    assert head[-3:] == ["flits of job other", "flits of job reader", "flits of servers"]
+    assert all(sum(int(cell.rstrip("%")) for cell in row[-3:]) in (99, 100, 101) for row in body if all(row[-3:]))

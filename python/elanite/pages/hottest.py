@@ -7,7 +7,8 @@ from nodes count with their business only: the packets that wait for them are th
 The simulator counts packets by link, not by job. The *shares* of jobs are those of a second run of the point with the
 hottest link, which records the circuits of the first packets of the measured window: the run is deterministic, so
 these are packets of the point itself. A share is the part of the flits on the link that came from the nodes of a job.
-Nodes of several jobs cannot be told apart, and a point with such nodes has no shares; nor has a long run.
+Nodes of several jobs cannot be told apart, and a point with such nodes has no shares; nor has a long run. Nodes
+without a job are servers, which send what jobs read.
 """
 
 from __future__ import annotations
@@ -51,6 +52,10 @@ BEHIND = 0.9
 
 DEVIATIONS = 2.0
 """Standard deviations of the offered bytes, above which lacking bytes are no noise."""
+
+
+SERVERS = ""
+"""The name of the nodes without a job, among jobs."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +149,13 @@ def shares(point: Point, store: Store) -> Shares | None:
     owners = nodes.select(source="node", job="job")
     flits = (
         circuits.join(owners, on="source", how="left")
+        .with_columns(pl.col("job").fill_null(SERVERS))
         .group_by("link", "job")
         .agg(pl.col("flits").cast(pl.Float64).sum())
         .sort("link", "job")
     )
     found: dict[int, dict[str, float]] = {}
+    jobs += (SERVERS,) if SERVERS in flits["job"] else ()
     for link, job, count in flits.iter_rows():
         found.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = count
     parts = {link: {job: count / sum(of.values()) for job, count in of.items()} for link, of in found.items()}
@@ -170,9 +177,14 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
         said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
     if known is not None and link["link"] in known.links:
         each = known.links[link["link"]]
-        said += f"; its flits come from {', '.join(f'job {job} ({share:.0%})' for job, share in each.items())}"
+        said += f"; its flits come from {', '.join(f'{_owner(job)} ({share:.0%})' for job, share in each.items())}"
         said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
     return f"{said}."
+
+
+def _owner(job: str) -> str:
+    """The senders of a share in words."""
+    return "servers" if job == SERVERS else f"job {job}"
 
 
 def _written(link: Mapping[str, Any]) -> tuple[str, str]:
@@ -183,7 +195,7 @@ def _written(link: Mapping[str, Any]) -> tuple[str, str]:
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
     """The hottest links of the point with the hottest link, and the hottest link of each configuration in any seed."""
     jobs = known.jobs if known else ()
-    columns = ("link", "busy", "packets", "waits, µs", *(f"flits of job {job}" for job in jobs))
+    columns = ("link", "busy", "packets", "waits, µs", *(f"flits of {_owner(job)}" for job in jobs))
     rows = []
     for link in best.links.head(MOST_LINKS).iter_rows(named=True):
         each = known.links.get(link["link"], {}) if known else {}
