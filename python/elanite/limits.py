@@ -298,7 +298,9 @@ def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
     if not named:
         return ""
     more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-    older = f" (in a study of model revision {study.revision})" if study.revision != _core.MODEL_REVISION else ""
+    named_claims = {each.claim for each in strongest.values()}
+    revisions = {study.older.get(claim, study.revision) for claim in named_claims} - {_core.MODEL_REVISION}
+    older = f" (some in a study of model revision {', '.join(map(str, sorted(revisions)))})" if revisions else ""
     moved = f"small steps of {len(named)} of these move claims{older}"
     return f"{moved}: {', '.join(named[:NAMED])}{more}; elanite explain KEY"
 
