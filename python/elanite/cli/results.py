@@ -81,7 +81,7 @@ def reproduce(
     \b
     Examples:
       elanite reproduce --quick                  all papers in a few minutes, with wider intervals
-      elanite reproduce --decide                 all verdicts in about ten minutes
+      elanite reproduce --decide                 all verdicts in a quarter of the time
       elanite reproduce --dry-run                the cost of a whole run
       elanite reproduce
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
