@@ -12,11 +12,12 @@
 //! | [`recovery`] | packets that faults damage or lose: sends them again, knows repetitions, tells errors |
 //! | `thread_processor` | runs the libraries' threads, one at a time, which send packets of transactions ([`thread_packets`]) |
 //!
-//! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything beyond itself: the network,
-//! the bus, the clock, the memory of all processes. A part returns what another part of its adapter must do, and the router
-//! (`cluster::world::route`) tells that other part. The parts that all generations share are always there; a list in the
-//! machine file says which further parts an adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here and in the
-//! router, and read its parameters from the machine file.
+//! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything
+//! beyond itself: the network, the bus, the clock, the memory of all processes. A part returns what
+//! another part of its adapter must do, and the [`Adapter`] passes it on. The parts that all
+//! generations share are always there; a list in the machine file says which further parts an
+//! adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here with its
+//! routing, and read its parameters from the machine file.
 
 pub mod bus;
 pub mod bus_interface;
@@ -28,24 +29,31 @@ pub mod inputter;
 pub mod mmu;
 pub(crate) mod packets;
 pub mod queue;
+mod rail;
 pub mod recovery;
 pub mod sten;
 pub mod thread_packets;
 pub(crate) mod thread_processor;
 
 use crate::config::Config;
+use crate::dma::Dma;
 use crate::faults;
-use crate::in_flight::{DmaId, InFlight, PacketNumber, Token};
-use crate::memory::{Address, Fault, QueueNumber};
+use crate::in_flight::{DmaId, InFlight, PacketNumber, Progress, Report, Token};
+use crate::memory::{Address, EVENT_BLOCK, EventId, Fault, QueueNumber};
 use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
-use command_processor::Command;
+use command_processor::{Command, CommandProcessor};
 use derive::Identifier;
-use event_unit::Occurrence;
+use dma_engine::DmaEngine;
+use event_unit::{Action, EventUnit, Occurrence};
 use fabric::{Ack, Cycle, Fabric, PacketId, PacketSpec};
+use inputter::Inputter;
 use kernel::{EventQueue, Signal};
 use mmu::shared::Memory;
+use rail::RailState;
+use sten::Sten;
+use thread_processor::ThreadProcessor;
 use units::Time;
 
 /// Number of a DMA engine of an adapter.
@@ -85,17 +93,49 @@ pub(crate) enum Due {
     Copied(Occurrence),
     /// The process has seen the block of an occurrence.
     Seen(Occurrence),
+    /// Something beyond a single adapter is due.
+    Beyond(Beyond),
+}
+
+/// What is due beyond a single adapter.
+#[derive(Clone, Debug)]
+pub(crate) enum Beyond {
     /// A rail fails, or works again.
     Fails(Rail),
     Returns(Rail),
     /// A part fails or is repaired, or the sources learn of it.
     Fault(faults::Event),
-    /// A process has slept enough.
+    /// A process goes on: it has slept enough, or its transfer has ended.
     Wake(Signal),
 }
 
 // Every `Due` is moved often.
 const _: () = assert!(size_of::<Due>() <= 16);
+
+impl Due {
+    /// The adapter at which it is due; none beyond a single one.
+    #[inline]
+    pub fn place(&self) -> Option<Place> {
+        Some(match *self {
+            Due::BurstEnds(node, _)
+            | Due::Commanded(node, _)
+            | Due::Executed(node, _)
+            | Due::Announced(node, _)
+            | Due::Started(node, _)
+            | Due::Issued(node, _)
+            | Due::Asked(node, _)
+            | Due::Found(node, _)
+            | Due::Read(node, _)
+            | Due::Written(node, _)
+            | Due::Retried(node, _)
+            | Due::Queued(node, _) => node,
+            Due::Occurred(occurrence) | Due::Copied(occurrence) | Due::Seen(occurrence) => {
+                occurrence.node()
+            }
+            Due::Beyond(_) => return None,
+        })
+    }
+}
 
 /// What the parts of one adapter reach beyond themselves, while something happens to them.
 pub(crate) struct Wires<'a> {
@@ -127,6 +167,13 @@ impl Wires<'_> {
         self.fabric.acknowledge(cycle, packet, ack);
     }
 
+    /// Lets an event occur after the time that setting it takes.
+    pub fn occur_soon(&mut self, event: EventId) {
+        let at = self.now + self.config.adapter.event;
+        let occurred = Due::Occurred(Occurrence::Event(event));
+        self.agenda.schedule(at, event.node.get().into(), occurred);
+    }
+
     /// Keeps an error that nobody awaits for the process at an address.
     pub fn trap(&mut self, at: Address, fault: Fault) {
         self.memory.trap(self.node, at.context, fault.into());
@@ -136,4 +183,273 @@ impl Wires<'_> {
     fn cycle_from(&self, at: Time) -> Cycle {
         at.div_ceil(self.config.cycle)
     }
+}
+
+/// The parts of one adapter.
+pub(crate) struct Adapter {
+    pub commands: CommandProcessor,
+    pub engine: DmaEngine,
+    /// The short transaction engine, where the machine has one.
+    pub sten: Option<Sten>,
+    pub inputter: Inputter,
+    pub processor: ThreadProcessor,
+    pub events: EventUnit,
+    pub rail: RailState,
+    /// Whether the adapter itself has died, and executes nothing.
+    pub is_dead: bool,
+}
+
+impl Adapter {
+    pub fn new(config: &Config) -> Self {
+        Adapter {
+            commands: CommandProcessor::default(),
+            engine: DmaEngine::new(&config.parts),
+            sten: Sten::new(&config.parts),
+            inputter: Inputter::default(),
+            processor: ThreadProcessor::default(),
+            events: EventUnit::default(),
+            rail: RailState::new(),
+            is_dead: false,
+        }
+    }
+
+    /// Lets the parts do what is due; returns what is due beyond the adapter.
+    #[inline]
+    pub fn happens(&mut self, wires: &mut Wires<'_>, mut due: Due) -> Option<Beyond> {
+        if let Due::BurstEnds(_, direction) = due {
+            due = wires.end_burst(direction)?;
+        }
+        match due {
+            Due::BurstEnds(..) => unreachable!("no transfer is for a burst"),
+            Due::Commanded(node, command) => {
+                let at = wires.now + wires.config.adapter.command;
+                wires.schedule(at, Due::Executed(node, command));
+            }
+            Due::Executed(_, command) => return self.execute(wires, command),
+            Due::Announced(_, dma) => {
+                if self.engine.announced(wires, dma) {
+                    if self.is_dead {
+                        wires.end_by_death(dma);
+                    } else {
+                        self.line_up(wires, dma);
+                    }
+                }
+            }
+            Due::Started(_, number) => {
+                self.engine.started(number);
+                self.run_engine(wires);
+            }
+            Due::Issued(_, dma) => {
+                let sten = self.sten.as_mut();
+                let over = sten.and_then(|sten| sten.issue(wires, dma));
+                self.release(wires, over);
+                self.run_sten(wires);
+            }
+            Due::Asked(_, token) => wires.asked(token),
+            Due::Found(_, token) => wires.found(token),
+            Due::Read(_, token) => {
+                wires.end_read();
+                let over = wires.send_read(token);
+                self.release(wires, over);
+                self.run_engine(wires);
+            }
+            Due::Written(_, token) => self.inputter.written(wires, token),
+            Due::Retried(_, Token::Thread(token)) => wires.offer_thread_packet(token),
+            Due::Retried(_, Token::Dma(token)) => {
+                let over = wires.send_again(token);
+                self.release(wires, over);
+                self.run_engine(wires);
+            }
+            Due::Queued(_, queue) => {
+                if let Some(event) = self.inputter.queue(queue).arrive() {
+                    self.event_occurs(wires, event);
+                }
+            }
+            Due::Occurred(occurrence) => self.occur(wires, occurrence),
+            Due::Copied(occurrence) => self.copied(wires, occurrence),
+            Due::Seen(occurrence) => self.seen(wires, occurrence),
+            Due::Beyond(beyond) => return Some(beyond),
+        }
+        None
+    }
+
+    /// The last flit of a packet has arrived.
+    #[inline]
+    pub fn arrived(&mut self, wires: &mut Wires<'_>, packet: PacketId, token: Token) {
+        match token {
+            _ if self.rail.is_down || wires.flight.is_lost(token) => {
+                Inputter::lost(wires, packet, token);
+            }
+            Token::Thread(token) => self.inputter.thread_packet_arrived(wires, packet, token),
+            Token::Dma(token) => {
+                if self.inputter.arrived(wires, packet, token) {
+                    let refusing = self.inputter.is_refusing();
+                    self.engine.requested(wires, refusing, packet, token);
+                }
+            }
+        }
+    }
+
+    /// A packet of the adapter has been answered.
+    #[inline]
+    pub fn answered(&mut self, wires: &mut Wires<'_>, token: Token, ack: Ack) {
+        match token {
+            Token::Thread(token) => wires.thread_packet_answered(token, ack),
+            Token::Dma(token) => {
+                let over = self.engine.answered(wires, token, ack);
+                self.release(wires, over);
+            }
+        }
+        self.run_engine(wires);
+    }
+
+    /// The command processor is done with a command.
+    fn execute(&mut self, wires: &mut Wires<'_>, command: Command) -> Option<Beyond> {
+        match command {
+            Command::Dma(dma) => self.enqueue(wires, dma),
+            Command::Set(index) => {
+                let node = wires.node;
+                wires.occur_soon(EventId { node, index });
+            }
+            Command::Insert => {
+                let (queue, message) = self.commands.insert();
+                let room = self.inputter.queue(queue).has_room();
+                assert!(room, "the queue was made with too few slots");
+                self.inputter.enqueue(wires, queue, message);
+            }
+            Command::Run => return Some(Beyond::Wake(self.commands.run())),
+        }
+        None
+    }
+
+    /// A descriptor is for the DMA queue.
+    pub fn enqueue(&mut self, wires: &mut Wires<'_>, id: DmaId) {
+        if self.engine.accept(wires, self.rail.is_down, id) {
+            self.line_up(wires, id);
+        }
+    }
+
+    /// A descriptor may go: it waits for an engine of its kind.
+    #[inline]
+    fn line_up(&mut self, wires: &mut Wires<'_>, id: DmaId) {
+        if wires.flight.dma(id).dma.short
+            && let Some(sten) = &mut self.sten
+        {
+            sten.push(id);
+            sten.run(wires);
+        } else {
+            self.engine.push(id);
+            self.run_engine(wires);
+        }
+    }
+
+    /// If a message to a queue is over, the next message to this queue may go.
+    #[inline]
+    fn release(&mut self, wires: &mut Wires<'_>, over: Option<Address>) {
+        if let Some(queue) = over
+            && let Some(next) = self.engine.release(queue)
+        {
+            self.line_up(wires, next);
+        }
+    }
+
+    /// Lets the DMA engine do what it can.
+    #[inline]
+    pub fn run_engine(&mut self, wires: &mut Wires<'_>) {
+        while self.engine.is_busy() {
+            let over = self.engine.run(wires);
+            if over.is_none() {
+                return;
+            }
+            self.release(wires, over);
+        }
+    }
+
+    /// Lets the STEN do what it can, where the adapter has one.
+    fn run_sten(&mut self, wires: &mut Wires<'_>) {
+        if let Some(sten) = &mut self.sten {
+            sten.run(wires);
+        }
+    }
+
+    /// Something has occurred. What this completes starts its action; occurrences of an event that
+    /// is set already or has been freed do not count.
+    fn occur(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
+        match occurrence {
+            Occurrence::Event(id) => self.event_occurs(wires, id),
+            Occurrence::Block(..) => unreachable!("the copy of a block is no occurrence"),
+            Occurrence::Completed(node, id) => {
+                let progress = wires.flight.dma(id);
+                let (report, context) = (progress.report, progress.context);
+                let failed = progress.failed;
+                if failed.is_none()
+                    && let Some(event) = progress.dma.done
+                {
+                    self.event_occurs(wires, event);
+                }
+                if let (Report::Nobody, Some(error)) = (report, failed) {
+                    wires.memory.trap(node, context, error);
+                }
+                match report {
+                    Report::Host => copy(wires, occurrence),
+                    Report::Thread | Report::Nobody => self.seen(wires, occurrence),
+                }
+            }
+        }
+    }
+
+    fn event_occurs(&mut self, wires: &mut Wires<'_>, id: EventId) {
+        debug_assert_eq!(id.node, wires.node, "an event of another adapter");
+        let at = wires.memory.event_address(id);
+        let occurred = self.events.occur(id.index, at.is_none());
+        let (Some((action, round)), Some(at)) = (occurred, at) else {
+            return;
+        };
+        match *action {
+            Action::None => {}
+            Action::Copy => copy(wires, Occurrence::Block(id, round)),
+            Action::Set(other) => wires.occur_soon(other),
+            Action::Dma(dma) => self.start_chained(wires, at, dma),
+        }
+    }
+
+    /// Starts a DMA that an event of a process posts, without the command port.
+    fn start_chained(&mut self, wires: &mut Wires<'_>, process: Address, dma: Dma) {
+        if let Some(capability) = wires.memory.capability(process) {
+            let owner = (process.node, process.context);
+            let progress = Progress::new(dma, owner, capability, Report::Nobody);
+            let id = wires.flight.add_dma(progress);
+            self.enqueue(wires, id);
+        }
+    }
+
+    /// The block is in main memory: a polling process sees it at its next poll; the operating
+    /// system wakes blocking ones.
+    fn copied(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
+        let config = &wires.config.adapter;
+        let (seen, woken) = (wires.now + config.poll, wires.now + config.interrupt);
+        wires.schedule(seen, Due::Seen(occurrence));
+        if let Occurrence::Block(id, round) = occurrence {
+            for signal in self.events.copied(id.index, round) {
+                wires.schedule(woken, Due::Beyond(Beyond::Wake(signal)));
+            }
+        }
+    }
+
+    /// The process has seen the block.
+    fn seen(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
+        match occurrence {
+            Occurrence::Event(_) => unreachable!("a process sees the copy of a block"),
+            Occurrence::Block(id, round) => self.events.seen(id.index, round),
+            Occurrence::Completed(_, id) => {
+                wires.flight.dma_mut(id).tell();
+                wires.flight.drop_dma_if_over(wires.now, id);
+            }
+        }
+    }
+}
+
+/// Copies a block to main memory.
+fn copy(wires: &mut Wires<'_>, occurrence: Occurrence) {
+    wires.transfer(Direction::ToMain, EVENT_BLOCK, Due::Copied(occurrence));
 }

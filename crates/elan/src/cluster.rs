@@ -18,8 +18,8 @@ pub use census::Census;
 pub use node::Node;
 pub(crate) use world::World;
 
-use crate::adapter::Due;
 use crate::adapter::mmu::context::NoContext;
+use crate::adapter::{Beyond, Due};
 use crate::config::Config;
 use crate::faults::Episode;
 use crate::memory::Capability;
@@ -157,7 +157,7 @@ impl Cluster {
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
     pub fn fail_rail(&mut self, rail: Rail, at: Time) {
-        self.change_rail(rail, at, Due::Fails(rail));
+        self.change_rail(rail, at, Beyond::Fails(rail));
     }
 
     /// Lets a rail work again from a moment on; what was lost stays lost. A rail that works stays as it is.
@@ -165,16 +165,18 @@ impl Cluster {
     /// # Panics
     /// As [`Cluster::fail_rail`].
     pub fn repair_rail(&mut self, rail: Rail, at: Time) {
-        self.change_rail(rail, at, Due::Returns(rail));
+        self.change_rail(rail, at, Beyond::Returns(rail));
     }
 
-    fn change_rail(&mut self, rail: Rail, at: Time, change: Due) {
+    fn change_rail(&mut self, rail: Rail, at: Time, change: Beyond) {
         assert!(
             rail.get() < self.rails() && at >= self.now(),
             "no rail {rail} at {at}"
         );
         let first = self.adapter(rail, NodeId::new(0)).place();
-        self.world.borrow_mut().schedule(at, first, change);
+        self.world
+            .borrow_mut()
+            .schedule(at, first, Due::Beyond(change));
     }
 
     /// A capability that no other processes have.

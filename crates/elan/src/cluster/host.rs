@@ -1,9 +1,9 @@
 //! What the libraries on the host do beside DMAs and events: they store in the adapter, and wake their threads.
 
 use super::Node;
-use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
+use crate::adapter::{Beyond, Due};
 use crate::dma::{Dma, Transfer};
 use crate::in_flight::Report;
 use crate::memory::{Access, ElanAddr, Fault, Placement};
@@ -20,7 +20,7 @@ impl Node {
         }
         let mut world = self.world.borrow_mut();
         let crossed = world.spares().take();
-        let done = Due::Wake(crossed.clone());
+        let done = Due::Beyond(Beyond::Wake(crossed.clone()));
         world.wires(self.place()).transfer(direction, bytes, done);
         crossed
     }

@@ -1,10 +1,10 @@
 //! A node as its processes see it.
 
 use super::World;
-use crate::adapter::Due;
 use crate::adapter::command_processor::Command;
 use crate::adapter::mmu::context::NoContext;
 use crate::adapter::mmu::shared::Memory;
+use crate::adapter::{Beyond, Due};
 use crate::config::Config;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
@@ -234,7 +234,7 @@ impl Node {
     pub(super) fn alarm(&self, at: Time) -> Signal {
         let mut world = self.world.borrow_mut();
         let signal = world.spares().take();
-        world.schedule(at, self.place, Due::Wake(signal.clone()));
+        world.schedule(at, self.place, Due::Beyond(Beyond::Wake(signal.clone())));
         signal
     }
 

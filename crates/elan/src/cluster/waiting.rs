@@ -1,11 +1,11 @@
 //! Events and queues as processes see them.
 
 use super::Node;
-use crate::adapter::Due;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
 use crate::adapter::event_unit::{Action, Wait};
 use crate::adapter::queue::{Queue, QueueId};
+use crate::adapter::{Beyond, Due};
 use crate::dma::{Dma, Transfer};
 use crate::memory::{
     Access, Address, EVENT_BLOCK, ElanAddr, EventId, Fault, MemoryError, PAGE, Permissions,
@@ -328,7 +328,7 @@ impl Node {
             let message = world.queue(queue).start_read()?;
             let length = Bytes::new(message.len().max(1) as u64);
             let read = world.spares().take();
-            let done = Due::Wake(read.clone());
+            let done = Due::Beyond(Beyond::Wake(read.clone()));
             let mut wires = world.wires(self.place());
             wires.transfer(Direction::ToMain, length, done);
             (read, message)

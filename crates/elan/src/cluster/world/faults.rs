@@ -1,8 +1,8 @@
 //! What faults do to the machine. The schedule says when.
 
 use super::World;
-use crate::adapter::Due;
 use crate::adapter::sten::Sten;
+use crate::adapter::{Beyond, Due};
 use crate::faults::{Episode, Event, Part, Schedule};
 use crate::{NodeId, Place};
 use kernel::Signal;
@@ -27,7 +27,7 @@ impl World {
     }
 
     fn schedule_fault(&mut self, at: Time, event: Event) {
-        self.schedule(at, Place::new(0), Due::Fault(event));
+        self.schedule(at, Place::new(0), Due::Beyond(Beyond::Fault(event)));
     }
 
     /// A part fails or is repaired, or the sources learn of it.
@@ -124,11 +124,6 @@ impl World {
                 wires.end_by_death(id);
             }
         }
-    }
-
-    /// Whether an adapter has died, and has not been repaired.
-    pub(super) fn is_dead(&self, place: Place) -> bool {
-        self.adapters[place].is_dead
     }
 
     /// The host of a node stops, for ever.

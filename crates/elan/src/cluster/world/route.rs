@@ -1,99 +1,16 @@
-//! The router. It tells each part of an adapter what happens to that part, in the network or at a time, and passes on what
-//! one part asks of another.
+//! The router. It passes on to adapters what happens in the network or at a time, and lets rails
+//! fail and return.
 
 use super::World;
-use crate::adapter::Due;
 use crate::adapter::bus::Direction;
-use crate::adapter::command_processor::{COMMAND, Command, CommandProcessor};
-use crate::adapter::dma_engine::DmaEngine;
-use crate::adapter::event_unit::{Action, EventUnit, Occurrence};
-use crate::adapter::inputter::Inputter;
-use crate::adapter::sten::Sten;
-use crate::adapter::thread_processor::ThreadProcessor;
-use crate::config::Config;
-use crate::dma::Dma;
-use crate::in_flight::{DmaId, Progress, Report, Token};
-use crate::memory::{Address, EVENT_BLOCK, EventId};
+use crate::adapter::command_processor::{COMMAND, Command};
+use crate::adapter::{Beyond, Due};
+use crate::in_flight::DmaId;
+use crate::memory::EventId;
 use crate::{NodeId, Place, Rail};
-use fabric::{Notice, PacketId};
+use fabric::Notice;
 use kernel::Signal;
 use units::Bytes;
-
-/// The parts of one adapter.
-pub(crate) struct Adapter {
-    pub commands: CommandProcessor,
-    pub engine: DmaEngine,
-    /// The short transaction engine, where the machine has one.
-    pub sten: Option<Sten>,
-    pub inputter: Inputter,
-    pub processor: ThreadProcessor,
-    pub events: EventUnit,
-    pub rail: RailState,
-    /// Whether the adapter itself has died, and executes nothing.
-    pub is_dead: bool,
-}
-
-/// What an adapter knows of its rail.
-pub(crate) struct RailState {
-    pub is_down: bool,
-    /// Whether the rail as a whole is down, and not only the adapter.
-    pub whole: bool,
-    /// How often the rail has failed.
-    pub failures: u32,
-    /// Set while the rail is down, and while it works.
-    pub down: Signal,
-    pub up: Signal,
-}
-
-impl RailState {
-    /// A rail that works.
-    fn new() -> Self {
-        RailState {
-            is_down: false,
-            whole: false,
-            failures: 0,
-            down: Signal::new(),
-            up: Signal::counted(0),
-        }
-    }
-
-    /// The rail fails, unless it is down.
-    pub fn fail(&mut self) {
-        if self.is_down {
-            return;
-        }
-        self.is_down = true;
-        self.failures += 1;
-        // A signal that has been set once is set by one firing.
-        self.up = Signal::new();
-        self.down.fire();
-    }
-
-    /// The rail works again, unless it does.
-    pub fn repair(&mut self) {
-        if !self.is_down {
-            return;
-        }
-        self.is_down = false;
-        self.down.reset();
-        self.up.fire();
-    }
-}
-
-impl Adapter {
-    pub fn new(config: &Config) -> Self {
-        Adapter {
-            commands: CommandProcessor::default(),
-            engine: DmaEngine::new(&config.parts),
-            sten: Sten::new(&config.parts),
-            inputter: Inputter::default(),
-            processor: ThreadProcessor::default(),
-            events: EventUnit::default(),
-            rail: RailState::new(),
-            is_dead: false,
-        }
-    }
-}
 
 impl World {
     /// Routes what the network says.
@@ -107,7 +24,8 @@ impl World {
                     if spec.awaits_end {
                         self.flight.expect_end(spec.token.into());
                     }
-                    self.arrived(node, packet, spec.token.into());
+                    let (adapter, mut wires) = self.at(node);
+                    adapter.arrived(&mut wires, packet, spec.token.into());
                 }
                 Notice::Damaged(packet, node, spec) => {
                     if spec.awaits_end {
@@ -136,14 +54,7 @@ impl World {
                         record.acknowledged,
                     ]);
                     let (adapter, mut wires) = self.at(source);
-                    match spec.token.into() {
-                        Token::Thread(token) => wires.thread_packet_answered(token, record.ack),
-                        Token::Dma(token) => {
-                            let over = adapter.engine.answered(&mut wires, token, record.ack);
-                            self.release(source, over);
-                        }
-                    }
-                    self.run_engine(source);
+                    adapter.answered(&mut wires, spec.token.into(), record.ack);
                 }
             }
         }
@@ -151,102 +62,23 @@ impl World {
         self.notices = notices;
     }
 
-    /// The last flit of a packet has arrived.
-    #[inline]
-    fn arrived(&mut self, node: Place, packet: PacketId, token: Token) {
-        let (adapter, mut wires) = self.at(node);
-        match token {
-            _ if adapter.rail.is_down || wires.flight.is_lost(token) => {
-                Inputter::lost(&mut wires, packet, token);
-            }
-            Token::Thread(token) => {
-                let inputter = &mut adapter.inputter;
-                inputter.thread_packet_arrived(&mut wires, packet, token);
-            }
-            Token::Dma(token) => {
-                if adapter.inputter.arrived(&mut wires, packet, token) {
-                    let refusing = adapter.inputter.is_refusing();
-                    let engine = &mut adapter.engine;
-                    engine.requested(&mut wires, refusing, packet, token);
-                }
-            }
-        }
-    }
-
     /// Routes what is due.
     #[inline]
-    pub(super) fn route(&mut self, mut due: Due) {
-        if let Due::BurstEnds(node, direction) = due {
-            let Some(done) = self.wires(node).end_burst(direction) else {
-                return;
-            };
-            due = done;
-        }
-        match due {
-            Due::BurstEnds(..) => unreachable!("no transfer is for a burst"),
-            Due::Commanded(node, command) => {
-                let at = self.now + self.config.adapter.command;
-                self.schedule(at, node, Due::Executed(node, command));
-            }
-            Due::Executed(node, command) => self.execute(node, command),
-            Due::Announced(node, dma) => {
-                let dead = self.is_dead(node);
-                let (adapter, mut wires) = self.at(node);
-                if adapter.engine.announced(&mut wires, dma) {
-                    if dead {
-                        wires.end_by_death(dma);
-                    } else {
-                        self.line_up(node, dma);
-                    }
-                }
-            }
-            Due::Started(node, number) => {
-                self.adapters[node].engine.started(number);
-                self.run_engine(node);
-            }
-            Due::Issued(node, dma) => {
-                let (adapter, mut wires) = self.at(node);
-                let sten = adapter.sten.as_mut();
-                let over = sten.and_then(|sten| sten.issue(&mut wires, dma));
-                self.release(node, over);
-                self.run_sten(node);
-            }
-            Due::Asked(node, token) => self.wires(node).asked(token),
-            Due::Found(node, token) => self.wires(node).found(token),
-            Due::Read(node, token) => {
-                let mut wires = self.wires(node);
-                wires.end_read();
-                let over = wires.send_read(token);
-                self.release(node, over);
-                self.run_engine(node);
-            }
-            Due::Written(node, token) => {
-                let (adapter, mut wires) = self.at(node);
-                adapter.inputter.written(&mut wires, token);
-            }
-            Due::Retried(node, token) => {
-                let mut wires = self.wires(node);
-                match token {
-                    Token::Thread(token) => wires.offer_thread_packet(token),
-                    Token::Dma(token) => {
-                        let over = wires.send_again(token);
-                        self.release(node, over);
-                        self.run_engine(node);
-                    }
-                }
-            }
-            Due::Queued(node, queue) => {
-                if let Some(event) = self.adapters[node].inputter.queue(queue).arrive() {
-                    self.event_occurs(event);
-                }
-            }
-            Due::Occurred(occurrence) => self.occur(occurrence),
-            Due::Copied(occurrence) => self.copied(occurrence),
-            Due::Seen(occurrence) => self.seen(occurrence),
-            Due::Fails(rail) => self.fail(rail),
-            Due::Returns(rail) => self.repair(rail),
-            Due::Fault(event) => self.fault(event),
-            Due::Wake(signal) => self.wake(signal),
+    pub(super) fn route(&mut self, due: Due) {
+        let beyond = if let Some(place) = due.place() {
+            let (adapter, mut wires) = self.at(place);
+            adapter.happens(&mut wires, due)
+        } else if let Due::Beyond(beyond) = due {
+            Some(beyond)
+        } else {
+            None
+        };
+        match beyond {
+            None => {}
+            Some(Beyond::Fails(rail)) => self.fail(rail),
+            Some(Beyond::Returns(rail)) => self.repair(rail),
+            Some(Beyond::Fault(event)) => self.fault(event),
+            Some(Beyond::Wake(signal)) => self.wake(signal),
         }
     }
 
@@ -297,164 +129,23 @@ impl World {
         wires.transfer(Direction::ToAdapter, COMMAND + bytes, commanded);
     }
 
-    /// The command processor is done with a command.
-    fn execute(&mut self, node: Place, command: Command) {
-        match command {
-            Command::Dma(dma) => self.enqueue(node, dma),
-            Command::Set(index) => self.occur_soon(EventId { node, index }),
-            Command::Insert => {
-                let (adapter, mut wires) = self.at(node);
-                let (queue, message) = adapter.commands.insert();
-                let room = adapter.inputter.queue(queue).has_room();
-                assert!(room, "the queue was made with too few slots");
-                adapter.inputter.enqueue(&mut wires, queue, message);
-            }
-            Command::Run => {
-                let thread = self.adapters[node].commands.run();
-                self.wake(thread);
-            }
-        }
-    }
-
     /// A descriptor is for the DMA queue of an adapter.
     pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
-        if adapter.engine.accept(&mut wires, adapter.rail.is_down, id) {
-            self.line_up(node, id);
-        }
-    }
-
-    /// A descriptor may go: it waits for an engine of its kind.
-    #[inline]
-    fn line_up(&mut self, node: Place, id: DmaId) {
-        let adapter = &mut self.adapters[node];
-        if self.flight.dma(id).dma.short
-            && let Some(sten) = &mut adapter.sten
-        {
-            sten.push(id);
-            self.run_sten(node);
-        } else {
-            adapter.engine.push(id);
-            self.run_engine(node);
-        }
-    }
-
-    /// If a message to a queue is over, the next message to this queue may go.
-    #[inline]
-    fn release(&mut self, node: Place, over: Option<Address>) {
-        if let Some(queue) = over
-            && let Some(next) = self.adapters[node].engine.release(queue)
-        {
-            self.line_up(node, next);
-        }
-    }
-
-    /// Lets the DMA engine do what it can.
-    #[inline]
-    fn run_engine(&mut self, node: Place) {
-        while self.adapters[node].engine.is_busy() {
-            let (adapter, mut wires) = self.at(node);
-            let over = adapter.engine.run(&mut wires);
-            if over.is_none() {
-                return;
-            }
-            self.release(node, over);
-        }
-    }
-
-    /// Lets the STEN do what it can, where the adapter has one.
-    fn run_sten(&mut self, node: Place) {
-        let (adapter, mut wires) = self.at(node);
-        if let Some(sten) = &mut adapter.sten {
-            sten.run(&mut wires);
-        }
-    }
-
-    /// Something has occurred. What this completes starts its action; occurrences of an event that is set already or has
-    /// been freed do not count.
-    fn occur(&mut self, occurrence: Occurrence) {
-        match occurrence {
-            Occurrence::Event(id) => self.event_occurs(id),
-            Occurrence::Block(..) => unreachable!("the copy of a block is no occurrence"),
-            Occurrence::Completed(node, id) => {
-                let progress = self.flight.dma(id);
-                let (report, context) = (progress.report, progress.context);
-                let failed = progress.failed;
-                if failed.is_none()
-                    && let Some(event) = progress.dma.done
-                {
-                    self.event_occurs(event);
-                }
-                if let (Report::Nobody, Some(error)) = (report, failed) {
-                    self.memory.trap(node, context, error);
-                }
-                match report {
-                    Report::Host => self.copy(occurrence),
-                    Report::Thread | Report::Nobody => self.seen(occurrence),
-                }
-            }
-        }
-    }
-
-    fn event_occurs(&mut self, id: EventId) {
-        let at = self.memory.event_address(id);
-        let events = &mut self.adapters[id.node].events;
-        let (Some((action, round)), Some(at)) = (events.occur(id.index, at.is_none()), at) else {
-            return;
-        };
-        match *action {
-            Action::None => {}
-            Action::Copy => self.copy(Occurrence::Block(id, round)),
-            Action::Set(other) => self.occur_soon(other),
-            Action::Dma(dma) => self.start_chained(at, dma),
-        }
-    }
-
-    /// Starts a DMA that an event of a process posts, without the command port.
-    fn start_chained(&mut self, process: Address, dma: Dma) {
-        if let Some(capability) = self.memory.capability(process) {
-            let owner = (process.node, process.context);
-            let progress = Progress::new(dma, owner, capability, Report::Nobody);
-            let id = self.flight.add_dma(progress);
-            self.enqueue(process.node, id);
-        }
+        adapter.enqueue(&mut wires, id);
     }
 
     /// Lets an event occur after the time that setting it takes.
     pub fn occur_soon(&mut self, event: EventId) {
-        let at = self.now + self.config.adapter.event;
-        let occurred = Due::Occurred(Occurrence::Event(event));
-        self.schedule(at, event.node, occurred);
+        self.wires(event.node).occur_soon(event);
     }
 
-    /// Copies a block to main memory.
-    fn copy(&mut self, occurrence: Occurrence) {
-        let mut wires = self.wires(occurrence.node());
-        wires.transfer(Direction::ToMain, EVENT_BLOCK, Due::Copied(occurrence));
-    }
-
-    /// The block is in main memory: a polling process sees it at its next poll; the operating system wakes blocking ones.
-    fn copied(&mut self, occurrence: Occurrence) {
-        let (adapter, mut wires) = self.at(occurrence.node());
-        let config = &wires.config.adapter;
-        let (seen, woken) = (wires.now + config.poll, wires.now + config.interrupt);
-        wires.schedule(seen, Due::Seen(occurrence));
-        if let Occurrence::Block(id, round) = occurrence {
-            for signal in adapter.events.copied(id.index, round) {
-                wires.schedule(woken, Due::Wake(signal));
-            }
-        }
-    }
-
-    /// The process has seen the block.
-    fn seen(&mut self, occurrence: Occurrence) {
-        match occurrence {
-            Occurrence::Event(_) => unreachable!("a process sees the copy of a block"),
-            Occurrence::Block(id, round) => self.adapters[id.node].events.seen(id.index, round),
-            Occurrence::Completed(_, id) => {
-                self.flight.dma_mut(id).tell();
-                self.flight.drop_dma_if_over(self.now, id);
-            }
+    /// Lets the DMA engine of an adapter do what it can.
+    #[inline]
+    fn run_engine(&mut self, node: Place) {
+        if self.adapters[node].engine.is_busy() {
+            let (adapter, mut wires) = self.at(node);
+            adapter.run_engine(&mut wires);
         }
     }
 }
