@@ -42,14 +42,13 @@ mod queue;
 mod recording;
 mod ring;
 
-pub(crate) use arbitration::Hop;
 pub use census::{LinkCounters, PacketCensus};
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use faults::NoWay;
-pub use packet::{Ack, Notice, PacketId, PacketRecord, PacketSpec, Priority};
+pub use packet::{Ack, Notice, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
 
-use crate::id::{GroupId, QueueId};
+use crate::id::{GroupId, PacketId, QueueId};
 use crate::motion::{self, Motion, Moved, Witness};
 use crate::prefetch::FAR;
 use crate::records::Records;

@@ -9,6 +9,7 @@
 //! trees.
 
 use derive::Identifier;
+use std::num::NonZeroU32;
 
 /// A node: a computer with an adapter on each rail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
@@ -41,3 +42,23 @@ pub struct GroupId(u32);
 /// The packets of a traffic class at an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct QueueId(u32);
+
+/// A packet under way, or the part of a broadcast that goes to one node. The number is re-used after the acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PacketId(NonZeroU32);
+
+impl PacketId {
+    /// The identifier of the first packet.
+    pub(crate) const FIRST: Self = PacketId(NonZeroU32::MIN);
+
+    /// The identifier of the packet at a place of the list.
+    pub(crate) fn at(place: usize) -> Self {
+        let number = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
+        PacketId(number.expect("fewer than 2^32 packets are under way"))
+    }
+
+    /// The place of the packet in the list.
+    pub(crate) fn place(self) -> usize {
+        self.0.get() as usize - 1
+    }
+}

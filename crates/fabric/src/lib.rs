@@ -103,12 +103,12 @@ pub use config::{
     Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing,
 };
 pub use control::{
-    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketId, PacketRecord, PacketSpec, Priority,
+    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority,
 };
 pub use credits::Credits;
 pub use dependency::{DependencyCycle, find_cycle};
 pub use fabric::Fabric;
-pub use id::{ChannelId, LinkId, NodeId, Place, Rail, SwitchId};
+pub use id::{ChannelId, LinkId, NodeId, PacketId, Place, Rail, SwitchId};
 pub use network::Network;
 pub use topology::{
     ChannelClass, Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError,

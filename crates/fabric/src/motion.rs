@@ -29,60 +29,12 @@ mod event;
 pub mod flit;
 pub mod worm;
 
+pub use crate::records::Lanes;
 pub use event::{Event, HORIZON};
 
-use crate::control::Hop;
-use crate::records::Records;
+use crate::records::{Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Place};
 use typed_index_collections::TiVec;
-
-/// The numbering of virtual channels: lane `c` of link `l` has number `l 2^k + c`, with the least `k` that suffices, so that
-/// link and lane are found without a division.
-#[derive(Clone, Copy, Debug)]
-pub struct Lanes {
-    /// Channels of a link.
-    pub count: u32,
-    bits: u32,
-    mask: u32,
-}
-
-impl Lanes {
-    /// The numbering for links of `count` channels each.
-    pub fn new(count: u32) -> Self {
-        let room = count.next_power_of_two();
-        Lanes {
-            count,
-            bits: room.trailing_zeros(),
-            mask: room - 1,
-        }
-    }
-
-    /// The link of a channel.
-    pub fn link(self, channel: ChannelId) -> LinkId {
-        LinkId::new(channel.get().wrapping_shr(self.bits))
-    }
-
-    /// The place of a channel on its link.
-    pub fn lane(self, channel: ChannelId) -> u32 {
-        channel.get() & self.mask
-    }
-
-    /// The channel of a link at a place.
-    pub fn channel(self, link: LinkId, lane: u32) -> ChannelId {
-        ChannelId::new(link.get().wrapping_shl(self.bits) | lane)
-    }
-
-    /// All channels of a link.
-    pub fn of(self, link: LinkId) -> impl Iterator<Item = ChannelId> + Clone {
-        let first = self.channel(link, 0).get();
-        (first..first + self.count).map(ChannelId::new)
-    }
-
-    /// The bound of the channels' numbers, some of which are unused.
-    pub fn bound(self, links: usize) -> usize {
-        links << self.bits
-    }
-}
 
 /// What a channel is granted for.
 #[derive(Clone, Copy, Debug)]
@@ -166,24 +118,7 @@ pub(crate) trait Witness<M: Motion> {
 /// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with the events that were
 /// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase
 /// 0; then [`step`](Motion::step) for phase 1. Cycles in which neither side has anything to do are skipped.
-pub(crate) trait Motion: Sized {
-    /// The state of a link, in the link's record.
-    type Link: Copy;
-
-    /// The state of a channel, in the channel's record.
-    type Channel: Copy;
-
-    /// A link at rest.
-    fn at_rest(&self, hop: &Hop) -> Self::Link;
-
-    /// A channel that is free.
-    fn closed(&self) -> Self::Channel;
-
-    /// Records behind those of the links' channels, for the mover's own use.
-    fn ends(&self) -> Vec<Self::Channel> {
-        Vec::new()
-    }
-
+pub(crate) trait Motion: State + Sized {
     /// Has the processor fetch the record of an adapter before its pause begins or ends.
     fn fetch_adapter(&self, _adapter: Place) {}
 

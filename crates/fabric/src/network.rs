@@ -2,11 +2,11 @@
 //! each pair of a routing and a mover.
 
 use crate::control::{
-    Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketId, PacketSpec,
+    Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
 };
 use crate::motion::{FlitCensus, Motion, Moved};
 use crate::topology::Compiled;
-use crate::{Config, Cycle, LinkId, Place, Topology};
+use crate::{Config, Cycle, LinkId, PacketId, Place, Topology};
 
 /// A network of switches and links in motion. See the essays of the crate and of `control`.
 pub trait Network {

@@ -24,8 +24,13 @@
 //! cut into parts can keep each record in the part of its sending end, and send these changes as
 //! messages.
 
-use crate::control::{Hop, PacketId};
-use crate::motion::{Lanes, Motion};
+mod hop;
+mod lanes;
+
+pub(crate) use hop::{EJECTS, Hop, Sender};
+pub use lanes::Lanes;
+
+use crate::id::PacketId;
 use crate::prefetch::prefetch;
 use crate::{ChannelId, Cycle, LinkId, table};
 use std::collections::BTreeMap;
@@ -106,15 +111,35 @@ pub(crate) struct Channel<C> {
     pub holder: PacketId,
 }
 
+/// The state of a mover, as the records hold it.
+pub(crate) trait State {
+    /// The state of a link, in the link's record.
+    type Link: Copy;
+
+    /// The state of a channel, in the channel's record.
+    type Channel: Copy;
+
+    /// A link at rest.
+    fn at_rest(&self, hop: &Hop) -> Self::Link;
+
+    /// A channel that is free.
+    fn closed(&self) -> Self::Channel;
+
+    /// Records behind those of the links' channels, for the mover's own use.
+    fn ends(&self) -> Vec<Self::Channel> {
+        Vec::new()
+    }
+}
+
 /// All links and channels of a network, with the state of a mover. See the essay of the module.
-pub(crate) struct Records<M: Motion> {
+pub(crate) struct Records<M: State> {
     pub links: TiVec<LinkId, Link<M::Link>>,
     pub channels: TiVec<ChannelId, Channel<M::Channel>>,
     /// What has run over in the counts of a link.
     over: BTreeMap<LinkId, [u64; COUNTS]>,
 }
 
-impl<M: Motion> Records<M> {
+impl<M: State> Records<M> {
     /// Links at rest, all of whose channels are free.
     pub fn new(motion: &M, lanes: Lanes, hops: TiVec<LinkId, Hop>) -> Self {
         let all = ((1_u64 << lanes.count) - 1) as u32;

@@ -5,10 +5,10 @@
 //! arrival is seen a third time, for the entry of the list. See [`crate::prefetch`].
 
 use super::Control;
-use super::arbitration::Sender;
 use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, at_stage};
+use crate::records::Sender;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit};
 

@@ -14,11 +14,11 @@
 //!   channel that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a
 //!   hash of the packet and the switch gives, so that no shared random stream couples distant switches.
 
-use super::packet::PacketId;
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use crate::hash::mixed;
-use crate::id::GroupId;
+use crate::id::{GroupId, PacketId};
 use crate::prefetch::prefetch;
+use crate::records::{EJECTS, Hop};
 use crate::table;
 use crate::topology::{End, MAX_ARITY, Routing};
 use crate::{Arbitration, Config, Cycle, LinkId, Place, SwitchId};
@@ -65,84 +65,6 @@ const _: () = assert!(
     "the outputs of a group are counted in a short number"
 );
 
-/// The competitors for the channels of a link.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Sender {
-    /// The packets of an adapter, for its link into the network.
-    Adapter(Place),
-    /// The headers of an output group of a switch.
-    Group(GroupId),
-}
-
-/// Where a link leads, and which adapter or group may send over it.
-#[derive(Clone, Copy, Debug)]
-#[cfg_attr(test, derive(Default))]
-pub(crate) struct Hop {
-    /// The other link of the pair.
-    pub reverse: LinkId,
-    /// The adapter that sends over the link, with [`ADAPTER`], or the group.
-    sender: u32,
-    /// First group of the switch where the link ends.
-    first_group: GroupId,
-    /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
-    first_input: u16,
-    /// Header delay, in cycles.
-    delay: u16,
-}
-
-/// The bit of a sender that is an adapter.
-const ADAPTER: u32 = 1 << 31;
-
-/// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
-const EJECTS: u16 = u16::MAX;
-
-impl Hop {
-    /// Header delay, in cycles.
-    pub fn delay(&self) -> Cycle {
-        self.delay.into()
-    }
-
-    /// The adapter or group that competes for the link's channels.
-    #[inline]
-    pub(super) fn sender(&self) -> Sender {
-        if self.injects() {
-            Sender::Adapter(Place::new(self.sender & !ADAPTER))
-        } else {
-            Sender::Group(GroupId::new(self.sender))
-        }
-    }
-
-    /// Whether the link starts in a node.
-    #[inline]
-    pub fn injects(&self) -> bool {
-        self.sender & ADAPTER != 0
-    }
-
-    /// Whether the link ends in a node.
-    #[inline]
-    pub fn ejects(&self) -> bool {
-        self.first_input == EJECTS
-    }
-
-    /// Number of a channel of the link among the inputs of the switch where it ends.
-    pub fn input(&self, lane: u32) -> u32 {
-        u32::from(self.first_input) + lane
-    }
-
-    /// A group of the switch where the link ends.
-    pub fn next_group(&self, number: u32) -> GroupId {
-        GroupId::new(self.first_group.get() + number)
-    }
-
-    /// The group of a switch that competes for the link.
-    pub fn group(&self) -> GroupId {
-        match self.sender() {
-            Sender::Group(group) => group,
-            Sender::Adapter(_) => unreachable!("the link leaves a switch"),
-        }
-    }
-}
-
 /// The output groups of all switches.
 pub(super) struct Crossbar {
     pub groups: TiVec<GroupId, Group>,
@@ -161,13 +83,11 @@ impl Crossbar {
         routing: &(impl Routing + ?Sized),
     ) -> (Self, (TiVec<LinkId, Hop>, TiVec<LinkId, SwitchId>)) {
         let wiring = routing.wiring();
-        let hop = |link| Hop {
-            delay: config.hop_delay[wiring.link_level(link)] as u16,
-            reverse: wiring.reverse(link),
+        let hop = |link: LinkId| {
             // Links into the network are numbered as the places; links that leave switches follow below.
-            sender: link.get() | ADAPTER,
-            first_input: EJECTS,
-            first_group: GroupId::new(0),
+            let place = Place::new(link.get());
+            let delay = config.hop_delay[wiring.link_level(link)] as u16;
+            Hop::new(wiring.reverse(link), place, delay)
         };
         let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();
         let links = wiring.links() as usize;
@@ -186,8 +106,7 @@ impl Crossbar {
         let mut switches = table::equal(SwitchId::new(0), links);
         for (link, hop) in hops.iter_mut_enumerated() {
             if let End::Switch { switch, port } = wiring.ends(link).1 {
-                hop.first_input = (port * config.channels) as u16;
-                hop.first_group = first_group[switch];
+                hop.enter(first_group[switch], (port * config.channels) as u16);
                 switches[link] = switch;
             }
         }
@@ -224,7 +143,7 @@ impl Crossbar {
             let link = routing.wiring().output(switch, port);
             self.outputs.push(link);
             self.groups[group].count += 1;
-            hops[link].sender = group.get();
+            hops[link].leave(group);
         }
     }
 

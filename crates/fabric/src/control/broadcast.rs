@@ -65,7 +65,8 @@
 mod failure;
 
 use super::packet::State;
-use super::{Ack, Control, Event, Notice, PacketId, PacketSpec};
+use super::{Ack, Control, Event, Notice, PacketSpec};
+use crate::PacketId;
 use crate::motion::{Motion, Worm};
 use crate::topology::{Compiled, End, Trees};
 use crate::{ChannelId, Circuit, Cycle, LinkId, Place, SwitchId};

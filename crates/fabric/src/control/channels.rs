@@ -1,9 +1,9 @@
 //! The channels of all links: which are free, which packet holds each, and how long packets waited for them.
 
-use super::arbitration::Hop;
 use super::classes::Classes;
-use super::packet::PacketId;
+use crate::PacketId;
 use crate::motion::{Lanes, Motion};
+use crate::records::Hop;
 use crate::records::{Count, Records};
 use crate::topology::Wiring;
 use crate::{ChannelId, Config, Cycle, LinkId, SwitchId};

@@ -1,9 +1,10 @@
 //! The consequences of the motion: deliveries, acknowledgements, releases.
 
-use super::arbitration::Sender;
 use super::packet::Fate;
-use super::{Control, Event, Notice, PacketId, PacketRecord};
+use super::{Control, Event, Notice, PacketRecord};
+use crate::PacketId;
 use crate::motion::Motion;
+use crate::records::Sender;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit, Cycle};
 

@@ -7,8 +7,9 @@
 //! on, whatever comes. Each of their waits that cannot end is for others of these packets, so that there is a cycle. A shortest
 //! cycle is reported.
 
+use super::Control;
 use super::packet::{ANY_LINK, Flight};
-use super::{Control, PacketId};
+use crate::PacketId;
 use crate::motion::Motion;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, LinkId, Place, SwitchId, Topology};

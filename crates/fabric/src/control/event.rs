@@ -1,6 +1,6 @@
 //! The events of a cycle.
 
-use super::PacketId;
+use crate::PacketId;
 use crate::motion;
 use crate::{ChannelId, LinkId, Place, SwitchId};
 

@@ -1,11 +1,13 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
-use super::arbitration::{self, Hop, Waiting};
+use super::arbitration::{self, Waiting};
 use super::packet::{ANY_LINK, Flight, State};
 use super::queue::Offer;
-use super::{Control, Notice, PacketId};
+use super::{Control, Notice};
+use crate::PacketId;
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
+use crate::records::Hop;
 use crate::topology::{Compiled, Destination, Header};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 

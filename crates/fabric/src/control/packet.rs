@@ -1,11 +1,11 @@
 //! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
 
 use crate::Cycle;
+use crate::id::PacketId;
 use crate::prefetch::prefetch_front;
 use crate::topology::{Climb, Compiled, Destination, Header, Path};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::mem::offset_of;
-use std::num::NonZeroU32;
 use std::ops::{Deref, DerefMut};
 
 /// Priority level of a packet; the Elite has two (petrini2003 s2.2).
@@ -56,25 +56,6 @@ pub struct PacketSpec {
     pub awaits_end: bool,
     /// The adapter's own name for the packet, handed back in every [`Notice`].
     pub token: u64,
-}
-
-/// A packet under way, or the part of a broadcast that goes to one node. The number is re-used after the acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PacketId(NonZeroU32);
-
-impl PacketId {
-    /// The identifier of the first packet.
-    pub(crate) const FIRST: Self = PacketId(NonZeroU32::MIN);
-
-    /// The identifier of the packet at a place of the list.
-    pub(super) fn at(place: usize) -> Self {
-        let number = u32::try_from(place + 1).ok().and_then(NonZeroU32::new);
-        PacketId(number.expect("fewer than 2^32 packets are under way"))
-    }
-
-    fn place(self) -> usize {
-        self.0.get() as usize - 1
-    }
 }
 
 /// News for the adapters, in the order in which they must hear them.

@@ -8,8 +8,9 @@
 //! and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be asked for
 //! at the start of a run and show a moment long after it, with all circuits that were open then.
 
+use super::Control;
 use super::packet::Flight;
-use super::{Control, PacketId};
+use crate::PacketId;
 use crate::motion::{Motion, Moved};
 use crate::topology::{Compiled, Destination, Path};
 use crate::{ChannelId, Cycle, LinkId, Place};

@@ -9,8 +9,7 @@
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
-use crate::control::Hop;
-use crate::records::Records;
+use crate::records::{Hop, Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
 use typed_index_collections::{TiVec, ti_vec};
 
@@ -234,14 +233,16 @@ impl FlitMover {
 }
 
 /// The mover keeps its own tables.
-impl Motion for FlitMover {
+impl State for FlitMover {
     type Link = ();
     type Channel = ();
 
     fn at_rest(&self, _hop: &Hop) {}
 
     fn closed(&self) {}
+}
 
+impl Motion for FlitMover {
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         let mut arrivals = std::mem::take(&mut self.arrivals[now as usize % ARRIVALS]);
         self.on_wires -= arrivals.len();

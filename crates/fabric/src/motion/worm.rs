@@ -89,14 +89,13 @@ mod state;
 
 use super::{Carried, Event, FlitCensus, Lanes, Motion, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
-use crate::control::Hop;
 use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::records::{self, Count};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
 use line::Line;
-use state::{Adapter, Channel, Link, NONE, RESTS, Specials};
+use state::{Adapter, Link, NONE, RESTS, Specials};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
@@ -366,22 +365,6 @@ impl WormMover {
 }
 
 impl Motion for WormMover {
-    type Link = Link;
-    type Channel = Channel;
-
-    fn at_rest(&self, hop: &Hop) -> Link {
-        let shares = self.share_burst > 0 && (hop.injects() || hop.ejects());
-        Link::new(!shares && !hop.ejects() && !self.unlinks, shares)
-    }
-
-    fn closed(&self) -> Channel {
-        Channel::closed(self.specials)
-    }
-
-    fn ends(&self) -> Vec<Channel> {
-        Channel::specials().into()
-    }
-
     #[inline]
     fn fetch_adapter(&self, adapter: Place) {
         prefetch(self.adapters.get(adapter));

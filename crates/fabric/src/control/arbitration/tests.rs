@@ -1,6 +1,7 @@
 //! The rules of the essay, against a second implementation that shares no code with the first.
 
 use super::*;
+use crate::records::Sender;
 use crate::topology::Climb;
 use crate::{Ascent, Broadcast, FatTree, Wiring};
 use proptest::prelude::*;

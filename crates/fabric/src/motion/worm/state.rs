@@ -1,11 +1,29 @@
 //! What the mover keeps for channels, links and adapters.
 
+use super::WormMover;
 use super::line::Line;
 use crate::config::{MAX_CHANNELS, MAX_FLITS};
 use crate::motion::{HORIZON, Worm};
-use crate::records;
-use crate::records::Moment;
+use crate::records::{self, Hop, Moment, State};
 use crate::{ChannelId, Cycle, LinkId};
+
+impl State for WormMover {
+    type Link = Link;
+    type Channel = Channel;
+
+    fn at_rest(&self, hop: &Hop) -> Link {
+        let shares = self.share_burst > 0 && (hop.injects() || hop.ejects());
+        Link::new(!shares && !hop.ejects() && !self.unlinks, shares)
+    }
+
+    fn closed(&self) -> Channel {
+        Channel::closed(self.specials)
+    }
+
+    fn ends(&self) -> Vec<Channel> {
+        Channel::specials().into()
+    }
+}
 
 /// No channel.
 pub(super) const NONE: ChannelId = ChannelId::new(u32::MAX);

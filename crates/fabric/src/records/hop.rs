@@ -1,0 +1,104 @@
+//! Where a link leads.
+
+use crate::id::GroupId;
+use crate::{Cycle, LinkId, Place};
+
+/// The competitors for the channels of a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sender {
+    /// The packets of an adapter, for its link into the network.
+    Adapter(Place),
+    /// The headers of an output group of a switch.
+    Group(GroupId),
+}
+
+/// Where a link leads, and which adapter or group may send over it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(test, derive(Default))]
+pub(crate) struct Hop {
+    /// The other link of the pair.
+    pub reverse: LinkId,
+    /// The adapter that sends over the link, with [`ADAPTER`], or the group.
+    sender: u32,
+    /// First group of the switch where the link ends.
+    first_group: GroupId,
+    /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
+    first_input: u16,
+    /// Header delay, in cycles.
+    delay: u16,
+}
+
+/// The bit of a sender that is an adapter.
+const ADAPTER: u32 = 1 << 31;
+
+/// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
+pub(crate) const EJECTS: u16 = u16::MAX;
+
+impl Hop {
+    /// A link from an adapter to a node: see [`leave`](Self::leave) and [`enter`](Self::enter) for links at switches.
+    pub fn new(reverse: LinkId, sender: Place, delay: u16) -> Self {
+        Hop {
+            reverse,
+            sender: sender.get() | ADAPTER,
+            first_group: GroupId::new(0),
+            first_input: EJECTS,
+            delay,
+        }
+    }
+
+    /// Says that a group of a switch sends over the link.
+    pub fn leave(&mut self, group: GroupId) {
+        self.sender = group.get();
+    }
+
+    /// Says that the link ends in a switch, with its first group, and the number of the link's first channel among the inputs.
+    pub fn enter(&mut self, first_group: GroupId, first_input: u16) {
+        self.first_group = first_group;
+        self.first_input = first_input;
+    }
+
+    /// Header delay, in cycles.
+    pub fn delay(&self) -> Cycle {
+        self.delay.into()
+    }
+
+    /// The adapter or group that competes for the link's channels.
+    #[inline]
+    pub fn sender(&self) -> Sender {
+        if self.injects() {
+            Sender::Adapter(Place::new(self.sender & !ADAPTER))
+        } else {
+            Sender::Group(GroupId::new(self.sender))
+        }
+    }
+
+    /// Whether the link starts in a node.
+    #[inline]
+    pub fn injects(&self) -> bool {
+        self.sender & ADAPTER != 0
+    }
+
+    /// Whether the link ends in a node.
+    #[inline]
+    pub fn ejects(&self) -> bool {
+        self.first_input == EJECTS
+    }
+
+    /// Number of a channel of the link among the inputs of the switch where it ends.
+    pub fn input(&self, lane: u32) -> u32 {
+        u32::from(self.first_input) + lane
+    }
+
+    /// A group of the switch where the link ends.
+    pub fn next_group(&self, number: u32) -> GroupId {
+        GroupId::new(self.first_group.get() + number)
+    }
+
+    /// The group of a switch that competes for the link.
+    pub fn group(&self) -> GroupId {
+        match self.sender() {
+            Sender::Group(group) => group,
+            Sender::Adapter(_) => unreachable!("the link leaves a switch"),
+        }
+    }
+}
