@@ -1,9 +1,10 @@
 """Marks of several curves at one place of the horizontal axis, side by side.
 
 Bars of confidence intervals at one place would hide each other, and marks with equal values, too. Where they would,
-each curve of the panel is moved by some pixels of its own, around the place: its line, its marks and its bars. The
-distance of two curves is at most ``STEP``, and so short that the marks of a place stay nearer to it than to the next
-place on the narrowest page. Where this leaves no room, and without intervals, nothing is moved.
+each curve of the panel is moved by some pixels of its own, around the place: its line, its marks and its bars.
+Intervals that are shorter than a mark do not count. The distance of two curves is at most ``STEP``, and so short that
+the marks of a place stay nearer to it than to the next place on the narrowest page. Where this leaves no room, and
+without intervals, nothing is moved.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ NARROW = 240.0
 
 ROOM = 0.7
 """The part of the distance between two places that the marks of a place may take."""
+
+MARK = 0.02
+"""The height of a mark, as a part of the span of a panel's figures."""
 
 SIDE_BY_SIDE = "Marks at one place stand side by side, around it."
 """The sentence of captions about moved marks."""
@@ -81,11 +85,10 @@ def _hidden(data: pl.DataFrame, place: str | None, ends: tuple[str, str, str]) -
     for row in data.iter_rows(named=True):
         if place is not None and row[ends[0]] is not None:
             places.setdefault(row[place], []).append(row)
-    return any(
-        _overlap(_reach(one, ends), _reach(other, ends))
-        for rows in places.values()
-        for one, other in combinations(rows, 2)
-    )
+    reaches = {at: [_reach(row, ends) for row in rows] for at, rows in places.items()}
+    everything = [end for some in reaches.values() for reach in some for end in reach]
+    least = MARK * (max(everything, default=0.0) - min(everything, default=0.0))
+    return any(_overlap(*two, least) for some in reaches.values() for two in combinations(some, 2))
 
 
 def _reach(row: Mapping[str, float], ends: tuple[str, str, str]) -> tuple[float, float]:
@@ -93,8 +96,8 @@ def _reach(row: Mapping[str, float], ends: tuple[str, str, str]) -> tuple[float,
     return (mean, mean) if low is None or high is None else (low, high)
 
 
-def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    wide = one[1] > one[0] or other[1] > other[0]
+def _overlap(one: tuple[float, float], other: tuple[float, float], least: float) -> bool:
+    wide = max(one[1] - one[0], other[1] - other[0]) > least
     return wide and one[0] <= other[1] and other[0] <= one[1]
 
 
