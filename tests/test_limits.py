@@ -355,7 +355,8 @@ def test_a_reproduction_prints_the_warnings_of_its_experiments(elanite: Run) -> 
     assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 3
     several = elanite("reproduce", "--quick", "--only", "qsnet/ping,speed/uniform-64,qsnet2/ping")
     assert warnings(several.err) == [
-        "warning: limits of these experiments (2 assumed), in full: elanite check qsnet/ping qsnet2/ping"
+        "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without --quick",
+        "warning: limits of these experiments (2 assumed), in full: elanite check qsnet/ping qsnet2/ping",
     ]
     assert elanite("reproduce", "--quick", "--only", "qsnet/ping", "--quiet").err == ""
 
