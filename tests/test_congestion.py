@@ -149,6 +149,19 @@ def test_the_ways_of_a_torus_are_along_dimensions() -> None:
     assert [ways["forwards along dimension 1"], ways["to the nodes"]] == pytest.approx([100, 50])
 
 
+def test_a_switch_without_links_in_a_direction_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """The last switch of a mesh has no links up, and none come from above."""
+    es40 = sources.read("machine", "es40-qsnet")
+    keys = {"kind": '"torus"', "wraparound": "false", "nodes": 4, "dimensions": [2, 2]}
+    section = "\n".join(f'{key} = {{ value = {value}, source = "test" }}' for key, value in keys.items())
+    mesh = replace(es40, text=re.sub(r"(?s)(\[topology\]\n).*?\n\n", rf"\1{section}\n\n", es40.text))
+    small = plan(sources.read("experiment", SMALL), [mesh], ["series.ping.to=1", "series.load.nodes=4"])
+    _print(matrix(small.series("load")[0], Results({8: 10.0})), "a point", "")
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("switch")]
+    assert [row.split("  ")[0] for row in rows] == ["switch 0,0", "switch 1,0", "switch 0,1", "switch 1,1"]
+    assert re.fullmatch(r"switch 1,1 +0 {12,}0 +0 +0 +0 {12,}0 +0 +0", rows[3].strip()), rows[3]
+
+
 def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
     """Both directions of a cable, all links of a switch and of the adapter; a host and bit errors break no link."""
     chosen = point([2, 2], [2])

@@ -225,7 +225,7 @@ def _level(matrix: Matrix, level: int) -> Table:
                 down = pl.col("link").is_in(list(matrix.failed)).alias("down")
                 each = pl.struct(column, down).sort_by("link")
                 ports = dict(here.group_by(end).agg(each).iter_rows())
-                columns[side] = [_ports(ports[switch], column) for switch in switches["switch"]]
+                columns[side] = [_ports(ports.get(switch, []), column) for switch in switches["switch"]]
     found = table((f"level {level}", *columns), right=("delays", "waits"))
     for name, *cells in zip(switches["name"], *columns.values(), strict=True):
         found.add_row(name, *cells)
