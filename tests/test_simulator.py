@@ -68,6 +68,13 @@ def test_another_program_is_another_engine(tmp_path: Path) -> None:
     assert len({CORE.ENGINE, one, simulator(tmp_path, ANSWERS + "\n").ENGINE}) == 3
 
 
+def test_a_program_is_as_old_as_the_crates_that_elanite_was_compiled_from(tmp_path: Path) -> None:
+    """The fingerprints of a checkout are compared with those of the build (``elanite.build.stale``)."""
+    ours, root = simulator(tmp_path, ANSWERS), Path(__file__).parents[1]
+    stale = CORE.fingerprints(root) != (CORE.ENGINE, CORE.SOURCES)
+    assert (ours.fingerprints(root) != (ours.ENGINE, ours.SOURCES)) == stale
+
+
 @pytest.mark.parametrize(
     ("text", "error", "said"),
     [

@@ -44,13 +44,17 @@ class _Simulator(ModuleType):
         self._program = program
         self._is_checked = False
         try:
-            content = program.read_bytes()
+            self._content = program.read_bytes()
         except OSError:
-            content = b""  # the first call reports it
-        self.ENGINE = hashlib.sha256(core.ENGINE.encode() + content).hexdigest()[: len(core.ENGINE)]
+            self._content = b""  # the first call reports it
+        self.ENGINE = self._engine(core.ENGINE)
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._core, name)
+
+    def fingerprints(self, root: str | Path) -> tuple[str, str]:
+        engine, sources = self._core.fingerprints(root)
+        return self._engine(engine), sources
 
     def load_machine(self, text: str, file: str, overrides: list[str]) -> str:
         return json.dumps(self._call("load_machine", text, file, overrides))
@@ -74,6 +78,10 @@ class _Simulator(ModuleType):
     def wiring(self, point_json: str) -> _Columns:
         columns: _Columns = self._call("wiring", point_json)
         return columns
+
+    def _engine(self, core: str) -> str:
+        """The fingerprint of the engine of which the core has this one."""
+        return hashlib.sha256(core.encode() + self._content).hexdigest()[: len(core)]
 
     def _call(self, name: str, *arguments: object, cancel: Cancel | None = None) -> Any:
         """The result of a call. Its failure is the exception that ``_core`` raises for it."""
