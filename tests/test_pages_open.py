@@ -15,10 +15,12 @@ import networkx as nx
 import pytest
 
 from conftest import SMALL, Ended, execute
-from elanite import goal, pages
+from elanite import goal, pages, sources
 from elanite.errors import UsageError
 from elanite.pages import Inputs, Page, opening
-from elanite.pages.files import Files
+from elanite.pages.files import Files, of_plan
+from elanite.plan import plan
+from elanite.simulator import VARIABLE
 from test_pages import Parts
 
 Run = Callable[..., Ended]
@@ -60,8 +62,6 @@ def machine_file(folder: Path) -> None:
 
 
 def machine_text(topology: str) -> str:
-    from elanite import sources
-
     text = sources.read("machine", "es40-qsnet").text
     start = text.index("[topology]") + len("[topology]\n")
     rest = text[start:]
@@ -150,8 +150,6 @@ def test_an_opened_command_has_all_options(elanite: Run, tmp_path: Path, words: 
 
 
 def test_shipped_files_are_named_and_same_names_are_kept_apart(tmp_path: Path) -> None:
-    from elanite import sources
-
     files = Files()
     assert files.source(sources.read("machine", "es40-qsnet")) == "es40-qsnet"
     assert files.contents == {}
@@ -164,6 +162,24 @@ def test_shipped_files_are_named_and_same_names_are_kept_apart(tmp_path: Path) -
     own.write_text(sources.read("machine", "es40-qsnet").text + "\n# mine\n", encoding="utf-8")
     assert files.source(sources.read("machine", own)) == "es40-qsnet"
     assert b"# mine" in files.contents["es40-qsnet"]
+
+
+def test_a_program_of_the_user_stays_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine file beside the experiment file is found from any folder; its page names the simulating program."""
+    program = tmp_path / "slim-fly"
+    program.write_text("not run here", encoding="utf-8")
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(sources.read("machine", "es40-qsnet").text, encoding="utf-8")
+    text = Path(SMALL).read_text(encoding="utf-8").replace('"es40-qsnet"', '"mine.toml"')
+    (folder / "small.toml").write_text(text, encoding="utf-8")
+    planned = plan(sources.read("experiment", folder / "small.toml"))
+    assert [machine.name for machine in planned.machines] == ["mine"]
+    assert of_plan(planned, []).absent == {}
+    monkeypatch.setenv(VARIABLE, str(program))
+    inputs = of_plan(planned, [])
+    assert inputs.words[:5] == ("elanite", "run", "small.toml", "--machine", "mine.toml")
+    assert inputs.absent == {"slim-fly": hashlib.sha256(b"not run here").hexdigest()}
 
 
 def test_large_files_stay_outside() -> None:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, figure_checks, sources
@@ -120,10 +121,11 @@ class Plan:
         return Plan(**{**self.__dict__, "points": points})
 
 
-def _machine(experiment: Source, name: str) -> Source:
-    """A machine that an experiment names."""
+def machine_of(experiment: Source, name: str) -> Source:
+    """A machine that an experiment names: its file, also by the path from the experiment's folder, or a shipped one."""
+    beside = Path(experiment.file).parent / name
     try:
-        return sources.read("machine", name)
+        return sources.read("machine", beside if beside.is_file() and not Path(name).is_file() else name)
     except UsageError as error:
         raise UsageError(f"{experiment.file}: machine: {error}") from None
 
@@ -144,7 +146,7 @@ def plan(
         raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
     about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
-    bases = tuple(machines) or tuple(_machine(experiment, name) for name in _several(about["machine"]))
+    bases = tuple(machines) or tuple(machine_of(experiment, name) for name in _several(about["machine"]))
     figure_checks.check(experiment, about)
     names = [base.name for base in bases]
     for name in names:

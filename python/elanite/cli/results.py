@@ -451,13 +451,14 @@ def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> 
     """The overrides that give a machine so many nodes."""
     if nodes is None:
         return []
-    from elanite import sources
     from elanite.api import Experiment
     from elanite.errors import UsageError
     from elanite.mpirun.cluster import tree_of
+    from elanite.plan import machine_of
 
     named = Experiment.of(experiment).machine
-    chosen = machines or [sources.read("machine", name) for name in ([named] if isinstance(named, str) else named)]
+    names = [named] if isinstance(named, str) else named
+    chosen = machines or [machine_of(experiment, name) for name in names]
     if len(chosen) > 1:
         raise UsageError("--nodes needs one machine; machines of different sizes are different files")
     return tree_of(chosen[0], nodes)

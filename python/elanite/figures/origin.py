@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import _core, sources
+from elanite import _core
 from elanite.frames import FOREIGN
-from elanite.plan import ON
+from elanite.plan import ON, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,7 +36,7 @@ def foreign(plan: Plan) -> frozenset[str]:
         file = plan.experiment
         one = json.loads(_core.load_experiment(file.text, file.file, []))["machine"]
         named = [one] if isinstance(one, str) else list(one)
-    own = {sources.read("machine", name).text for name in named} if plan.machine_given else set()
+    own = {machine_of(plan.experiment, name).text for name in named} if plan.machine_given else set()
     return frozenset(
         machine.name
         for machine in plan.machines

@@ -8,6 +8,7 @@ a graph file are complete in themselves (``elanite.graphs``). Shipped machines a
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import sources
 from elanite.pages.inputs import MOST_BYTES, Inputs
+from elanite.simulator import VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -126,6 +128,8 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequ
     if plan.machine_given or machines != [machine.name for machine in plan.machines]:
         words += [word for name in machines for word in ("--machine", name)]
     words += files.options(options, plan.experiment)
+    if program := os.environ.get(VARIABLE):
+        files.program(Path(program))
     return files.inputs([*words, *(written or outputs(html=Path(f"{plan.experiment.name}.html")))])
 
 
