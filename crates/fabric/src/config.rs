@@ -13,6 +13,9 @@ pub use crate::mechanism::{
 /// Longest header delay of one link, in cycles: a mover foresees no event further ahead.
 pub const MAX_HOP_DELAY: u32 = 1023;
 
+/// Longest credit delay of one link, in cycles, for the same reason.
+pub const MAX_CREDIT_DELAY: u32 = MAX_HOP_DELAY;
+
 /// Most virtual channels of each direction of a link.
 pub const MAX_CHANNELS: u32 = 32;
 
@@ -29,6 +32,9 @@ pub struct Config {
     pub topology: Topology,
     /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
     pub hop_delay: Vec<u32>,
+    /// Credit delay of a link in cycles, by level: a place in the buffer that a flit leaves in cycle `T` is free for the sender of
+    /// the link from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
+    pub credit_delay: Vec<u32>,
     /// Virtual channels of each direction of a link, `1..=32`.
     pub channels: u32,
     /// Traffic classes, each with channels of its own: at least 1, and no more than there are channels for the classes of the
@@ -93,12 +99,13 @@ pub struct Faults {
 pub const MAX_BIT_ERROR_RATE: f64 = 1e-3;
 
 impl Config {
-    /// A fabric with the mechanisms of the network but round parameters: hops of a cycle, two channels, two packets in flight,
-    /// buffers that never fill, no tokens, no sharing, no priorities.
+    /// A fabric with the mechanisms of the network but round parameters: hops and credits of a cycle, two channels, two packets
+    /// in flight, buffers that never fill, no tokens, no sharing, no priorities.
     pub fn new(topology: impl Into<Topology>) -> Self {
         let topology = topology.into();
         Config {
             hop_delay: vec![1; topology.levels()],
+            credit_delay: Vec::new(),
             topology,
             channels: 2,
             traffic_classes: 1,
@@ -127,6 +134,20 @@ impl Config {
         self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
     }
 
+    /// Credit delay of a link of a level, in cycles.
+    pub fn credit_delay(&self, level: usize) -> u32 {
+        if self.credit_delay.is_empty() {
+            1
+        } else {
+            self.credit_delay[level]
+        }
+    }
+
+    /// Whether the credits of any link take longer than a cycle.
+    pub(crate) fn has_late_credits(&self) -> bool {
+        self.credit_delay.iter().any(|&delay| delay > 1)
+    }
+
     /// Length of the longest packet that the fabric takes, in flits.
     pub(crate) fn longest_packet(&self) -> u32 {
         if self.circuit == Circuit::CutThrough {
@@ -138,16 +159,16 @@ impl Config {
 
     /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
     pub(crate) fn assert_valid(&self) {
-        assert_eq!(
-            self.hop_delay.len(),
-            self.topology.levels(),
-            "one hop delay per level of links"
-        );
+        let levels = self.topology.levels();
+        let (hops, credits) = (&self.hop_delay, &self.credit_delay);
+        assert_eq!(hops.len(), levels, "one hop delay per level of links");
         assert!(
-            self.hop_delay
-                .iter()
-                .all(|&delay| (1..=MAX_HOP_DELAY).contains(&delay))
+            credits.is_empty() || credits.len() == levels,
+            "one credit delay per level of links"
         );
+        assert!(hops.iter().all(|hop| (1..=MAX_HOP_DELAY).contains(hop)));
+        let within = |credit| (1..=MAX_CREDIT_DELAY).contains(credit);
+        assert!(credits.iter().all(within));
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
         assert!(self.traffic_classes >= 1);
         assert!(self.channels >= self.traffic_classes * self.topology.classes());

@@ -21,8 +21,8 @@
 //! of nodes (`control::broadcast`). The channels of the links may be parted into traffic classes (`control::classes`).
 //!
 //! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with
-//! [`Circuit::Wormhole`] and [`Circuit::CutThrough`] each channel two cycles
-//! after the next link (or the node) has taken the tail. The acknowledgement takes the same time in all cases.
+//! [`Circuit::Wormhole`] and [`Circuit::CutThrough`] each channel one cycle more than the credit delay of its link
+//! after the next link (or the node) has taken the tail: two cycles if credits take one. The acknowledgement takes the same time in all cases.
 
 mod ahead;
 mod arbitration;

@@ -2,18 +2,18 @@
 //!
 //! A channel serves one packet at a time. From the grant until the channel is free again a packet *holds* it, for a *round trip*
 //! of the flow control, and meanwhile a link sends at most one packet by each of its channels. So a stream of packets of `P`
-//! flits over links with `c` channels has at most the share `c P / hold` of the rate. With hop delays of `D` cycles, buffers of
-//! `B` flits and acknowledgements that leave `A` cycles after a delivery:
+//! flits over links with `c` channels has at most the share `c P / hold` of the rate. With hop delays of `D` cycles, credit delays
+//! of `C` cycles, buffers of `B` flits and acknowledgements that leave `A` cycles after a delivery:
 //!
 //! | circuit | a channel is held for |
 //! |---|---|
-//! | wormhole, cut-through | `sending + D + 1`: the tail leaves the buffer `D` cycles after it was sent, and two cycles later the channel is free |
+//! | wormhole, cut-through | `sending + D + C`: the tail leaves the buffer `D` cycles after it was sent, and `C + 1` cycles later the channel is free |
 //! | until delivered | `sending + D + D'`, on the first link of a way of two links, the shortest one |
 //! | until acknowledged | `sending + 2 (D + D') + A`, on both links of this way; an adapter has `packets_in_flight` such packets |
 //!
-//! *Sending* a packet takes `P` cycles if the buffer covers the way to the next switch and back, `B > D`: a flit takes a place of the
-//! buffer for `D + 1` cycles. Else the link sends `B` flits in every `D + 1` cycles, which for the last flit of the packet makes
-//! `(P - 1) / B (D + 1) + (P - 1) mod B + 1` cycles.
+//! *Sending* a packet takes `P` cycles if the buffer covers the *round trip*, the way to the next switch and that of the credit
+//! back, `B >= D + C`: a flit takes a place of the buffer for `D + C` cycles. Else the link sends `B` flits in every `D + C` cycles,
+//! the share `B / (D + C)` of its rate, which for the last flit of the packet makes `(P - 1) / B (D + C) + (P - 1) mod B + 1` cycles.
 //!
 //! These are bounds of one stream that meets no other packet. A packet that waits behind another one for the next link holds its
 //! channel for longer; [`Credits::share_behind`] has the share if each packet waits for so many others. Routing classes share the
@@ -44,18 +44,17 @@ impl Credits {
     pub fn new(config: &Config, level: usize, flits: u32, turnaround: Cycle) -> Self {
         assert!(flits >= 1, "a packet has flits");
         let class = config.channels.div_ceil(config.traffic_classes);
-        let (channels, delay) = match config.circuit {
-            Circuit::Wormhole | Circuit::CutThrough => (class, config.hop_delay[level]),
-            Circuit::UntilDelivered => (class, config.hop_delay[0]),
-            Circuit::UntilAcknowledged => {
-                (class.min(config.packets_in_flight), config.hop_delay[0])
-            }
+        let (channels, level) = match config.circuit {
+            Circuit::Wormhole | Circuit::CutThrough => (class, level),
+            Circuit::UntilDelivered => (class, 0),
+            Circuit::UntilAcknowledged => (class.min(config.packets_in_flight), 0),
         };
-        let delay = Cycle::from(delay);
-        let sending = sending(flits, config.buffer, delay);
+        let delay = Cycle::from(config.hop_delay[level]);
+        let trip = delay + Cycle::from(config.credit_delay(level));
+        let sending = sending(flits, config.buffer, trip);
         let hold = sending
             + match config.circuit {
-                Circuit::Wormhole | Circuit::CutThrough => delay + 1,
+                Circuit::Wormhole | Circuit::CutThrough => trip,
                 Circuit::UntilDelivered => 2 * delay,
                 Circuit::UntilAcknowledged => 4 * delay + turnaround,
             };
@@ -87,10 +86,9 @@ impl Credits {
     }
 }
 
-/// Cycles in which a packet is sent over a hop of some delay into a buffer.
-fn sending(flits: u32, buffer: u32, delay: Cycle) -> Cycle {
+/// Cycles in which a packet is sent over a hop into a buffer whose places come back after a round trip.
+fn sending(flits: u32, buffer: u32, trip: Cycle) -> Cycle {
     let [before, buffer] = [flits - 1, buffer].map(Cycle::from);
-    // Places of the buffer come back after this many cycles.
-    let turn = (delay + 1).max(buffer);
+    let turn = trip.max(buffer);
     before / buffer * turn + before % buffer + 1
 }

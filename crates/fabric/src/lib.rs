@@ -16,7 +16,8 @@
 //!
 //! The fabric counts time in integer cycles, each of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A flit that is
 //! sent over a link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11
-//! cycles, wire and switch). The following happens in cycle `T`, whichever mover runs.
+//! cycles, wire and switch). A place of the buffer behind the link that a flit leaves in `s` is free for the sender of the link in
+//! `s + C`, `C` being the *credit delay* of the link, at least 1 (`QsNET`: 1). The following happens in cycle `T`, whichever mover runs.
 //!
 //! *Phase 0, control.* First all events that are due in `T` happen, in any order:
 //!
@@ -29,7 +30,8 @@
 //! | a channel falls free | as the row of the acknowledgement says; without circuits see below | the group, or the adapter, that sends over the link has news; the link and the opposite link each owe a slot for the token that has passed |
 //!
 //! Without circuits, channels are free earlier: all channels of a path one cycle after the delivery (`UntilDelivered`), or
-//! each channel two cycles after the next link has sent the tail, or the node has received it (`Wormhole`).
+//! each channel `C + 1` cycles after the next link has sent the tail, or the node has received it (`Wormhole`): one cycle after the
+//! last credit.
 //!
 //! Then each switch with news of broadcasts begins to set up the next broadcast, if it is setting up none
 //! (`control::broadcast`). Then each output group with news arbitrates once: while a header waits and a channel is free, the
@@ -37,14 +39,15 @@
 //! it may have, its link has a free channel and a packet waits, the packet is stamped and takes the channel.
 //!
 //! *Phase 1, data.* Each link moves at most one flit. Among the channels with a flit and room behind the link, the first in
-//! rank moves (priority, then age; in turns if the machine says so). Counts before the cycle decide. Flits on the wire occupy
-//! the buffer; a place that a flit leaves in `T` is free in `T + 1`. A link that owes slots to tokens pays before it turns to
+//! rank moves (priority, then age; in turns if the machine says so). Counts before the cycle decide: in cycle `t` the count of the
+//! channel itself and of the arrivals before it as they are, the count of the channel behind as it was `C - 1` cycles earlier.
+//! Flits on the wire, and credits on the wire, occupy the buffer; a place that a flit leaves in `T` is free in `T + C`. A link that owes slots to tokens pays before it turns to
 //! another channel, and when it has nothing to move. A link of an adapter stands still in its pause if both directions want
 //! to move ([`motion`]).
 //!
 //! ## Why the order within a cycle is free, and events suffice
 //!
-//! With header delays of at least one cycle and a credit delay of one, what happens in `T` depends only on counts up to `T - 1`;
+//! With header delays and credit delays of at least one cycle, what happens in `T` depends only on counts up to `T - 1`;
 //! so phase 1 may visit the links in any order, or visit only those links for which something has changed. As a link serves the
 //! oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between changes of a link's
 //! choice. The choice can change only when a channel is granted, when flits begin or cease to arrive, when a buffer fills or a

@@ -8,13 +8,16 @@
 //! ## The rule
 //!
 //! `S(v)` is the number of flits of channel `v`'s worm that have been sent over its link before this cycle, `R(v)` the
-//! number that have arrived at the far end, `D` cycles after they were sent. In cycle `t` channel `v` *can* move if
+//! number that have arrived at the far end, `D` cycles after they were sent. `C` is the credit delay of the channel's link. In
+//! cycle `t` channel `v` *can* move if
 //!
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
-//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count, and a place is
-//!   free one cycle after its flit was sent on. If the worm branches, the branch that has sent the least counts: a flit stays until
-//!   all branches have sent it. Each branch moves as its own link lets it.
+//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count. `S(downstream)` is
+//!   the count of cycle `t - (C - 1)`, and a worm is sunk from the view of its sender `C - 1` cycles after it is sunk: a place is
+//!   free `C` cycles after its flit was sent on, when its *credit* is back. A worm begins with all credits, whatever the channel
+//!   carried before. If the worm branches, the branch that has sent the least counts: a flit stays until all branches have
+//!   sent it. Each branch moves as its own link lets it.
 //!
 //! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can
 //! move, if there is one), whatever moved before. The machine may switch on two refinements:
@@ -151,7 +154,7 @@ pub(crate) trait Motion: State + Sized {
     );
 
     /// Sinks the worm of a channel whose header is at a switch and has no way on: from cycle `now` on the flits that have arrived,
-    /// and all that arrive, are discarded, and no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
+    /// and all that arrive, are discarded; when the credits are back no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
     /// reported at once if it has been sent and has not been reported.
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
@@ -187,6 +190,8 @@ pub(crate) trait Motion: State + Sized {
 pub(crate) struct Wire {
     /// Cycles from one end to the other.
     pub delay: u32,
+    /// Credit delay in cycles.
+    pub credit: u32,
     /// Whether the link ends in a node: then no buffer limits the link.
     pub ejects: bool,
     /// For a link of an adapter: what it shares with the adapter's other link.
@@ -223,8 +228,10 @@ impl Wiring {
     pub fn new(config: &Config) -> Self {
         let topology = &config.topology;
         let mut wires: TiVec<LinkId, Wire> = LinkId::all(topology.links())
-            .map(|link| Wire {
-                delay: config.hop_delay[topology.link_level(link)],
+            .map(|link| topology.link_level(link))
+            .map(|level| Wire {
+                delay: config.hop_delay[level],
+                credit: config.credit_delay(level),
                 ejects: false,
                 shared: None,
             })

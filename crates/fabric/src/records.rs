@@ -22,7 +22,8 @@
 //! `sent` and `arrived` do not depend on changes in the same cycle. The changes by the receiving end
 //! are due at least a cycle later, or are known one delay of the link ahead. So a network that is
 //! cut into parts can keep each record in the part of its sending end, and send these changes as
-//! messages.
+//! messages. Where credits take longer than a cycle, the sending end reads a line of the credits that are
+//! back instead, which belongs to it; each change is known the credit delay ahead.
 
 mod hop;
 mod lanes;
@@ -137,11 +138,19 @@ pub(crate) struct Records<M: State> {
     pub channels: TiVec<ChannelId, Channel<M::Channel>>,
     /// What has run over in the counts of a link.
     over: BTreeMap<LinkId, [u64; COUNTS]>,
+    /// Credit delay of each link in cycles; empty if all are one cycle.
+    credit_delays: TiVec<LinkId, u16>,
 }
 
 impl<M: State> Records<M> {
-    /// Links at rest, all of whose channels are free.
-    pub fn new(motion: &M, lanes: Lanes, hops: TiVec<LinkId, Hop>) -> Self {
+    /// Links at rest, all of whose channels are free. No list of credit delays stands for delays of
+    /// one cycle.
+    pub fn new(
+        motion: &M,
+        lanes: Lanes,
+        hops: TiVec<LinkId, Hop>,
+        credit_delays: TiVec<LinkId, u16>,
+    ) -> Self {
         let all = ((1_u64 << lanes.count) - 1) as u32;
         let count = hops.len();
         let mut links: TiVec<LinkId, Link<M::Link>> = table::with_room(count);
@@ -164,7 +173,14 @@ impl<M: State> Records<M> {
             links,
             channels,
             over: BTreeMap::new(),
+            credit_delays,
         }
+    }
+
+    /// Credit delay of a link, in cycles.
+    #[inline]
+    pub fn credit_delay(&self, link: LinkId) -> Cycle {
+        self.credit_delays.get(link).copied().map_or(1, Cycle::from)
     }
 
     /// Counts a packet whose first flit the link has sent, and how long it waited.

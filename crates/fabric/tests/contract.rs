@@ -102,6 +102,15 @@ fn every_level_has_a_hop_delay() {
 }
 
 #[test]
+#[should_panic(expected = "one credit delay per level")]
+fn every_level_has_a_credit_delay() {
+    Fabric::new(Config {
+        credit_delay: vec![3, 3],
+        ..one_switch(3)
+    });
+}
+
+#[test]
 #[should_panic(expected = "only the flit mover serves channels in turns")]
 fn the_worm_mover_serves_the_oldest_first() {
     Fabric::new(Config {

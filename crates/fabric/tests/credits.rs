@@ -41,9 +41,12 @@ fn machines(circuit: Circuit, window: u32, engine: Engine) -> Vec<Config> {
     let mut machines = Vec::new();
     for delay in [1, 11, 60, 195, MAX_HOP_DELAY] {
         for channels in [1, 2, 4, 7, 16] {
+            // Credits take a cycle, or as long as the way out.
+            let credit = if channels % 2 == 0 { delay } else { 1 };
             machines.push(Config {
                 circuit,
                 channels,
+                credit_delay: vec![credit],
                 packets_in_flight: window,
                 engine,
                 ..one_switch(delay)
@@ -86,6 +89,64 @@ fn buffers_limit_wormholes() {
         }
     }
     assert_both(&shares);
+}
+
+/// A worm alone, to the cycle: `B` flits in every round trip of `D + C` cycles, so that the share of the rate is the lesser of 1
+/// and `B / (D + C)`; and the channel is free for the next worm `C + 1` cycles after the tail has left the buffer.
+#[test]
+fn a_round_trip_sustains_a_buffer_of_flits() {
+    let (mut starved, mut whole) = (0, 0);
+    for (delay, credit) in [
+        (1, 1),
+        (1, 2),
+        (1, 40),
+        (3, 2),
+        (11, 1),
+        (11, 11),
+        (40, 7),
+        (195, 195),
+    ] {
+        for buffer in [1, 2, 3, 12, 13, 21, 22, 23, 64, 390] {
+            let trip = u64::from(delay + credit);
+            for turns in [1, 4] {
+                let flits = turns * buffer + 1;
+                let [turns, room, length] = [turns, buffer, flits].map(u64::from);
+                // The last flit is the first one of another turn.
+                let sending = turns * trip.max(room) + 1;
+                if room < trip {
+                    starved += 1;
+                    assert_eq!(
+                        sending - 1,
+                        (length - 1) * trip / room,
+                        "the rate is B / (D + C)"
+                    );
+                } else {
+                    whole += 1;
+                    assert_eq!(sending, length, "the whole rate");
+                }
+                let delay_of_two = 2 * u64::from(delay);
+                let first = delay_of_two + sending - 1;
+                // The tail leaves the buffer over the second link when it has arrived.
+                let second = sending - 1 + trip + 1;
+                for engine in [Engine::Flit, Engine::Worm] {
+                    let config = Config {
+                        circuit: Circuit::Wormhole,
+                        channels: 1,
+                        credit_delay: vec![credit],
+                        packets_in_flight: 2,
+                        buffer,
+                        engine,
+                        ..one_switch(delay)
+                    };
+                    let traffic = [(0, packet(0, 1, flits)), (0, packet(0, 2, 1))];
+                    let done = records(&config, 9, &traffic);
+                    assert_eq!(done[0].delivered, first, "{flits} flits, {config:?}");
+                    assert_eq!(done[1].injected, second, "{flits} flits, {config:?}");
+                }
+            }
+        }
+    }
+    assert!(starved > 40 && whole > 40, "{starved} starved, {whole} not");
 }
 
 /// Circuits that are held are limited by the way of the packet and of its acknowledgement.

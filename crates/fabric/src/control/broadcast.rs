@@ -26,7 +26,7 @@
 //! answer reaches the source when the last answer would, and is the worst of all: any "no" makes it a no (hardware, public Elan3
 //! headers). The EOP goes down all branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, plus the
 //! delays of the links before this link, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle
-//! after the last delivery, in `Wormhole` mode each two cycles after the last of its branches has sent the tail.
+//! after the last delivery, in `Wormhole` mode each `C + 1` cycles after the last of its branches has sent the tail.
 //!
 //! ## Why broadcasts in one tree do not deadlock
 //!

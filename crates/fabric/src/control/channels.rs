@@ -31,12 +31,18 @@ impl<M: Motion> Channels<M> {
     ) -> Self {
         let lanes = Lanes::new(config.channels);
         let all = ((1_u64 << config.channels) - 1) as u32;
+        let credits = if config.has_late_credits() {
+            let delay = |link| config.credit_delay(wiring.link_level(link)) as u16;
+            LinkId::all(wiring.links()).map(delay).collect()
+        } else {
+            TiVec::new()
+        };
         Channels {
             lanes,
             classes: Classes::new(config.channels, config.traffic_classes, wiring.classes()),
             all,
             switches,
-            records: Records::new(motion, lanes, hops),
+            records: Records::new(motion, lanes, hops, credits),
         }
     }
 

@@ -33,11 +33,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A tail has left the buffer of a channel, or is in at the end of its link, in cycle `left`: the channel falls free where there
-    /// are no circuits.
+    /// A tail has left the buffer of a channel, or is in at the end of its link, in cycle `left`: the channel falls free one cycle
+    /// after the sender has the last credit, where there are no circuits.
     pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
         if self.config.circuit.ends_with_the_tail() {
-            self.clock.schedule(left + 2, Event::Free(channel));
+            let link = self.channels.link(channel);
+            let credit = self.channels.records.credit_delay(link);
+            self.clock.schedule(left + credit + 1, Event::Free(channel));
         }
     }
 

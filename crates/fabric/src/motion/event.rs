@@ -15,7 +15,8 @@ pub enum Event {
     Stops(ChannelId),
     /// The cycle of the link's prediction has come; void unless the prediction is still the latest.
     Due(LinkId),
-    /// A place has fallen free in the buffer of the channel, which was full.
+    /// A place has fallen free in the buffer of the channel, which was full; or, if credits come late, they begin or cease to come
+    /// back to the channel.
     Room(ChannelId),
     /// A pause of the adapter begins or ends, if both its links want to move.
     Turn(Place),

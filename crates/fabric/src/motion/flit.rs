@@ -6,11 +6,15 @@
 //! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so
 //! the order of links is free.
+//!
+//! A flit that leaves a buffer sends a credit back, which counts for the sender of the channel a credit delay later. The
+//! channel keeps the credits that are on their way, by the cycle from which they count.
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::records::{Hop, Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
+use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
 
 /// One virtual channel of one link and its present worm.
@@ -24,8 +28,37 @@ struct Channel {
     arrived: u32,
     /// The channels by which the worm leaves, once granted.
     downstream: Vec<ChannelId>,
-    /// Whether what arrives is discarded, or all has passed on: the buffer stays empty.
-    sunk: bool,
+    /// Credits that the sender has back: so many flits have left the buffer, to its knowledge.
+    credits: u32,
+    /// The credits on their way, each by the cycle from which the sender has it.
+    returning: VecDeque<Cycle>,
+    /// If what arrives is discarded, or all has passed on, so that the buffer stays empty: the cycle from which no buffer limits
+    /// the channel.
+    sunk: Option<Cycle>,
+}
+
+impl Channel {
+    /// The credits that the sender has back in a cycle.
+    fn credits(&self, now: Cycle) -> u32 {
+        self.credits + self.returning.partition_point(|&at| at <= now) as u32
+    }
+
+    /// So many flits in all have left the buffer; the sender has the new credits in cycle `at`.
+    fn leave(&mut self, taken: u32, now: Cycle, at: Cycle) {
+        while self.returning.front().is_some_and(|&at| at <= now) {
+            self.returning.pop_front();
+            self.credits += 1;
+        }
+        let known = self.credits + self.returning.len() as u32;
+        self.returning.extend((known..taken).map(|_| at));
+    }
+
+    /// Whether the sender will have more room, though no flit moves.
+    fn awaits_credits(&self, now: Cycle) -> bool {
+        let waits = self.worm.is_some_and(|worm| self.sent < worm.flits);
+        let last = self.returning.back().max(self.sunk.as_ref());
+        waits && last.is_some_and(|&at| at > now)
+    }
 }
 
 /// One directed link.
@@ -106,13 +139,15 @@ impl FlitMover {
     }
 
     /// The rule: whether a channel can move in this cycle.
-    fn can(&self, channel: ChannelId, ejects: bool) -> bool {
+    fn can(&self, channel: ChannelId, ejects: bool, now: Cycle) -> bool {
         let this = &self.channels[channel];
         let Some(worm) = this.worm else { return false };
         let there = |upstream: ChannelId| self.channels[upstream].arrived > this.sent;
         this.sent < worm.flits
             && worm.upstream.is_none_or(there)
-            && (ejects || this.sunk || this.sent - self.taken(this) < self.wiring.buffer)
+            && (ejects
+                || this.sunk.is_some_and(|from| from <= now)
+                || this.sent - this.credits(now) < self.wiring.buffer)
     }
 
     /// Flits that have left the buffer behind a channel: those that all its branches have sent.
@@ -123,7 +158,12 @@ impl FlitMover {
     }
 
     /// The channel that a link would serve, before tokens and sharing.
-    fn candidate(&self, link: LinkId, witness: &impl Witness<Self>) -> Option<ChannelId> {
+    fn candidate(
+        &self,
+        link: LinkId,
+        now: Cycle,
+        witness: &impl Witness<Self>,
+    ) -> Option<ChannelId> {
         let state = &self.links[link];
         if state.unsent == 0 {
             return None;
@@ -133,7 +173,7 @@ impl FlitMover {
             .wiring
             .lanes
             .of(link)
-            .filter(|&channel| self.can(channel, ejects));
+            .filter(|&channel| self.can(channel, ejects, now));
         match self.wiring.multiplexing {
             Multiplexing::OldestFirst => able.reduce(|best, other| {
                 if witness.precedes(other, best) {
@@ -159,11 +199,11 @@ impl FlitMover {
         now: Cycle,
         witness: &impl Witness<Self>,
     ) -> Option<Decision> {
-        let mut candidate = self.candidate(link, witness);
+        let mut candidate = self.candidate(link, now, witness);
         if let (Some(_), Some(Shared { partner, phase, .. })) =
             (candidate, self.wiring.wires[link].shared)
             && self.wiring.pauses(phase, now)
-            && self.candidate(partner, witness).is_some()
+            && self.candidate(partner, now, witness).is_some()
         {
             candidate = None;
             self.active = true;
@@ -221,6 +261,27 @@ impl FlitMover {
         })
     }
 
+    /// The flits of this cycle have moved: the channel before a decision's channel gets its credits.
+    fn send_credits(&mut self, decision: Decision, now: Cycle) {
+        let Decision::Move(number) = decision else {
+            return;
+        };
+        let worm = self.channels[number].worm;
+        if let Some(upstream) = worm.and_then(|worm| worm.upstream) {
+            let taken = self.taken(&self.channels[upstream]);
+            let delay = self.wiring.wires[self.link_of(upstream)].credit;
+            let at = now + Cycle::from(delay);
+            self.channels[upstream].leave(taken, now, at);
+        }
+    }
+
+    /// Whether a link with flits to send gets credits in a later cycle.
+    fn awaits_credits(&self, link: LinkId, now: Cycle) -> bool {
+        let mut channels = self.wiring.lanes.of(link);
+        self.links[link].unsent > 0
+            && channels.any(|channel| self.channels[channel].awaits_credits(now))
+    }
+
     /// Takes those links off the list that have neither a flit to send nor a debt.
     fn forget_idle(&mut self) {
         let links = &mut self.links;
@@ -250,7 +311,7 @@ impl Motion for FlitMover {
             let ejects = self.wiring.wires[self.link_of(channel)].ejects;
             let state = &mut self.channels[channel];
             state.arrived += 1;
-            self.discarded += u64::from(state.sunk);
+            self.discarded += u64::from(state.sunk.is_some());
             if ejects {
                 self.delivered += 1;
             } else if state.arrived == 1 {
@@ -299,8 +360,13 @@ impl Motion for FlitMover {
         );
         // The channel upstream may be open still, for other branches.
         if let Some(upstream) = worm.upstream {
-            let branches = &mut self.channels[upstream].downstream;
-            branches.retain(|&branch| branch != number);
+            let state = &mut self.channels[upstream];
+            let before = state.downstream.len();
+            state.downstream.retain(|&branch| branch != number);
+            if state.downstream.len() < before && state.downstream.is_empty() {
+                // All has passed on: only the last credits of the channel are on their way.
+                state.sunk = Some(0);
+            }
         }
     }
 
@@ -309,20 +375,21 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
-    fn sink(&mut self, channel: ChannelId, _now: Cycle, _witness: &mut impl Witness<Self>) {
+    fn sink(&mut self, channel: ChannelId, now: Cycle, _witness: &mut impl Witness<Self>) {
+        let delay = self.wiring.wires[self.link_of(channel)].credit;
         let state = &mut self.channels[channel];
         assert!(
-            state.downstream.is_empty() && !state.sunk,
+            state.downstream.is_empty() && state.sunk.is_none(),
             "a worm that goes on is sunk"
         );
-        state.sunk = true;
+        state.sunk = Some(now + Cycle::from(delay) - 1);
         self.discarded += u64::from(state.arrived);
     }
 
     fn detach(&mut self, channel: ChannelId, _witness: &mut impl Witness<Self>) {
         let state = &mut self.channels[channel];
         state.downstream.clear();
-        state.sunk = true;
+        state.sunk = Some(0);
     }
 
     /// Tails are reported when they are sent.
@@ -337,8 +404,13 @@ impl Motion for FlitMover {
         for &decision in &decisions {
             self.apply(decision, now, witness);
         }
+        for &decision in &decisions {
+            self.send_credits(decision, now);
+        }
         self.events += decisions.len() as u64;
         self.active |= !decisions.is_empty() || self.on_wires > 0;
+        let mut busy = self.busy.iter();
+        self.active = self.active || busy.any(|&link| self.awaits_credits(link, now));
         decisions.clear();
         self.decisions = decisions;
         self.forget_idle();
@@ -364,14 +436,14 @@ impl Motion for FlitMover {
             if channel.worm.is_none() {
                 continue;
             }
-            let taken = if wire.ejects || channel.sunk {
+            let taken = if wire.ejects || channel.sunk.is_some() {
                 channel.arrived
             } else {
                 self.taken(channel)
             };
             let held = channel.sent - taken;
             assert!(
-                wire.ejects || channel.sunk || held <= self.wiring.buffer,
+                wire.ejects || channel.sunk.is_some() || held <= self.wiring.buffer,
                 "a buffer overflows"
             );
             census.in_flight += u64::from(held);

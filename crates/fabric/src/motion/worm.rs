@@ -11,8 +11,8 @@
 //! a link serves one channel, its *mover*, till something happens: one state and one prediction a link. (Where channels are
 //! served in turns, rates are fractions: left to the flit mover.)
 //!
-//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free one cycle
-//! after its flit has left. What a link does in cycle `t` depends only on counts up to `t - 1`, so that the links may be
+//! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free at least one
+//! cycle after its flit has left. What a link does in cycle `t` depends only on counts up to `t - 1`, so that the links may be
 //! evaluated in any order.
 //!
 //! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t` before and
@@ -21,7 +21,8 @@
 //! ## What is kept
 //!
 //! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a cycle), the length of the worm
-//! and the neighbours. The ends of a path are special channels that always have flits, always have room, or never have room. For
+//! and the neighbours; where credits take longer than a cycle also the line of the credits that are back (module `credits`, which
+//! has the proof for them; the following is for credits of one cycle). The ends of a path are special channels that always have flits, always have room, or never have room. For
 //! each link it keeps the link's mover, the cycle of its one valid prediction, its debt of tokens, and what it has carried.
 //!
 //! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only grow
@@ -33,6 +34,7 @@
 //! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops at once where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
+//! | `Room(v)`, late credits | when the channel behind `v` starts or stops, for `C` later; when `v` is sunk, for `C - 1` later | credits begin or cease to come: the link of `v` is looked at, or its prediction is lowered |
 //! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted anew; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
 //! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause begins or ends is looked at |
 //!
@@ -82,6 +84,7 @@
 //! nodes the last stretches of motion are noted, to know which flits are on the wire (module `account`).
 
 mod account;
+mod credits;
 mod flow;
 mod line;
 mod predict;
@@ -94,6 +97,7 @@ use crate::records::{self, Count};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::Runs;
+use credits::Returns;
 use line::Line;
 use state::{Adapter, Link, NONE, RESTS, Specials};
 use std::collections::BTreeMap;
@@ -116,6 +120,8 @@ pub(crate) struct WormMover {
     first_ejection: LinkId,
     /// The next channel with the same channel upstream, of those that have one.
     siblings: BTreeMap<ChannelId, ChannelId>,
+    /// The credits of channels to which they return late.
+    returns: Returns,
     specials: Specials,
     lanes: Lanes,
     /// Flits of buffer behind each channel.
@@ -137,8 +143,9 @@ pub(crate) struct WormMover {
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
     copies: u64,
-    /// Channels whose worm is sunk, and the flits of such worms that have passed.
-    sunk: Vec<ChannelId>,
+    /// Channels whose worm is sunk, each with the cycle from which its sender has the credits; and the flits of such worms that
+    /// have passed.
+    sunk: Vec<(ChannelId, Cycle)>,
     discarded: u64,
     events: u64,
     reversed: bool,
@@ -156,6 +163,7 @@ impl WormMover {
             runs: table::equal(Runs::default(), config.topology.places() as usize),
             first_ejection: config.topology.ejection(Place::new(0)),
             siblings: BTreeMap::new(),
+            returns: Returns::new(config, bound),
             specials,
             lanes: wiring.lanes,
             buffer: wiring.buffer.min(MAX_FLITS),
@@ -236,10 +244,9 @@ impl WormMover {
     fn unlink(&mut self, records: &mut Records, channel: ChannelId, up: ChannelId) {
         let first = records.channels[up].motion.down;
         let behind = self.siblings.remove(&channel);
-        if first == channel
-            && let Some(behind) = behind
-        {
-            records.channels[up].motion.down = behind;
+        if first == channel && up < self.specials.source {
+            // Behind the last branch all has passed on.
+            records.channels[up].motion.down = behind.unwrap_or(self.specials.sink);
             return;
         }
         let mut others = self.branches(first);
@@ -250,16 +257,15 @@ impl WormMover {
                 Some(behind) => self.siblings.insert(before, behind),
                 None => self.siblings.remove(&before),
             };
-            records.channels[before]
-                .motion
-                .set_sibling(behind.is_some());
+            let is_complex = behind.is_some() || self.returns.of(before).is_some();
+            records.channels[before].motion.set_complex(is_complex);
         }
     }
 
     /// A channel is closed: its worm may have been sunk.
     #[cold]
     fn forget_sunk(&mut self, channel: ChannelId, flits: u32) {
-        if let Some(place) = self.sunk.iter().position(|&sunk| sunk == channel) {
+        if let Some(place) = self.sunk.iter().position(|&(sunk, _)| sunk == channel) {
             self.sunk.swap_remove(place);
             self.discarded += u64::from(flits);
         }
@@ -296,6 +302,7 @@ impl WormMover {
                 channel.arrived = Line::standing(channel.flits());
             }
         }
+        self.returns.sweep(last, idle);
         self.swept = now;
         self.last = now - 1;
     }
@@ -413,6 +420,7 @@ impl Motion for WormMover {
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
             Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
+            Event::Room(channel) if self.returns.are_late() => self.hear(channel, now, witness),
             Event::Room(channel) => self.consider(channel, now, witness),
             Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
@@ -432,15 +440,15 @@ impl Motion for WormMover {
             state.flits() > 0 && state.sent.at(now) == state.flits() && !state.sent.grows(),
             "a channel is closed before its worm has passed"
         );
-        let (up, flits, has_sibling) = (state.up, state.flits(), state.has_sibling());
+        let (up, flits, is_complex) = (state.up, state.flits(), state.is_complex());
         state.close(specials);
         if !self.sunk.is_empty() {
             self.forget_sunk(channel, flits);
         }
         // No worm has siblings before the first one has branched.
-        if self.unlinks && self.copies > 0 {
+        if self.unlinks && (self.copies > 0 || self.returns.overtake) {
             self.unlink(records, channel, up);
-        } else if has_sibling {
+        } else if is_complex {
             self.siblings.remove(&channel);
         }
     }
@@ -479,9 +487,12 @@ impl Motion for WormMover {
             let first = std::mem::replace(behind, channel);
             if first < self.specials.source {
                 // The worm branches.
-                records.channels[channel].motion.set_sibling(true);
+                records.channels[channel].motion.set_complex(true);
                 self.siblings.insert(channel, first);
                 self.copies += u64::from(worm.flits);
+            }
+            if self.returns.are_late() {
+                self.open_late(records, channel, upstream, worm.flits);
             }
         }
         if moves && end > now {
@@ -504,11 +515,17 @@ impl Motion for WormMover {
             "a worm that goes on is sunk"
         );
         state.down = self.specials.sink;
-        self.sunk.push(channel);
+        let delay = self.returns.delay(records, number);
+        let from = now + delay - 1;
+        self.sunk.push((channel, from));
         let link = &mut records.links[number].motion;
         link.quiet = false;
         let has_more = link.unsent >> self.lanes.lane(channel) & 1 == 1;
         let (moves, due) = (!link.rests(), link.next.by(now));
+        if has_more && delay > 1 {
+            records.channels[channel].motion.down = self.specials.drain;
+            witness.foresee(from, Event::Room(channel));
+        }
         if moves && due > now {
             Self::foresee(number, due, now, witness);
         }

@@ -24,7 +24,7 @@ proptest! {
     ) {
         let config = Config::new(FatTree::new(&[2], &[], 2).expect("within all bounds"));
         let hops = ti_vec![Hop::default(); 2];
-        let mut records = Records::new(&FlitMover::new(&config), Lanes::new(1), hops);
+        let mut records = Records::new(&FlitMover::new(&config), Lanes::new(1), hops, TiVec::new());
         let counts = [Count::Packets, Count::Waited, Count::Delay, Count::Flits, Count::Tokens];
         let mut sums = [[0_u64; COUNTS]; 2];
         for (link, count, more, shift) in added {

@@ -2,7 +2,7 @@
 
 use super::graphs::shortest;
 use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
-use fabric::config::{MAX_CHANNELS, MAX_HOP_DELAY};
+use fabric::config::{MAX_CHANNELS, MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
 use fabric::topology::Arities;
 use fabric::topology::graph::Plan;
@@ -285,12 +285,29 @@ pub fn any_case() -> impl Strategy<Value = Case> {
 
 /// Small buffers and long wires are the difficult ones; large buffers must change nothing.
 fn buffer() -> impl Strategy<Value = u32> {
-    prop_oneof![12 => 1_u32..=16, 1 => Just(128_u32)]
+    prop_oneof![12 => 1_u32..=16, 2 => 17_u32..=64, 1 => Just(128_u32)]
 }
 
 /// Cycles from end to end of a link: the levels of a machine differ, mostly a little.
 fn hop_delay() -> impl Strategy<Value = u32> {
     prop_oneof![16 => 1_u32..=12, 3 => 1_u32..=63, 1 => 64..=MAX_HOP_DELAY, 4 => Just(1_u32)]
+}
+
+/// Cycles after which a credit is back, by level: one on all levels of most machines; else mostly as long as the way out, and
+/// longer on some levels than on others.
+fn credit_delay(levels: usize) -> impl Strategy<Value = Vec<u32>> {
+    let delay = prop_oneof![
+        3 => Just(1_u32),
+        9 => 1_u32..=12,
+        6 => 1_u32..=40,
+        1 => 64..=MAX_CREDIT_DELAY,
+    ];
+    let same = delay.clone().prop_map(move |delay| vec![delay; levels]);
+    prop_oneof![
+        4 => Just(Vec::new()),
+        3 => same,
+        3 => prop::collection::vec(delay, levels),
+    ]
 }
 
 /// The engine, and how links serve their channels.
@@ -334,14 +351,17 @@ fn config<T: Into<Topology> + Debug>(
     (kind.prop_map(Into::into), sizes, modes, switches, sharing())
         .prop_flat_map(
             |(topology, sizes, modes, switches, sharing): (Topology, _, _, _, _)| {
-                let delays = prop::collection::vec(hop_delay(), topology.levels());
+                let levels = topology.levels();
+                let hops = prop::collection::vec(hop_delay(), levels);
+                let delays = (hops, credit_delay(levels));
                 (Just((topology, sizes, modes, switches, sharing)), delays)
             },
         )
         .prop_map(
-            |((topology, sizes, modes, switches, sharing), hop_delay)| Config {
+            |((topology, sizes, modes, switches, sharing), (hop_delay, credit_delay))| Config {
                 topology,
                 hop_delay,
+                credit_delay,
                 channels: sizes.0.0.max(sizes.0.1),
                 traffic_classes: sizes.0.1,
                 buffer: sizes.1,

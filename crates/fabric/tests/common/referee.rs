@@ -250,6 +250,14 @@ impl<'a> Referee<'a> {
         self.case.config.hop_delay[level].into()
     }
 
+    /// Cycles from the departure of the tail out of the buffer behind a channel, or from its arrival in a node, until the channel is
+    /// free without circuits.
+    fn release(&self, channel: ChannelId) -> Cycle {
+        let topology = &self.case.config.topology;
+        let level = topology.link_level(self.lanes.link(channel));
+        Cycle::from(self.case.config.credit_delay(level)) + 1
+    }
+
     /// The EOP passes, and an acknowledgement has passed the other way.
     fn free(&mut self, channel: ChannelId) {
         self.holders.remove(&channel).expect("it was taken");

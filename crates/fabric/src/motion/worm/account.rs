@@ -95,7 +95,7 @@ impl WormMover {
                 census.copied -= self.uncopied(records, channel, now);
             }
         }
-        for &channel in &self.sunk {
+        for &(channel, _) in &self.sunk {
             census.discarded += self.arrived(records, channel, now);
         }
         census
@@ -125,7 +125,7 @@ impl WormMover {
             return 0;
         }
         let sent = self.sent(records, channel, now);
-        if this.down == self.specials.sink {
+        if self.specials.sinks(this.down) {
             // The worm is sunk, or has passed on.
             return u64::from(sent) - self.arrived(records, channel, now);
         }

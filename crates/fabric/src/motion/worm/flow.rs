@@ -18,14 +18,18 @@ impl WormMover {
         let there = channels[this.up].motion.arrived.at(now) > sent;
         let down = &channels[this.down].motion;
         let room = down.sent.at(now) + self.buffer > sent;
-        there & room & (!down.has_sibling() || self.others_have_room(records, this.down, sent, now))
+        there & room & (!down.is_complex() || self.all_have_room(records, this.down, sent, now))
     }
 
     /// Whether branch `first` and all branches behind it in the chain have room for flit number `sent`, counted from 0.
     #[cold]
-    fn others_have_room(&self, records: &Records, first: ChannelId, sent: u32, now: Cycle) -> bool {
-        let mut others = self.branches(first);
-        others.all(|other| records.channels[other].motion.sent.at(now) + self.buffer > sent)
+    fn all_have_room(&self, records: &Records, first: ChannelId, sent: u32, now: Cycle) -> bool {
+        let mut branches = self.branches(first);
+        branches.all(|branch| {
+            let credits = self.returns.of(branch);
+            let line = credits.map_or(records.channels[branch].motion.sent, |credits| credits.line);
+            line.at(now) + self.buffer > sent
+        })
     }
 
     /// Channel `first` and the channels behind it in the chain of siblings; none, if `first` is the sink or nowhere.
@@ -211,14 +215,16 @@ impl WormMover {
         let this = &mut records.channels[channel].motion;
         let sent = this.sent.at(now);
         this.sent.start(now);
-        let up = this.up;
+        let (up, complex) = (this.up, this.is_complex());
         if sent == 0 {
             witness.note(Moved::Head(channel));
         }
         if !hop.ejects() {
             witness.foresee(now + hop.delay(), Event::Starts(channel));
         }
-        if !hop.injects() {
+        if complex && self.turn_credits(channel, now, witness) {
+            // The channel upstream has the first credit later.
+        } else if !hop.injects() {
             // A place falls free in the next cycle. A channel that waits for the place stands.
             let upstream = &witness.records().channels[up].motion;
             let before = upstream.sent.at(now);
@@ -237,13 +243,15 @@ impl WormMover {
         let began = self.rest(records, number, now);
         let this = &mut records.channels[channel].motion;
         this.sent.stop(now);
-        let (up, sent) = (this.up, this.sent.at(now));
+        let (up, sent, complex) = (this.up, this.sent.at(now), this.is_complex());
         if hop.ejects() {
             self.note_run(number, (began, now), hop.delay());
         } else {
             witness.foresee(now + hop.delay(), Event::Stops(channel));
         }
-        if !hop.injects() {
+        if complex && self.turn_credits(channel, now, witness) {
+            // The buffer behind the channel upstream fills later, as its sender sees it.
+        } else if !hop.injects() {
             // From here on the buffer behind the channel upstream fills.
             let records = witness.records();
             let number = self.link_of(up);
@@ -288,7 +296,7 @@ impl WormMover {
             return;
         }
         self.feed(down, before, now, witness);
-        if witness.records().channels[down].motion.has_sibling() {
+        if witness.records().channels[down].motion.is_complex() {
             self.for_each_behind(down, |mover, other| {
                 mover.feed(other, before, now, witness);
             });
@@ -334,7 +342,7 @@ impl WormMover {
             return;
         }
         self.starve(down, arrived, now, witness);
-        if witness.records().channels[down].motion.has_sibling() {
+        if witness.records().channels[down].motion.is_complex() {
             self.for_each_behind(down, |mover, other| {
                 mover.starve(other, arrived, now, witness);
             });

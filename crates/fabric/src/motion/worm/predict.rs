@@ -52,20 +52,22 @@ impl WormMover {
     }
 
     /// By how much all branches, from `first` on, will stay ahead of a count; no bound if all branches move.
-    fn room(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
+    pub(super) fn room(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let down = &records.channels[first].motion;
-        let room = down.sent.lead(count, now);
-        if down.has_sibling() {
-            return room.min(self.room_of_all(records, first, count, now));
+        if down.is_complex() {
+            return self.room_of_all(records, first, count, now);
         }
-        room
+        down.sent.lead(count, now)
     }
 
     /// [`Self::room`] of branch `first`, and of the branches behind it in the chain.
     #[cold]
     fn room_of_all(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let all = self.branches(first);
-        let room = all.map(|branch| records.channels[branch].motion.sent.lead(count, now));
+        let room = all.map(|branch| match self.returns.of(branch) {
+            Some(credits) => credits.lead(count, now),
+            None => records.channels[branch].motion.sent.lead(count, now),
+        });
         room.min().unwrap_or(u32::MAX)
     }
 

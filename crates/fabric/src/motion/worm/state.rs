@@ -43,6 +43,8 @@ pub(super) struct Specials {
     pub sink: ChannelId,
     /// Downstream of a header that waits: takes nothing.
     pub nowhere: ChannelId,
+    /// Downstream of a worm that is sunk, until its sender gets the credits: takes nothing.
+    pub drain: ChannelId,
 }
 
 impl Specials {
@@ -52,7 +54,13 @@ impl Specials {
             source: ChannelId::new(count),
             sink: ChannelId::new(count + 1),
             nowhere: ChannelId::new(count + 2),
+            drain: ChannelId::new(count + 3),
         }
+    }
+
+    /// Whether the worm with this channel downstream, which is not a worm into a node, is sunk, or has passed on entirely.
+    pub fn sinks(&self, down: ChannelId) -> bool {
+        down == self.sink || down == self.drain
     }
 }
 
@@ -66,7 +74,7 @@ pub(crate) struct Channel {
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
     /// stopped after a tail, since no one asks for later counts.
     pub(super) arrived: Line,
-    /// Length of the worm, 0 if the channel is free; with [`SIBLING`] if there is another channel with the same one upstream.
+    /// Length of the worm, 0 if the channel is free; with [`COMPLEX`].
     length: u32,
     /// The channel by which the worm arrives, or the source.
     pub(super) up: ChannelId,
@@ -74,27 +82,28 @@ pub(crate) struct Channel {
     pub(super) down: ChannelId,
 }
 
-/// The bit of a length: the mover knows the next channel with the same channel upstream.
-const SIBLING: u32 = 1 << 31;
+/// The bit of a length: the room behind the channel upstream follows not from line `sent` alone. There is another channel with
+/// the same one upstream, or credits return late.
+const COMPLEX: u32 = 1 << 31;
 
-const _: () = assert!(MAX_FLITS < SIBLING, "a length leaves the bit free");
+const _: () = assert!(MAX_FLITS < COMPLEX, "a length leaves the bit free");
 
 impl Channel {
     /// Length of the worm in flits; 0 if the channel is free.
     #[inline]
     pub(super) fn flits(&self) -> u32 {
-        self.length & !SIBLING
+        self.length & !COMPLEX
     }
 
-    /// Whether the mover knows another channel with the same one upstream.
+    /// Whether the room behind the channel upstream may be less than line `sent` leaves: see [`COMPLEX`].
     #[inline]
-    pub(super) fn has_sibling(&self) -> bool {
-        self.length & SIBLING != 0
+    pub(super) fn is_complex(&self) -> bool {
+        self.length & COMPLEX != 0
     }
 
     /// Whether it is so is news.
-    pub(super) fn set_sibling(&mut self, has: bool) {
-        self.length = self.flits() | if has { SIBLING } else { 0 };
+    pub(super) fn set_complex(&mut self, is: bool) {
+        self.length = self.flits() | if is { COMPLEX } else { 0 };
     }
 
     fn standing(sent: u32, arrived: u32) -> Self {
@@ -113,11 +122,12 @@ impl Channel {
         channel
     }
 
-    /// The special channels: source, sink, nowhere.
-    pub(super) fn specials() -> [Self; 3] {
+    /// The special channels: source, sink, nowhere, drain.
+    pub(super) fn specials() -> [Self; 4] {
         [
             Channel::standing(0, BOUNDLESS),
             Channel::standing(BOUNDLESS, 0),
+            Channel::standing(0, 0),
             Channel::standing(0, 0),
         ]
     }

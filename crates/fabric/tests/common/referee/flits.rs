@@ -127,14 +127,16 @@ impl Referee<'_> {
             let deliveries = self.deliveries.entry(arrives).or_default();
             deliveries.insert((packet, node));
             if wormhole {
-                self.freed.entry(arrives + 2).or_default().push(channel);
+                let free = arrives + self.release(channel);
+                self.freed.entry(free).or_default().push(channel);
             }
         }
         if let Some(upstream) = self.flights[&packet].taken[&channel].upstream {
             let branches = self.branches.get_mut(&upstream).expect("it was opened");
             *branches -= 1;
             if wormhole && *branches == 0 {
-                self.freed.entry(now + 2).or_default().push(upstream);
+                let free = now + self.release(upstream);
+                self.freed.entry(free).or_default().push(upstream);
             }
         }
     }

@@ -1,0 +1,202 @@
+//! Credits that return late: the room behind a channel, as its sender sees it.
+//!
+//! With a credit delay of one cycle the sender of channel `v` sees line `S` of the channel downstream itself. With a delay of `C`
+//! cycles it sees the line as it was `C - 1` cycles earlier: a line `Q(w)` of its own for each channel `w` downstream. Line `Q(w)`
+//! turns, that is starts or stops, in the same order as `S(w)` and `C - 1` cycles later, as `R` follows `S` of the channel
+//! upstream. So whenever `w` starts or stops in a cycle `t`, an event [`Event::Room`] of `v` is entered for `t + C`, the first cycle
+//! in which the sender sees a difference, and `v` is looked at then: it may be able, or its prediction is lowered.
+//!
+//! *Exact.* Line `Q(w)` is never ahead of `S(w)`, so that a buffer that is full for its sender is the only reason to stand; the
+//! proof of the parent module holds with `Q` for `S` downstream. Two of its steps change. A channel that the branches hold up is
+//! able again only in a cycle in which the least `Q` of them grows, after a cycle in which it did not; so one of these lines
+//! started, and entered `Room` for this cycle. And the stop of a channel downstream is known `C` cycles before its line `Q` stops,
+//! so that the prediction is lowered in time, or the link is looked at in the cycle itself if no room is left.
+//!
+//! *Whose line.* A channel that is granted anew begins with all credits, and its line at zero: turns of the worm before are
+//! forgotten, though their events may come. A worm that fits into the buffer never waits for credits, and has no such line.
+//! Therefore cut-through costs nothing here.
+
+use super::line::Line;
+use super::{Records, WormMover};
+use crate::motion::{Event, Witness};
+use crate::{ChannelId, Circuit, Config, Cycle, LinkId};
+use std::collections::VecDeque;
+use typed_index_collections::{TiVec, ti_vec};
+
+/// The flits that a channel has sent, as the sender of the channel upstream sees them.
+#[derive(Clone)]
+pub(super) struct Credits {
+    /// `Q`: credits that the sender has back by a cycle.
+    pub line: Line,
+    /// The cycles in which the line will turn, as far as known.
+    turns: VecDeque<Cycle>,
+    /// Credit delay of the link of the channel upstream; 1 if its worm needs no such line.
+    delay: u32,
+    /// Length of the worm.
+    flits: u32,
+}
+
+impl Credits {
+    /// By how much the line will stay ahead of a count that grows: its lead now if the line stands for longer; no bound if it
+    /// grows, or will grow before the count comes up to it.
+    pub fn lead(&self, count: u32, now: Cycle) -> u32 {
+        let lead = self.line.lead(count, now);
+        match self.turns.front() {
+            Some(&at) if at <= now + Cycle::from(lead) => u32::MAX,
+            _ => lead,
+        }
+    }
+
+    /// The line turns if it does so in this cycle.
+    fn turn(&mut self, now: Cycle) {
+        while self.turns.front() == Some(&now) {
+            self.turns.pop_front();
+            if self.line.grows() {
+                self.line.stop(now - 1);
+            } else {
+                self.line.start(now - 1);
+            }
+        }
+    }
+}
+
+/// The lines of all channels.
+pub(super) struct Returns {
+    /// Empty if all credits are back after a cycle, or never matter.
+    lines: TiVec<ChannelId, Credits>,
+    /// Whether a channel may be closed before the channel upstream, where channels fall free behind the tail: the credit of the
+    /// tail takes longer than the way of the tail over the next link and the credit there.
+    pub overtake: bool,
+}
+
+impl Returns {
+    /// The lines of so many channels at rest.
+    pub fn new(config: &Config, channels: usize) -> Self {
+        let none = Credits {
+            line: Line::standing(0),
+            turns: VecDeque::new(),
+            delay: 1,
+            flits: 0,
+        };
+        let matter = config.has_late_credits() && config.circuit != Circuit::CutThrough;
+        let credits = &config.credit_delay;
+        let ends = credits.iter().min().zip(credits.iter().max());
+        let hop = config.hop_delay.iter().min().copied().unwrap_or(0);
+        Returns {
+            lines: ti_vec![none; if matter { channels } else { 0 }],
+            overtake: ends.is_some_and(|(&quickest, &slowest)| slowest > hop + quickest),
+        }
+    }
+
+    /// Whether any channel may have such a line.
+    #[inline]
+    pub fn are_late(&self) -> bool {
+        !self.lines.is_empty()
+    }
+
+    /// The line of a channel, if the channel upstream has its credits late.
+    pub fn of(&self, channel: ChannelId) -> Option<&Credits> {
+        self.lines.get(channel).filter(|credits| credits.delay > 1)
+    }
+
+    /// Credit delay of a link, as far as it matters.
+    pub fn delay(&self, records: &Records, link: LinkId) -> Cycle {
+        if self.are_late() {
+            records.credit_delay(link)
+        } else {
+            1
+        }
+    }
+
+    /// Ends lines of worms that have passed: see [`WormMover::sweep`].
+    pub fn sweep(&mut self, last: Cycle, idle: Cycle) {
+        for credits in &mut self.lines {
+            if credits.line.after(last, idle) >= u64::from(credits.flits) {
+                credits.line = Line::standing(credits.flits);
+                credits.turns.clear();
+            }
+        }
+    }
+}
+
+impl WormMover {
+    /// A channel is granted to a worm of so many flits: its line begins.
+    #[cold]
+    pub(super) fn open_late(
+        &mut self,
+        records: &mut Records,
+        channel: ChannelId,
+        up: ChannelId,
+        flits: u32,
+    ) {
+        let delay = records.credit_delay(self.link_of(up)) as u32;
+        let is_late = flits > self.buffer && delay > 1;
+        let credits = &mut self.returns.lines[channel];
+        credits.line = Line::standing(0);
+        credits.turns.clear();
+        credits.delay = if is_late { delay } else { 1 };
+        credits.flits = flits;
+        if is_late {
+            records.channels[channel].motion.set_complex(true);
+        }
+    }
+
+    /// A channel starts or stops in this cycle: its line turns later. Returns whether it has such a line.
+    #[cold]
+    pub(super) fn turn_credits(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) -> bool {
+        let late = self.returns.lines.get_mut(channel);
+        let Some(credits) = late.filter(|credits| credits.delay > 1) else {
+            return false;
+        };
+        let channels = &witness.records().channels;
+        let up = channels[channel].motion.up;
+        // A channel that has sent its worm needs no credits.
+        if channels[up].motion.sent.at(now) < credits.flits {
+            let at = now + Cycle::from(credits.delay);
+            credits.turns.push_back(at);
+            witness.foresee(at, Event::Room(up));
+        }
+        true
+    }
+
+    /// The room behind a channel may change for its sender: credits begin or cease to come, or its worm is sunk.
+    #[cold]
+    pub(super) fn hear(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let down = &mut witness.records_mut().channels[channel].motion.down;
+        if *down == self.specials.drain && self.sunk.contains(&(channel, now)) {
+            *down = self.specials.sink;
+        }
+        let mut branch = *down;
+        while branch < self.specials.source {
+            self.returns.lines[branch].turn(now);
+            branch = self.sibling(branch);
+        }
+        let (number, lane) = (self.link_of(channel), self.lanes.lane(channel));
+        let records = witness.records();
+        let link = &records.links[number].motion;
+        if link.unsent >> lane & 1 == 0 {
+            return;
+        }
+        if !link.serves(lane) {
+            return self.consider(channel, now, witness);
+        }
+        let this = &records.channels[channel].motion;
+        let behind = this.sent.at(now).wrapping_sub(self.buffer);
+        let room = self.room(records, this.down, behind, now);
+        if room == 0 {
+            self.mark(number, witness);
+        } else if room != u32::MAX && now + u64::from(room) < link.next.by(now) {
+            Self::foresee(number, now + u64::from(room), now, witness);
+        }
+    }
+}
