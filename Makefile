@@ -24,8 +24,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# What ranks of MPI programs load, where `elanite mpirun` looks for it.
-NETWORK := python/elanite/libelanite-fi.so
+# What ranks of MPI programs load, and the program that starts them, where `elanite mpirun` looks for both.
+NETWORK := python/elanite/libelanite-fi.so python/elanite/elanite-mpiexec
 OUT ?= out
 ARGS ?=
 SECONDS ?= 60

@@ -1,15 +1,15 @@
-"""The build backend: maturin, with the library that ranks of MPI programs load.
+"""The build backend: maturin, with the library that ranks of MPI programs load, and the program that starts them.
 
 maturin compiles the extension module and nothing else. ``libelanite-fi.so`` is a library of its own, which no Python
-process loads, and ``elanite mpirun`` and ``elanite prun`` need it. So the library is built first, into the folder of
-the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes it. Likewise, a source distribution of
-maturin would lack the crates of the library: here, it has every file of the repository.
+process loads, and ``elanite-mpiexec`` is a program; ``elanite mpirun`` and ``elanite prun`` need both. So they are
+built first, into the folder of the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes them.
+Likewise, a source distribution of maturin would lack their crates: here, it has every file of the repository.
 
 A wheel and a source distribution name the commit that they were made from: here git is asked, and ``data/build.json``
 of the package has the answer (``elanite.build`` reads it). A source distribution without git passes on its own file.
 
-With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the library that it
-had, which its own ranks load.
+With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
+it had, which its own ranks need.
 
 It fails if cargo or git fails, with their own words on standard error.
 """
@@ -47,14 +47,17 @@ __all__ = [
 ]
 
 ROOT = Path(__file__).resolve().parents[1]
-LIBRARY = ROOT / "python" / "elanite" / "libelanite-fi.so"
+PACKAGE = ROOT / "python" / "elanite"
+PARTS = {"elanite_fi": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpiexec"}
+"""What ranks need: targets of cargo, and their files in the package."""
 COMMIT = "python/elanite/data/build.json"
 
 
 def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """Build a wheel that needs nothing of the checkout, and return its name."""
-    before = LIBRARY.read_bytes() if LIBRARY.exists() and os.environ.get("CARGO_BUILD_TARGET") else None
-    build_library()
+    kept = [PACKAGE / file for file in PARTS.values() if os.environ.get("CARGO_BUILD_TARGET")]
+    before = {file: file.read_bytes() for file in kept if file.exists()}
+    build_parts()
     text = commit()
     if text is not None:
         (ROOT / COMMIT).write_text(text, encoding="utf-8")
@@ -63,13 +66,13 @@ def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: s
     finally:
         if text is not None:  # in a checkout git is asked
             (ROOT / COMMIT).unlink()
-        if before is not None:
-            replace(before)
+        for file, content in before.items():
+            replace(file, content)
 
 
 def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
     """Build a wheel that leads to the checkout, and return its name."""
-    build_library()
+    build_parts()
     return maturin.build_editable(folder, settings, metadata)
 
 
@@ -96,25 +99,35 @@ def commit() -> str | None:
     return None if found is None else json.dumps(dict(zip(("commit", "dirty"), found, strict=True)))
 
 
-def build_library() -> None:
-    """Compile the library of ranks and put it into the package."""
-    words = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "elanite-fi"]
+def build_parts() -> None:
+    """Compile what ranks need, and put it into the package."""
+    words = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "elanite-fi",
+        "--package",
+        "elanite-launch",
+    ]
     line = [*words, "--message-format", "json-render-diagnostics"]
     said = subprocess.run(line, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     artifacts = [json.loads(line) for line in said.splitlines()]
-    (built,) = (
-        file
+    found = {
+        artifact["target"]["name"]: artifact["executable"]
+        or next(file for file in artifact["filenames"] if file.endswith(".so"))
         for artifact in artifacts
-        if artifact["reason"] == "compiler-artifact" and artifact["target"]["name"] == "elanite_fi"
-        for file in artifact["filenames"]
-        if file.endswith(".so")
-    )
-    replace(Path(built).read_bytes())
+        if artifact["reason"] == "compiler-artifact" and artifact["target"]["name"] in PARTS
+    }
+    for target, file in PARTS.items():
+        replace(PACKAGE / file, Path(found[target]).read_bytes())
 
 
-def replace(library: bytes) -> None:
-    """Put a library of ranks into the package: aside and renamed, so that a run that goes on keeps the one it has."""
-    aside = LIBRARY.with_suffix(".so.new")
-    aside.write_bytes(library)
+def replace(file: Path, content: bytes) -> None:
+    """Put a file into the package: aside and renamed, so that a run that goes on keeps the one it has."""
+    aside = file.with_name(f"{file.name}.new")
+    aside.write_bytes(content)
     aside.chmod(0o755)
-    aside.replace(LIBRARY)
+    aside.replace(file)

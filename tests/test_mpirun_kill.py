@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from conftest import OTHERS_FILES, PATIENCE, command, environment, execute, needs_mpi, until
-from elanite.mpirun import guard
+from elanite.mpirun import guard, launcher
 
+MANAGER = launcher.MANAGER.encode()
 HARNESS = Path(__file__).parent / "mpi" / "kill.py"
 
 pytestmark = needs_mpi
@@ -29,12 +29,12 @@ def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.Mon
 def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None:
     """What MPICH makes is what the guard would remove. If not, it has other names in this version."""
     words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
-    started = int(time.time())
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
 
         def made() -> set[str]:
             children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            chosen = [name for pid in children[:1] for name in guard.worlds(int(pid), started)]  # of mpiexec
+            lines = [Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in children]
+            chosen = [name for line in lines if MANAGER in line[0] for name in guard.worlds(line[2].decode())]
             found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
             return {one[0] for one in found if one and one[1] in chosen}
 
@@ -51,7 +51,7 @@ def test_nothing_is_left_of_a_killed_run(mpi_programs: Path, tmp_path: Path, rou
     """At its start, and while its ranks exchange messages. Other jobs on this host may have files in /tmp."""
     words = command("mpirun", "-n", "4", "--out", str(tmp_path / "out"), str(mpi_programs / "messages"), "100000000")
     how = ["--rounds", str(rounds), "--latest", "2", "--words", "2", "--simulator", "elanite mpirun"]
-    how += ["--kill", "rank,launcher,simulator,proxy", "--ignore", OTHERS_FILES]
+    how += ["--kill", "rank,launcher,simulator", "--ignore", OTHERS_FILES]
     ended = execute([sys.executable, HARNESS, *how, "--", *words], 4 * PATIENCE + 15 * rounds)
     assert ended.code == 0, ended
     assert not list(tmp_path.glob("out/mpirun/*"))

@@ -1,4 +1,4 @@
-"""Parts of ``elanite mpirun`` by themselves: filtered streams, the rank to blame, places of ranks, command lines."""
+"""Parts of ``elanite mpirun`` by themselves: reports on ranks, the rank to blame, places of ranks, command lines."""
 
 from __future__ import annotations
 
@@ -14,87 +14,50 @@ from elanite import cli
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, verdict
 from elanite.mpirun.interrupts import Interrupts
-from elanite.mpirun.launcher import Mpi
+from elanite.mpirun.launcher import Manager, Mpi
 from elanite.mpirun.options import Options, computation
-from elanite.mpirun.streams import Filter, Reports
+from elanite.mpirun.streams import Reports, Scanner
 from elanite.mpirun.verdict import Evidence, Left, judge
 from elanite.text import ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-RULE = "=" * 83
-
-BANNER = f"""
-{RULE}
-=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
-=   PID 4711 RUNNING AT localhost
-=   EXIT CODE: 9
-=   CLEANING UP REMAINING PROCESSES
-=   YOU CAN IGNORE THE BELOW CLEANUP MESSAGES
-{RULE}
-[mpiexec@host] Exit codes: [localhost] 0,9,0,768
-YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Killed (signal 9)
-This typically refers to a problem with your application.
-Please see the FAQ page for debugging suggestions
-"""
-
-OWN = f"""one
-two
-
-{RULE}
-=   a table of the program's
-{RULE}
-{RULE}
-[mpiexec] is no line of mpiexec's
-= more
-Abortive
-last"""
-
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_mpiexec_says_is_taken_out(seed: int) -> None:
-    """However the stream is cut, and not a byte of the program's is lost."""
+def test_errors_of_mpi_are_found_in_the_stream(seed: int) -> None:
+    """However the stream is cut. The first rank counts, and a line that only contains the words does not."""
     randomly = random.Random(seed)
     reports = Reports()
-    taken = Filter(reports)
-    text = (OWN + "\n" + BANNER + "after").encode()
-    out = []
+    scanner = Scanner(reports)
+    text = b"one\nsaid Abort(7) on node 9 (rank 9 in comm 0): x\nAbort(\n" + b"-" * 9000 + b"\n"
+    text += b"Abort(15) on node 2 (rank 2 in comm 0): Fatal error in MPI_Send: other\n"
+    text += b"Abort(1) on node 1 (rank 1 in comm 0): y\n"
     while text:
         size = randomly.choice([1, 2, 7, 83, 84, 200, 2000])
-        out.append(taken.feed(text[:size]))
+        scanner.feed(text[:size])
         text = text[size:]
-    out.append(taken.finish())
-    assert b"".join(out) == (OWN + "\nafter").encode()
-    assert reports.statuses == {0: 0, 1: 9, 2: 0, 3: 768}
-    assert reports.pid == 4711
+    assert reports.abort == (2, 15, "Fatal error in MPI_Send: other")
 
 
-def test_nothing_is_held_back_that_cannot_be_mpiexecs() -> None:
-    taken = Filter(Reports())
-    assert taken.feed(b"name? ") == b"name? "
-    assert taken.feed(b"===") == b"==="  # within a line
-    assert taken.feed(b"\n") == b"\n"
-    assert taken.feed(b"\n") == b""
-    assert taken.holds_blank_line  # for a moment, as the next test of streams shows
-    assert taken.finish() == b"\n"
-    assert taken.feed(b"\n===") == b""
-    assert taken.feed(b"?") == b"\n===?"
-    assert taken.feed(b"\r10%\r20%") == b"\r10%\r20%"
-    assert taken.feed(b"\n" + RULE.encode() + b"\n") == b"\n"
-    assert taken.finish() == RULE.encode() + b"\n"
-
-
-def test_the_banner_leaves_no_blank_line() -> None:
-    taken = Filter(Reports())
-    assert taken.feed(f"last\n{BANNER}".encode()) == b"last\n"
-
-
-def test_complaints_of_helpers_are_kept_for_messages() -> None:
+def test_reports_of_the_process_manager() -> None:
+    """Ranks end in this order; the words of the rank that ended all ranks may come after the report, or never."""
     reports = Reports()
-    taken = Filter(reports)
-    assert taken.feed(b"[proxy:0@host] HYDU_sock_write (x.c:1): write error (Broken pipe)\nmine\n") == b"mine\n"
-    assert reports.complaints == ["[proxy:0@host] HYDU_sock_write (x.c:1): write error (Broken pipe)"]
+    for line in (
+        b'{"event":"aborted","rank":3,"code":15}\n',
+        b'{"event":"ended","rank":3,"status":3840}\n',
+        b'{"event":"ended","rank":0,"status":9}\n',
+        b'{"event":"failed","rank":1,"why":"sent a line that is no request: \\"x\\""}\n',
+        b'{"event":"stalled","why":"the start has made no progress"}\n',
+    ):
+        reports.note(line)
+    assert list(reports.statuses.items()) == [(3, 3840), (0, 9)]
+    assert reports.abort == (3, 15, "")
+    assert reports.complaints == ['rank 1: sent a line that is no request: "x"', "the start has made no progress"]
+    Scanner(reports).feed(b"Abort(15) on node 3 (rank 3 in comm 0): Fatal error\n")
+    assert reports.abort == (3, 15, "Fatal error")
+    Scanner(reports).feed(b"Abort(15) on node 0 (rank 0 in comm 0): another\n")
+    assert reports.abort == (3, 15, "Fatal error")
 
 
 def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Sequence[Left] = ()) -> Evidence:
@@ -277,15 +240,15 @@ def test_no_computation(text: str) -> None:
 
 def test_command_lines() -> None:
     mpich, other = Mpi("/m/mpiexec", "MPICH", "5"), Mpi("/o/mpiexec", "Open MPI", "5")
-    line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"])
-    assert line[0] == "/m/mpiexec"
-    assert line[-8:] == ["-genv", "LD_PRELOAD", "/x-fi.so", "-n", "3", "prog", "-n", "1"]
+    manager = Manager(Path("/e/elanite-mpiexec"), "space", 7)
+    line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"], manager)
+    assert line[:5] == ["/e/elanite-mpiexec", "3", "space", "7", "0"]
+    assert line[5:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
     assert mpich.repeatable
-    assert "-disable-auto-cleanup" not in line
-    assert "-disable-auto-cleanup" in mpich.command(3, {}, ["prog"], cleanup=False)
+    assert mpich.command(3, {}, ["prog"], manager, cleanup=False)[4] == "1"
     with pytest.raises(UsageError, match="--disable-auto-cleanup: ranks of Open MPI"):
-        other.command(3, {}, ["prog"], cleanup=False)
-    line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"])
+        other.command(3, {}, ["prog"], manager, cleanup=False)
+    line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"], manager)
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
     assert not other.repeatable
     # Nothing goes through the memory of the host.

@@ -43,22 +43,24 @@ CROSS = """
 import pathlib, sys
 sys.path.insert(0, "packaging")
 import backend
-backend.LIBRARY = pathlib.Path(sys.argv[1], "libelanite-fi.so")
-backend.LIBRARY.write_bytes(b"of this machine")
-backend.build_library = lambda: backend.replace(b"of the other")
-backend.maturin.build_wheel = lambda *_: backend.LIBRARY.read_bytes().decode()
+backend.PACKAGE = pathlib.Path(sys.argv[1])
+files = [backend.PACKAGE / name for name in sorted(backend.PARTS.values())]
+for file in files:
+    file.write_bytes(b"of this machine")
+backend.build_parts = lambda: [backend.replace(file, b"of the other") for file in files]
+backend.maturin.build_wheel = lambda *_: ", ".join(file.read_bytes().decode() for file in files)
 print(backend.build_wheel("."))
-print(backend.LIBRARY.read_bytes().decode())
+print(", ".join(file.read_bytes().decode() for file in files))
 """
 
 
 @pytest.mark.parametrize(("target", "left"), [("aarch64-unknown-linux-gnu", "of this machine"), ("", "of the other")])
-def test_a_wheel_for_another_processor_leaves_the_library_of_this_one(tmp_path: Path, target: str, left: str) -> None:
-    """The wheel has the library of its target; ranks of the checkout go on with theirs."""
+def test_a_wheel_for_another_processor_leaves_the_parts_of_this_one(tmp_path: Path, target: str, left: str) -> None:
+    """The wheel has the parts of its target; ranks of the checkout go on with theirs."""
     environment = os.environ | {"CARGO_BUILD_TARGET": target}
     ended = execute([sys.executable, "-c", CROSS, str(tmp_path)], cwd=ROOT, env=environment)
-    assert ended.out.splitlines() == ["of the other", left], ended
-    assert [file.name for file in tmp_path.iterdir()] == ["libelanite-fi.so"]
+    assert ended.out.splitlines() == ["of the other, of the other", f"{left}, {left}"], ended
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["elanite-mpiexec", "libelanite-fi.so"]
 
 
 CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MULTILINE)

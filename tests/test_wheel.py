@@ -97,7 +97,8 @@ def as_other(folder: Path, line: str) -> Ended:
 def test_the_wheel_has_all_that_there_is(wheel: Path) -> None:
     assert re.fullmatch(r"elanite-\d+\.\d+\.\d+-cp311-abi3-(manylinux_\d+_\d+|linux)_\w+\.whl", wheel.name)
     names = set(zipfile.ZipFile(wheel).namelist())
-    assert {"elanite/_core.abi3.so", "elanite/libelanite-fi.so", "elanite/include/shmem.h"} <= names
+    parts = {"elanite/_core.abi3.so", "elanite/libelanite-fi.so", "elanite/elanite-mpiexec"}
+    assert parts | {"elanite/include/shmem.h"} <= names
     assert any(name.endswith("licenses/LICENSE") for name in names)
     shipped = [
         f"experiments/{file.relative_to(ROOT / 'experiments')}" for file in (ROOT / "experiments").rglob("*.toml")

@@ -12,7 +12,7 @@ environment, which children inherit, or descends from one that has.
 
 --simulator and --launcher are regular expressions on the command lines of the run's processes; a rank is a process
 whose command line is the program's: the last --words of the command. The exit code is 1 if a round failed. Plain
-mpiexec fails: MPICH leaves its shared memory behind, and its ranks where the proxy was killed.
+mpiexec of MPICH fails: it leaves its shared memory behind, and its ranks where its helper was killed.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class Round:
 def kinds(processes: list[Process], chosen: argparse.Namespace) -> dict[str, list[Process]]:
     """The processes that may be killed, by what they are."""
     program = " ".join(chosen.command[-chosen.words :])
-    found: dict[str, list[Process]] = {"rank": [], "launcher": [], "simulator": [], "proxy": []}
+    found: dict[str, list[Process]] = {"rank": [], "launcher": [], "simulator": []}
     for process in processes:
         if process.command == program:
             found["rank"].append(process)
@@ -146,8 +146,6 @@ def kinds(processes: list[Process], chosen: argparse.Namespace) -> dict[str, lis
             found["simulator"].append(process)
         elif re.search(chosen.launcher, process.command):
             found["launcher"].append(process)
-        elif "hydra_pmi_proxy" in process.command:
-            found["proxy"].append(process)
     return {kind: some for kind, some in found.items() if some and kind in chosen.kill.split(",")}
 
 
@@ -209,7 +207,7 @@ def main() -> int:
         "--simulator", default="", help="what the simulator's command line contains; none: no simulator"
     )
     parser.add_argument("--launcher", default="mpiexec", help="what the launcher's contains")
-    parser.add_argument("--kill", default="rank,launcher,simulator", help="which of these, or proxy as well")
+    parser.add_argument("--kill", default="rank,launcher,simulator", help="which of these")
     parser.add_argument("--words", type=int, default=1, help="how many last words of the command are the program's")
     parser.add_argument("--ignore", default="", help="names of new files that others make")
     parser.add_argument("command", nargs="+", help="the command, after --")

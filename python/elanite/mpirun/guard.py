@@ -1,10 +1,9 @@
 """The guard: a process that outlives this one, and clears away what a run leaves behind if this process is killed.
 
 MPICH makes a file for each rank in ``/dev/shm``, and removes the file in ``MPI_Finalize``; the file of a killed rank
-stays. The names of these files are ``mpich_shm_H_N``. N is the number of the rank's node. H is made of the name that
-mpiexec gives to the run: the process number of mpiexec, the second in which mpiexec started, the name of this host
-(``posix_init.c``, ``mpir_pmi.c`` and ``pmiserv_utils.c`` of MPICH 5). So the names of the files of a run are known
-before the files exist and after all processes have ended.
+stays. The names of these files are ``mpich_shm_H_N``. N is the number of the rank's node. H is a hash of the name that
+the process manager gives to the key-value space of the run (``posix_init.c`` and ``mpir_pmi.c`` of MPICH 5). So the
+names of the files of a run are known before the files exist and after all processes have ended.
 
 A simulator that ends in order tells the guard, and removes the files itself. If the simulator is killed, the guard
 finds the end of its input, kills the remaining processes of the run, and removes the files. The guard starts as a
@@ -14,11 +13,9 @@ script, without the package and its imports.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -26,9 +23,6 @@ from pathlib import Path
 
 SHARED = Path("/dev/shm")  # noqa: S108 - where shm_open makes its files
 NAME = re.compile(r"mpich_(?:shm|vci)_([0-9a-f]+)_\d+")
-
-SECONDS = 30
-"""Seconds from the start of mpiexec within which mpiexec gives the run its name."""
 
 TIMES = 64
 """How often, by sessions, a program may initialise MPI such that the guard still removes its files."""
@@ -39,16 +33,11 @@ PATIENCE = 8.0
 _DONE = b"done"
 
 
-def worlds(pid: int, started: int) -> frozenset[str]:
-    """The values of H in names of files, if an mpiexec with this number started in this second or soon after."""
-    libc = ctypes.CDLL(None)
-    host, found = socket.gethostname(), set()
-    for second in range(started, started + SECONDS):
-        libc.srand(ctypes.c_uint(second))
-        hashed = _fnv(f"kvs_{pid}_0_{libc.rand()}_{host}")
-        # Later versions count how often a process has initialised MPI.
-        found |= {f"{hashed:x}"} | {f"{_fnv(f'-{times}', hashed):x}" for times in range(1, TIMES)}
-    return frozenset(found)
+def worlds(space: str) -> frozenset[str]:
+    """The values of H in names of files of the run whose key-value space has this name."""
+    hashed = _fnv(space)
+    # Later versions count how often a process has initialised MPI.
+    return frozenset({f"{hashed:x}"} | {f"{_fnv(f'-{times}', hashed):x}" for times in range(1, TIMES)})
 
 
 def _fnv(name: str, hashed: int = 2166136261) -> int:
@@ -70,9 +59,9 @@ def sweep(chosen: frozenset[str]) -> None:
 class Guard:
     """The guard of a run, as the simulator sees it."""
 
-    def __init__(self, mark: bytes, pid: int, started: int) -> None:
-        """Guard the run with this variable in its environment, whose mpiexec started in this second."""
-        self._worlds = worlds(pid, started)
+    def __init__(self, mark: bytes, space: str) -> None:
+        """Guard the run with this variable in its environment, and with this name of its key-value space."""
+        self._worlds = worlds(space)
         words = [sys.executable, "-I", "-S", __file__, mark.decode(), *sorted(self._worlds)]
         nothing = subprocess.DEVNULL
         self._process = subprocess.Popen(  # noqa: S603 - this file

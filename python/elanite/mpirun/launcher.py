@@ -1,8 +1,9 @@
-"""The MPI that starts the ranks, its command line, and the environment of the ranks.
+"""The MPI of the ranks, the command line that starts them, and their environment.
 
-Runs are repeatable with MPICH, its process manager hydra, and its libfabric, which loads the simulated network. The
-package ``mpich`` of PyPI has all of these, and ``pip install mpich`` installs it. Open MPI looks at the host's
-clock while it polls, so that no two runs are alike.
+Runs are repeatable with MPICH and its libfabric, which loads the simulated network. The package ``mpich`` of PyPI has
+both, and ``pip install mpich`` installs it. Elanite's own process manager starts the ranks of an MPICH
+(``elanite-mpiexec``, crate ``launch``): MPICH's hangs with more than some 270 ranks on a host. Open MPI starts its
+ranks itself; it looks at the host's clock while it polls, so that no two runs are alike.
 """
 
 from __future__ import annotations
@@ -26,11 +27,25 @@ Kind = Literal["MPICH", "Open MPI"]
 LIBRARY = "libelanite-fi.so"
 """The file of the simulated network that ranks load, in the folder of this package."""
 
+MANAGER = "elanite-mpiexec"
+"""The file of the process manager, in the folder of this package."""
+
 RUN = "ELANITE_RUN"
 """A variable with the name of the run, which only the processes of the run have."""
 
 _PATIENCE = 20
 """Seconds in which an mpiexec must print its version."""
+
+
+@dataclass(frozen=True)
+class Manager:
+    """The process manager of a run."""
+
+    path: Path
+    space: str
+    """The name of the key-value space of the ranks, by which MPICH names its shared memory."""
+    reports: int
+    """The descriptor for reports on the ranks."""
 
 
 @dataclass(frozen=True)
@@ -46,23 +61,21 @@ class Mpi:
         """Whether runs with this MPI can be repeated exactly."""
         return self.kind == "MPICH"
 
-    def command(self, ranks: int, own: Mapping[str, str], words: Sequence[str], *, cleanup: bool = True) -> list[str]:
+    def command(
+        self, ranks: int, own: Mapping[str, str], words: Sequence[str], manager: Manager, *, cleanup: bool = True
+    ) -> list[str]:
         """The command line that starts the words on ``ranks`` ranks; only the ranks get the variables ``own``.
 
         Without ``cleanup``, ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
         """
-        if not cleanup and self.kind != "MPICH":
+        if self.kind == "MPICH":
+            line = [str(manager.path), str(ranks), manager.space, str(manager.reports), str(int(not cleanup))]
+            return [*line, *(f"{name}={value}" for name, value in own.items()), "--", *words]
+        if not cleanup:
             raise UsageError(
                 f"--disable-auto-cleanup: ranks of {self.kind} ({self.path}) cannot go on without one of them; leave"
                 " the option out, or name the mpiexec of an MPICH: --mpi"
             )
-        if self.kind == "MPICH":
-            # Even inside a batch system, the ranks are processes of this host.
-            line = [self.path, "-launcher", "fork", "-rmk", "user", "-hosts", "localhost", "-print-all-exitcodes"]
-            line += [] if cleanup else ["-disable-auto-cleanup"]
-            for name, value in own.items():
-                line += ["-genv", name, value]
-            return [*line, "-n", str(ranks), *words]
         line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
         line += ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "elanite"]
         # No component that communicates past the network: all ranks are on one host, and would share its memory.
@@ -118,9 +131,18 @@ def _identify(path: str) -> Mpi:
 
 def library() -> Path:
     """The shared object that ranks load."""
-    path = Path(__file__).resolve().parents[1] / LIBRARY
+    return _part(LIBRARY, "no simulated network for MPI")
+
+
+def manager() -> Path:
+    """The program that starts the ranks of an MPICH."""
+    return _part(MANAGER, "no process manager for MPI")
+
+
+def _part(name: str, lacking: str) -> Path:
+    path = Path(__file__).resolve().parents[1] / name
     if not path.is_file():
-        raise UsageError(f"{path} is not there: this installation has no simulated network for MPI; run: make build")
+        raise UsageError(f"{path} is not there: this installation has {lacking}; run: make build")
     return path
 
 
@@ -130,8 +152,6 @@ def environment(
     """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to the simulator."""
     chosen = {
         "PYTHONHASHSEED": "0",
-        # hydra would write the topology of this host for ranks, into a file in /tmp that stays when it is killed.
-        "HWLOC_XMLFILE": "",
         **base,
         # MPICH: libfabric carries all messages, those inside a node, too; the simulator models shared memory itself.
         "MPIR_CVAR_CH4_NETMOD": "ofi",

@@ -1,10 +1,10 @@
 """The processes of a run: mpiexec and its descendants, none of which may outlive the run.
 
-mpiexec, its helper and each rank make sessions of their own, so that neither a session nor a group contains all of
-them. Three other facts identify them: all have a variable in their environment that names the run, all descend from
-mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the kernel
-kills mpiexec (``PR_SET_PDEATHSIG``), whose helper then ends the ranks. The ranks also notice the end of this process
-themselves, and so does a guard, which removes their files.
+mpiexec (Elanite's own, or Open MPI's) and each rank make sessions of their own, so that neither a session nor a group
+contains all of them. Three other facts identify them: all have a variable in their environment that names the run, all
+descend from mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is
+killed, the kernel kills mpiexec (``PR_SET_PDEATHSIG``), and with it the ranks. The ranks also notice the end of this
+process themselves, and so does a guard, which removes their files.
 
 The processes start without randomised addresses, so that the same variable has the same address in all ranks.
 """
@@ -39,18 +39,21 @@ PATIENCE = 5.0
 class Processes:
     """mpiexec and its descendants. Call ``start`` in the main thread: if that thread ends, the kernel kills mpiexec."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, space: str) -> None:
+        self._space = space
         self._mark = f"{RUN}={name}".encode()
         self._mpiexec: subprocess.Popen[bytes] | None = None
         self._guard: Guard | None = None
         self._ended = threading.Event()
 
-    def start(self, command: Sequence[str], environment: Mapping[str, str]) -> tuple[IO[bytes], IO[bytes]]:
-        """Start mpiexec; returns its standard output and standard error."""
+    def start(
+        self, command: Sequence[str], environment: Mapping[str, str], reports: int
+    ) -> tuple[IO[bytes], IO[bytes]]:
+        """Start mpiexec, which inherits ``reports``; returns its standard output and standard error."""
         system = ctypes.CDLL(None, use_errno=True)
         prctl, personality = system.prctl, system.personality
         prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        parent, now = os.getpid(), int(time.time())
+        parent = os.getpid()
 
         def die_with_parent() -> None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
@@ -65,10 +68,11 @@ class Processes:
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            pass_fds=(reports,),
             preexec_fn=die_with_parent,
         )
         self._mpiexec = started
-        self._guard = Guard(self._mark, started.pid, now)
+        self._guard = Guard(self._mark, self._space)
         # A thread waits for mpiexec; otherwise it would become a zombie, which the simulator would take for alive.
         threading.Thread(target=self._watch, name="mpiexec", daemon=True).start()
         assert started.stdout is not None  # noqa: S101 - both are pipes

@@ -22,7 +22,7 @@ from elanite.mpirun import launcher, linkage, missing, program
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
-from elanite.mpirun.streams import Pump, Reports
+from elanite.mpirun.streams import Listener, Pump, Reports
 from elanite.mpirun.verdict import Ended, Evidence, judge
 from elanite.mpirun.witness import Witness
 
@@ -139,18 +139,23 @@ def run(
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
-    command = chosen.command(options.ranks, launcher.of_ranks(os.environ, network), words, cleanup=options.cleanup)
+    space = f"elanite_{name}"
+    own = launcher.of_ranks(os.environ, network)
     environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
 
-    reports, processes = Reports(), Processes(name)
+    reports, processes = Reports(), Processes(name, space)
+    ours, theirs = os.pipe()
+    listener = Listener(os.fdopen(ours, "rb"), reports)
     begun = time.monotonic()
     pumps: list[Pump] = []
     witness = Witness(core.pids)
     try:
+        manager = launcher.Manager(launcher.manager(), space, theirs)
+        command = chosen.command(options.ranks, own, words, manager, cleanup=options.cleanup)
         sys.stdout.flush()
         sys.stderr.flush()
         with Interrupts() as interrupts:
-            out, err = processes.start(command, environment)
+            out, err = processes.start(command, environment, theirs)
             pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
             outcome = _serve(core, interrupts.cancel, processes.pid)
         leaving, stray = core.left(), missing.loaded(outcome, chosen)
@@ -161,11 +166,13 @@ def run(
             core.end()
             code = processes.wait(GRACE)
     finally:
+        os.close(theirs)
         left = processes.end()
         dead = witness.stop()
         witness.clear()
         for pump in pumps:
             pump.join(GRACE)
+        listener.join(GRACE)
     host_seconds = time.monotonic() - begun
     if left:
         raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")

@@ -1,0 +1,287 @@
+//! A rank as a process: its start, its connection to the process manager, and its end.
+
+#![expect(unsafe_code, reason = "a child prepares itself between fork and exec")]
+
+use crate::wire::{Foul, Incoming, Rank, Request};
+use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, Stdio};
+
+/// The program that all ranks run.
+pub struct Program {
+    /// Its name and its arguments.
+    pub words: Vec<OsString>,
+    /// Variables of ranks only.
+    pub variables: Vec<(OsString, OsString)>,
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// The limits of open files of ranks; those of this process are higher.
+    files: Rlimit,
+    /// The number under which ranks find their connection: that of a descriptor of this process, so
+    /// that nothing else has the number in a child.
+    place: File,
+}
+
+impl Program {
+    /// Raises the limit of open files of this process to the most that the user may have: each rank
+    /// takes two.
+    ///
+    /// # Errors
+    ///
+    /// If this process has too many open files.
+    pub fn new(
+        words: Vec<OsString>,
+        variables: Vec<(OsString, OsString)>,
+        ranks: u32,
+    ) -> io::Result<Self> {
+        let files = rustix::process::getrlimit(Resource::Nofile);
+        let raised = Rlimit {
+            current: files.maximum,
+            maximum: files.maximum,
+        };
+        // If the system refuses, the start of a rank will fail.
+        let _ = rustix::process::setrlimit(Resource::Nofile, raised);
+        Ok(Program {
+            words,
+            variables,
+            ranks,
+            files,
+            place: File::open("/dev/null")?,
+        })
+    }
+}
+
+/// A source of events of the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The connection of a rank.
+    Connection(Rank),
+    /// The end of a rank.
+    End(Rank),
+}
+
+impl Source {
+    fn data(self) -> EventData {
+        EventData::new_u64(match self {
+            Source::Connection(rank) => u64::from(rank) << 1,
+            Source::End(rank) => u64::from(rank) << 1 | 1,
+        })
+    }
+
+    /// The source that an event names.
+    pub fn of(data: EventData) -> Self {
+        let rank = (data.u64() >> 1) as Rank;
+        if data.u64() & 1 == 0 {
+            Source::Connection(rank)
+        } else {
+            Source::End(rank)
+        }
+    }
+}
+
+/// A rank that runs or has run.
+pub struct Process {
+    rank: Rank,
+    child: Child,
+    /// Readable when the process has ended.
+    descriptor: OwnedFd,
+    connection: Option<UnixStream>,
+    incoming: Incoming,
+    /// Replies that the connection has not taken yet.
+    outgoing: Vec<u8>,
+    /// Whether the loop is told when the connection takes more.
+    waits: bool,
+    status: Option<i32>,
+}
+
+impl Process {
+    /// Starts a rank.
+    ///
+    /// # Errors
+    ///
+    /// If the system refuses another process or another open file, or if the program cannot be run.
+    pub fn start(program: &Program, rank: Rank, poll: &OwnedFd) -> io::Result<Process> {
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let place = program.place.as_raw_fd();
+        let (first, others) = program
+            .words
+            .split_first()
+            .ok_or(io::Error::from(ErrorKind::InvalidInput))?;
+        let mut command = Command::new(first);
+        command
+            .args(others)
+            .envs(program.variables.iter().map(|(name, value)| (name, value)))
+            .env("PMI_FD", place.to_string())
+            .env("PMI_RANK", rank.to_string())
+            .env("PMI_SIZE", program.ranks.to_string())
+            .env("MPI_LOCALRANKID", rank.to_string())
+            .env("MPI_LOCALNRANKS", program.ranks.to_string())
+            // Fortran's units 5 and 6 as a rank's user expects them: lines appear when written.
+            .env("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
+        if rank > 0 {
+            command.stdin(Stdio::null());
+        }
+        let connection = theirs.as_raw_fd();
+        let parent = std::process::id();
+        let files = program.files;
+        let prepare = move || {
+            rustix::process::setsid()?;
+            rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+            if rustix::process::getppid().map(Pid::as_raw_pid) != Some(parent.cast_signed()) {
+                // This process died before the kernel watched it.
+                return Err(io::Error::from(ErrorKind::BrokenPipe));
+            }
+            rustix::process::setrlimit(Resource::Nofile, files)?;
+            // SAFETY: both are open descriptors, and `place` has no other use in the child.
+            match unsafe { libc::dup2(connection, place) } {
+                -1 => Err(io::Error::last_os_error()),
+                _ => Ok(()),
+            }
+        };
+        // SAFETY: the closure makes system calls, and neither allocates nor takes locks.
+        let child = unsafe { command.pre_exec(prepare) }.spawn()?;
+        let pid = Pid::from_child(&child);
+        let descriptor = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        epoll::add(poll, &descriptor, Source::End(rank).data(), EventFlags::IN)?;
+        epoll::add(poll, &ours, Source::Connection(rank).data(), EventFlags::IN)?;
+        Ok(Process {
+            rank,
+            child,
+            descriptor,
+            connection: Some(ours),
+            incoming: Incoming::default(),
+            outgoing: Vec::new(),
+            waits: false,
+            status: None,
+        })
+    }
+
+    /// The number of the process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the process ended, as `waitpid` gives it.
+    pub fn status(&self) -> Option<i32> {
+        self.status
+    }
+
+    /// Reads what has come. An end of the connection is no error.
+    ///
+    /// # Errors
+    ///
+    /// If the system fails to read.
+    pub fn read(&mut self) -> io::Result<()> {
+        let mut buffer = [0; 1 << 12];
+        while let Some(connection) = &mut self.connection {
+            match connection.read(&mut buffer) {
+                Ok(0) => self.connection = None,
+                Ok(count) => self.incoming.extend(&buffer[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => self.connection = None,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The next request that has come as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If what has come is no request; the connection is closed then.
+    pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
+        let next = self.incoming.next_request();
+        if next.is_err() {
+            self.connection = None;
+        }
+        next
+    }
+
+    /// Sends a reply, or as much of it as the connection takes.
+    ///
+    /// # Errors
+    ///
+    /// If the system fails to write to a rank that lives.
+    pub fn reply(&mut self, text: &str, poll: &OwnedFd) -> io::Result<()> {
+        self.outgoing.extend_from_slice(text.as_bytes());
+        if self.waits {
+            return Ok(());
+        }
+        self.flush(poll)
+    }
+
+    /// Sends what earlier replies have left.
+    ///
+    /// # Errors
+    ///
+    /// If the system fails to write to a rank that lives.
+    pub fn flush(&mut self, poll: &OwnedFd) -> io::Result<()> {
+        let Some(connection) = &mut self.connection else {
+            self.outgoing.clear();
+            return Ok(());
+        };
+        let mut sent = 0;
+        while sent < self.outgoing.len() {
+            match connection.write(&self.outgoing[sent..]) {
+                Ok(count) => sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                // The rank has ended.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::BrokenPipe | ErrorKind::ConnectionReset
+                    ) =>
+                {
+                    sent = self.outgoing.len();
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.outgoing.drain(..sent);
+        let waits = !self.outgoing.is_empty();
+        if std::mem::replace(&mut self.waits, waits) != waits {
+            let mut interest = EventFlags::IN;
+            interest.set(EventFlags::OUT, waits);
+            let source = Source::Connection(self.rank);
+            epoll::modify(poll, connection, source.data(), interest)?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of the end of the process. Returns how it ended.
+    ///
+    /// # Errors
+    ///
+    /// If the system does not say how.
+    pub fn reap(&mut self, poll: &OwnedFd) -> io::Result<i32> {
+        epoll::delete(poll, &self.descriptor)?;
+        let status = self.child.wait()?.into_raw();
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    /// Kills the process, and all that it has started in its session.
+    pub fn kill(&self) {
+        if self.status.is_none() {
+            // The process may have ended in this moment.
+            let pid = Pid::from_child(&self.child);
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+/// The name of a program, for people.
+pub fn name(words: &[OsString]) -> String {
+    let first = words.first().map_or(OsStr::new(""), OsString::as_os_str);
+    first.to_string_lossy().into_owned()
+}

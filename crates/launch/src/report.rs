@@ -1,0 +1,61 @@
+//! Events of a run, for the program that has started the process manager: a line of JSON each.
+
+use crate::wire::Rank;
+use serde::Serialize;
+use std::fs::File;
+use std::io::{self, Write};
+
+/// An event of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event {
+    /// The process of a rank has ended.
+    Ended {
+        /// The rank.
+        rank: Rank,
+        /// How, as `waitpid` gives it.
+        status: i32,
+    },
+    /// A rank has asked for the end of all ranks.
+    Aborted {
+        /// The rank.
+        rank: Rank,
+        /// The exit code that it wants.
+        code: i32,
+    },
+    /// A rank could not be started, or what it has sent is no request.
+    Failed {
+        /// The rank.
+        rank: Rank,
+        /// What has failed.
+        why: String,
+    },
+    /// The start makes no progress.
+    Stalled {
+        /// The ranks, and what they wait for.
+        why: String,
+    },
+}
+
+/// Where reports go.
+pub struct Reporter {
+    to: File,
+}
+
+impl Reporter {
+    /// Reports to a pipe or a file.
+    pub fn new(to: File) -> Self {
+        Reporter { to }
+    }
+
+    /// Reports an event.
+    ///
+    /// # Errors
+    ///
+    /// If the program that started this one does not read any more.
+    pub fn report(&mut self, event: &Event) -> io::Result<()> {
+        let mut line = serde_json::to_vec(event)?;
+        line.push(b'\n');
+        self.to.write_all(&line)
+    }
+}

@@ -1,0 +1,259 @@
+//! PMI-1 as text: a request is a line `cmd=NAME key=value ...`, and so is its reply.
+//!
+//! The requests are those of MPICH's library (`src/pmi`), from version 3 to version 5. A request to
+//! start more processes has several lines, from `mcmd=spawn` to `endcmd`. Keys and values contain no
+//! spaces.
+
+use std::fmt::{self, Display, Formatter};
+use thiserror::Error;
+
+/// The most bytes of a key, with the end of a C string.
+pub const KEY: usize = 64;
+
+/// The most bytes of a value, with the end of a C string. MPICH cuts longer values into several.
+pub const VALUE: usize = 1024;
+
+/// The most bytes of the name of a key-value space, with the end of a C string.
+pub const NAME: usize = 256;
+
+/// The most bytes of a line.
+pub const LINE: usize = 1 << 16;
+
+/// The number of a rank in `MPI_COMM_WORLD`.
+pub type Rank = u32;
+
+/// A request of a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// The rank begins to speak.
+    Init,
+    /// The most bytes of keys, values and names.
+    Maxes,
+    /// Which of several programs of a run the rank belongs to.
+    ApplicationNumber,
+    /// How many ranks the run may have.
+    UniverseSize,
+    /// The name of the key-value space.
+    SpaceName,
+    /// The rank puts a value into the key-value space, and replaces another one.
+    Put {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+    },
+    /// The rank asks for the value of a key.
+    Get {
+        /// The key.
+        key: String,
+    },
+    /// The rank waits for all ranks of a group.
+    Barrier {
+        /// A list of ranks, and a tag behind a colon; empty for all ranks.
+        group: String,
+    },
+    /// The rank will ask for nothing more.
+    Finalize,
+    /// All ranks are to end.
+    Abort {
+        /// The exit code of the run.
+        code: i32,
+    },
+    /// `MPI_Publish_name`.
+    Publish {
+        /// The name.
+        service: String,
+        /// What the name stands for.
+        port: String,
+    },
+    /// `MPI_Unpublish_name`.
+    Unpublish {
+        /// The name.
+        service: String,
+    },
+    /// `MPI_Lookup_name`.
+    LookUp {
+        /// The name.
+        service: String,
+    },
+    /// `MPI_Comm_spawn`.
+    Spawn,
+}
+
+/// A line that is no request.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum Foul {
+    /// The line has no end.
+    #[error("a line of more than {LINE} bytes")]
+    Long,
+    /// No command of PMI-1.
+    #[error("a line that is no request: {0:?}")]
+    Unknown(String),
+    /// The line, and the key that it lacks.
+    #[error("a request without {1}: {0:?}")]
+    Lacks(String, &'static str),
+}
+
+/// A reply to a rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// The rank is known.
+    Init,
+    /// The most bytes of names, keys and values.
+    Maxes,
+    /// A run has one program.
+    ApplicationNumber,
+    /// As many ranks as the run has.
+    UniverseSize(u32),
+    /// The name of the key-value space.
+    SpaceName(String),
+    /// Whether the value was put, or why not.
+    Put(Result<(), &'static str>),
+    /// The value of a key, if it has one.
+    Get(Option<String>),
+    /// All ranks of the group have entered the barrier.
+    BarrierOut,
+    /// The rank may go.
+    Finalize,
+    /// Whether the name was published, or why not.
+    Publish(Result<(), &'static str>),
+    /// Whether the name was removed, or why not.
+    Unpublish(Result<(), &'static str>),
+    /// The port of a service, if it is published.
+    LookUp(Option<String>),
+    /// Why no process was started.
+    Spawn(&'static str),
+}
+
+/// What has come of a rank's connection and is no whole request yet.
+#[derive(Debug, Default)]
+pub struct Incoming {
+    bytes: Vec<u8>,
+    /// Whether a request of several lines has begun.
+    spawns: bool,
+}
+
+impl Incoming {
+    /// Adds what has come.
+    pub fn extend(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The next request, if it has come as a whole.
+    ///
+    /// # Errors
+    ///
+    /// If what has come is no request of PMI-1.
+    pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
+        while let Some(end) = self.bytes.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = self.bytes.drain(..=end).collect();
+            let line = String::from_utf8_lossy(&line[..end]);
+            if self.spawns {
+                self.spawns = line.trim() != "endcmd";
+                if !self.spawns {
+                    return Ok(Some(Request::Spawn));
+                }
+            } else if line.trim() == "mcmd=spawn" {
+                self.spawns = true;
+            } else {
+                return Request::parse(line.trim()).map(Some);
+            }
+        }
+        if self.bytes.len() > LINE {
+            return Err(Foul::Long);
+        }
+        Ok(None)
+    }
+}
+
+impl Request {
+    fn parse(line: &str) -> Result<Request, Foul> {
+        let field = |name: &str| {
+            let mut words = line.split_ascii_whitespace();
+            words.find_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(String::from))
+        };
+        let need =
+            |name: &'static str| field(name).ok_or_else(|| Foul::Lacks(shortened(line), name));
+        Ok(match field("cmd").as_deref() {
+            Some("init") => Request::Init,
+            Some("get_maxes") => Request::Maxes,
+            Some("get_appnum") => Request::ApplicationNumber,
+            Some("get_universe_size") => Request::UniverseSize,
+            Some("get_my_kvsname") => Request::SpaceName,
+            Some("put") => Request::Put {
+                key: need("key")?,
+                value: need("value")?,
+            },
+            Some("get") => Request::Get { key: need("key")? },
+            Some("barrier_in") => Request::Barrier {
+                group: field("group").unwrap_or_default(),
+            },
+            Some("finalize") => Request::Finalize,
+            Some("abort") => Request::Abort {
+                code: field("exitcode")
+                    .and_then(|code| code.parse().ok())
+                    .unwrap_or(1),
+            },
+            Some("publish_name") => Request::Publish {
+                service: need("service")?,
+                port: need("port")?,
+            },
+            Some("unpublish_name") => Request::Unpublish {
+                service: need("service")?,
+            },
+            Some("lookup_name") => Request::LookUp {
+                service: need("service")?,
+            },
+            Some("spawn") => Request::Spawn,
+            _ => return Err(Foul::Unknown(shortened(line))),
+        })
+    }
+}
+
+/// The beginning of a line, for people.
+fn shortened(line: &str) -> String {
+    const MOST: usize = 80;
+    line.chars().take(MOST).collect()
+}
+
+impl Display for Reply {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Reply::Init => write!(
+                to,
+                "cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1"
+            ),
+            Reply::Maxes => write!(
+                to,
+                "cmd=maxes rc=0 kvsname_max={NAME} keylen_max={KEY} vallen_max={VALUE}"
+            ),
+            Reply::ApplicationNumber => write!(to, "cmd=appnum rc=0 appnum=0"),
+            Reply::UniverseSize(size) => write!(to, "cmd=universe_size rc=0 size={size}"),
+            Reply::SpaceName(name) => write!(to, "cmd=my_kvsname rc=0 kvsname={name}"),
+            Reply::Put(Ok(())) => write!(to, "cmd=put_result rc=0 msg=success"),
+            Reply::Put(Err(why)) => write!(to, "cmd=put_result rc=-1 msg={why}"),
+            Reply::Get(Some(value)) => {
+                write!(to, "cmd=get_result rc=0 msg=success value={value}")
+            }
+            Reply::Get(None) => write!(to, "cmd=get_result rc=-1 msg=key_not_found value=unknown"),
+            Reply::BarrierOut => write!(to, "cmd=barrier_out rc=0"),
+            Reply::Finalize => write!(to, "cmd=finalize_ack rc=0"),
+            Reply::Publish(Ok(())) => write!(to, "cmd=publish_result rc=0 info=ok msg=success"),
+            Reply::Publish(Err(why)) => write!(to, "cmd=publish_result rc=-1 info=no msg={why}"),
+            Reply::Unpublish(Ok(())) => {
+                write!(to, "cmd=unpublish_result rc=0 info=ok msg=success")
+            }
+            Reply::Unpublish(Err(why)) => {
+                write!(to, "cmd=unpublish_result rc=-1 info=no msg={why}")
+            }
+            Reply::LookUp(Some(port)) => {
+                write!(to, "cmd=lookup_result rc=0 info=ok msg=success port={port}")
+            }
+            Reply::LookUp(None) => {
+                write!(to, "cmd=lookup_result rc=-1 info=no msg=not_published")
+            }
+            Reply::Spawn(why) => write!(to, "cmd=spawn_result rc=-1 msg={why}"),
+        }?;
+        writeln!(to)
+    }
+}

@@ -1,0 +1,5 @@
+//! The tests of the process manager: one program, since each program takes long to link.
+
+mod manager;
+mod run;
+mod wire;

@@ -1,0 +1,134 @@
+//! What ranks know of each other.
+
+use launch::manager::{Manager, Phase};
+use launch::wire::{KEY, Rank, Reply, Request, VALUE};
+
+/// Requests of ranks, and all replies.
+fn ask(manager: &mut Manager, rank: Rank, request: Request) -> Vec<(Rank, Reply)> {
+    let mut replies = Vec::new();
+    let aborted = manager.take(rank, request, |to, reply| replies.push((to, reply)));
+    assert_eq!(aborted, None);
+    replies
+}
+
+fn put(key: &str, value: &str) -> Request {
+    Request::Put {
+        key: key.into(),
+        value: value.into(),
+    }
+}
+
+fn get(key: &str) -> Request {
+    Request::Get { key: key.into() }
+}
+
+fn barrier(group: &str) -> Request {
+    Request::Barrier {
+        group: group.into(),
+    }
+}
+
+#[test]
+fn values_are_seen_by_all() {
+    let mut manager = Manager::new(3, "space".into());
+    assert_eq!(
+        ask(&mut manager, 1, put("k", "v")),
+        [(1, Reply::Put(Ok(())))]
+    );
+    assert_eq!(
+        ask(&mut manager, 2, get("k")),
+        [(2, Reply::Get(Some("v".into())))]
+    );
+    assert_eq!(ask(&mut manager, 2, get("l")), [(2, Reply::Get(None))]);
+    let mapping = Reply::Get(Some("(vector,(0,1,3))".into()));
+    assert_eq!(
+        ask(&mut manager, 0, get("PMI_process_mapping")),
+        [(0, mapping)]
+    );
+    let name = Reply::SpaceName("space".into());
+    assert_eq!(ask(&mut manager, 0, Request::SpaceName), [(0, name)]);
+}
+
+#[test]
+fn a_barrier_waits_for_its_group() {
+    let mut manager = Manager::new(4, "space".into());
+    let out = |ranks: &[Rank]| -> Vec<_> {
+        ranks
+            .iter()
+            .map(|&rank| (rank, Reply::BarrierOut))
+            .collect()
+    };
+    assert_eq!(ask(&mut manager, 3, barrier("")), []);
+    assert_eq!(manager.waiting_to_start().collect::<Vec<_>>(), [3]);
+    assert_eq!(ask(&mut manager, 0, barrier("0,1:5")), []);
+    assert_eq!(ask(&mut manager, 1, barrier("0,1:5")), out(&[0, 1]));
+    assert_eq!(ask(&mut manager, 0, barrier("")), []);
+    assert_eq!(ask(&mut manager, 2, barrier("")), []);
+    assert_eq!(ask(&mut manager, 1, barrier("")), out(&[3, 0, 2, 1]));
+    // A later barrier is no start.
+    assert_eq!(ask(&mut manager, 1, barrier("")), []);
+    assert_eq!(manager.waiting_to_start().count(), 0);
+}
+
+#[test]
+fn the_space_has_bounds() {
+    let mut manager = Manager::new(1, "space".into());
+    let long = Reply::Put(Err("too_long"));
+    assert_eq!(
+        ask(&mut manager, 0, put(&"k".repeat(KEY), "v")),
+        [(0, long.clone())]
+    );
+    assert_eq!(
+        ask(&mut manager, 0, put("k", &"v".repeat(VALUE))),
+        [(0, long)]
+    );
+    let value = "v".repeat(VALUE - 1);
+    let taken = (0..1_000).take_while(|number| {
+        let replies = ask(&mut manager, 0, put(&number.to_string(), &value));
+        replies == [(0, Reply::Put(Ok(())))]
+    });
+    assert_eq!(taken.count(), 63, "64 KB a rank");
+}
+
+#[test]
+fn names_are_published_once() {
+    let mut manager = Manager::new(2, "space".into());
+    let publish = || Request::Publish {
+        service: "s".into(),
+        port: "p".into(),
+    };
+    let look_up = || Request::LookUp {
+        service: "s".into(),
+    };
+    let unpublish = || Request::Unpublish {
+        service: "s".into(),
+    };
+    let replies = [
+        (look_up(), Reply::LookUp(None)),
+        (publish(), Reply::Publish(Ok(()))),
+        (publish(), Reply::Publish(Err("already_published"))),
+        (look_up(), Reply::LookUp(Some("p".into()))),
+        (unpublish(), Reply::Unpublish(Ok(()))),
+        (unpublish(), Reply::Unpublish(Err("not_published"))),
+    ];
+    for (request, reply) in replies {
+        assert_eq!(ask(&mut manager, 1, request), [(1, reply)]);
+    }
+}
+
+#[test]
+fn phases_follow_the_requests() {
+    let mut manager = Manager::new(2, "space".into());
+    assert_eq!(manager.phase(1), Phase::Started);
+    ask(&mut manager, 1, Request::Init);
+    assert_eq!(manager.phase(1), Phase::Initialised);
+    ask(&mut manager, 1, Request::Finalize);
+    assert_eq!(
+        (manager.phase(0), manager.phase(1)),
+        (Phase::Started, Phase::Finalized)
+    );
+    assert_eq!(
+        manager.take(0, Request::Abort { code: 9 }, |_, _| {}),
+        Some(9)
+    );
+}

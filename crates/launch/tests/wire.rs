@@ -1,0 +1,122 @@
+//! Requests and replies as text.
+
+use launch::wire::{Foul, Incoming, LINE, Reply, Request};
+use proptest::prelude::*;
+
+type Meaning = fn() -> Request;
+
+/// What a library of MPICH sends, and what it means.
+const REQUESTS: &[(&str, Meaning)] = &[
+    ("cmd=init pmi_version=1 pmi_subversion=1", || Request::Init),
+    ("cmd=get_maxes", || Request::Maxes),
+    ("cmd=get_appnum", || Request::ApplicationNumber),
+    ("cmd=get_universe_size", || Request::UniverseSize),
+    ("cmd=get_my_kvsname", || Request::SpaceName),
+    (
+        "cmd=put kvsname=k key=-allgather-1-0 value=02008089C0000202[8]",
+        || Request::Put {
+            key: "-allgather-1-0".into(),
+            value: "02008089C0000202[8]".into(),
+        },
+    ),
+    ("cmd=get kvsname=k key=P0-business", || Request::Get {
+        key: "P0-business".into(),
+    }),
+    ("cmd=barrier_in", || Request::Barrier {
+        group: String::new(),
+    }),
+    ("cmd=barrier_in group=0,3:7", || Request::Barrier {
+        group: "0,3:7".into(),
+    }),
+    ("cmd=finalize", || Request::Finalize),
+    ("cmd=abort exitcode=7", || Request::Abort { code: 7 }),
+    ("cmd=abort", || Request::Abort { code: 1 }),
+    ("cmd=publish_name service=s port=a=b", || Request::Publish {
+        service: "s".into(),
+        port: "a=b".into(),
+    }),
+    ("cmd=lookup_name service=s", || Request::LookUp {
+        service: "s".into(),
+    }),
+    ("cmd=unpublish_name service=s", || Request::Unpublish {
+        service: "s".into(),
+    }),
+    (
+        "mcmd=spawn\nnprocs=2\nexecname=./x\ntotspawns=1\nendcmd",
+        || Request::Spawn,
+    ),
+];
+
+fn all(incoming: &mut Incoming) -> Vec<Request> {
+    let mut found = Vec::new();
+    while let Some(request) = incoming.next_request().expect("requests of PMI-1") {
+        found.push(request);
+    }
+    found
+}
+
+proptest! {
+    #[test]
+    fn requests_come_in_any_pieces(
+        numbers in prop::collection::vec(0..REQUESTS.len(), 0..20),
+        size in 1_usize..60,
+    ) {
+        let lines: Vec<&str> = numbers.iter().map(|&number| REQUESTS[number].0).collect();
+        let text = lines.join("\n") + "\n";
+        prop_assume!(!numbers.is_empty());
+        let mut incoming = Incoming::default();
+        let mut found = Vec::new();
+        for piece in text.as_bytes().chunks(size) {
+            incoming.extend(piece);
+            found.extend(all(&mut incoming));
+        }
+        let meant: Vec<Request> = numbers.iter().map(|&number| REQUESTS[number].1()).collect();
+        prop_assert_eq!(found, meant);
+    }
+
+    #[test]
+    fn any_bytes_are_requests_or_errors(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut incoming = Incoming::default();
+        incoming.extend(&bytes);
+        while let Ok(Some(_)) = incoming.next_request() {}
+    }
+}
+
+#[test]
+fn foul_lines_are_named() {
+    let foul = |text: &str| {
+        let mut incoming = Incoming::default();
+        incoming.extend(text.as_bytes());
+        incoming.next_request().expect_err("no request").to_string()
+    };
+    assert_eq!(
+        foul("cmd=dance\n"),
+        r#"a line that is no request: "cmd=dance""#
+    );
+    assert_eq!(foul("\n"), r#"a line that is no request: """#);
+    assert_eq!(
+        foul("cmd=get kvsname=k\n"),
+        r#"a request without key: "cmd=get kvsname=k""#
+    );
+    let endless = "x".repeat(LINE + 1);
+    assert_eq!(foul(&endless), Foul::Long.to_string());
+}
+
+#[test]
+fn replies_are_lines() {
+    let replies = [
+        (Reply::Put(Ok(())), "cmd=put_result rc=0 msg=success\n"),
+        (
+            Reply::Get(Some("v".into())),
+            "cmd=get_result rc=0 msg=success value=v\n",
+        ),
+        (
+            Reply::Get(None),
+            "cmd=get_result rc=-1 msg=key_not_found value=unknown\n",
+        ),
+        (Reply::BarrierOut, "cmd=barrier_out rc=0\n"),
+    ];
+    for (reply, line) in replies {
+        assert_eq!(reply.to_string(), line);
+    }
+}
