@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL
+from elanite import sources
 from elanite.errors import ConfigError, Exit, RunError, UsageError
+from elanite.plan import plan
 from elanite.simulator import VARIABLE, _Simulator
+from elanite.work import _records
 
 CORE = import_module("elanite._core")
 ANSWERS = f"""
@@ -60,6 +63,14 @@ def test_calls_of_a_program_are_those_of_the_simulator(tmp_path: Path) -> None:
     assert ours.quantity("1 KB") == (1024.0, "B")
     with pytest.raises(ConfigError, match="no-such"):
         ours.load_machine(MACHINE, "machine", ["no-such.key=1"])
+
+
+def test_the_processor_time_of_a_point_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    call = "_core.simulate(*arguments, _core.Cancel())"
+    timed = ANSWERS.replace(call, f'{call} | {{"cpu_seconds": 1000.0}}')
+    monkeypatch.setattr("elanite.work._core", simulator(tmp_path, timed))
+    points = plan(sources.read("experiment", SMALL)).points
+    assert 1000 < _records(points[0], CORE.Cancel())[1]["cpu_seconds"] < 1010
 
 
 def test_another_program_is_another_engine(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ Its errors are ``ConfigError`` and ``RunError`` of ``elanite.errors``.
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Literal, TypedDict, final, type_check_only
+from typing import Any, Literal, NotRequired, TypedDict, final, type_check_only
 
 __all__ = [
     "ENGINE",
@@ -61,6 +61,7 @@ class Records(TypedDict):
     """Results of `simulate`: tables by columns (see `tables`), and totals of the point.
 
     `random`: whether random numbers were drawn; without draws, the results are the same for every seed.
+    `cpu_seconds`: of the process of another simulator (`elanite.simulator`); `_core` runs in the thread of the caller.
     """
 
     tables: dict[str, _Columns]
@@ -71,6 +72,7 @@ class Records(TypedDict):
     simulated_ps: int
     random: bool
     peak_memory_bytes: int
+    cpu_seconds: NotRequired[float]
 
 @type_check_only
 class MpiRecords(TypedDict):

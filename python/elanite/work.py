@@ -210,7 +210,7 @@ def _records(point: Point, cancel: _core.Cancel) -> tuple[Records, dict[str, Any
     started = datetime.now(UTC)
     before = time.thread_time()
     records = _core.simulate(point.json, cancel)
-    seconds = round(time.thread_time() - before, 6)
+    seconds = round(time.thread_time() - before + records.get("cpu_seconds", 0), 6)
     return records, {
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),

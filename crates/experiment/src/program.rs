@@ -7,14 +7,27 @@
 //!
 //! A call is a process: `PROGRAM CALL` reads a JSON list of arguments from standard input and writes `{"ok": RESULT}`,
 //! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,
-//! `elanite` kills the process.
+//! `elanite` kills the process. `mpirun`, `prun` and `replay` make no calls: they simulate with Elanite's own kinds.
+//!
+//! | call | arguments | result |
+//! |---|---|---|
+//! | `revision` | | the model revision of the crates |
+//! | `load_machine`, `load_experiment`, `machine_warnings` | file's text and name, changes `KEY=VALUE` | see [`calls`] |
+//! | `plan` | machine file's text and name, machine's name, experiment file's text and name, changes, first seed | each point's text, key and parameters |
+//! | `simulate` | point's text | tables by columns, each with type and values; totals |
+//! | `wiring`, `point_warnings` | point's text | network's links; machine's limits |
+//!
+//! A program with the allocator [`Metered`](kernel::memory::Metered) measures each point's memory (`peak_memory_bytes`); other
+//! programs report 0.
 
 use crate::calls::{self, Failure, Simulated, USAGE};
 use crate::{MODEL_REVISION, Point};
+use cpu_time::ThreadTime;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::io::{self, Read};
 use std::process::ExitCode;
+use std::time::Duration;
 use workload::table::{Table, Value as Cell};
 
 /// Answers the call that the command line names; see the essay of the module. An unknown call is an error of the caller.
@@ -30,7 +43,7 @@ pub fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The result of a call, as JSON.
+/// The result of a call, as JSON. With it, a program's tests plan and simulate an experiment.
 ///
 /// # Errors
 /// Those of the call, and of arguments that are not its own.
@@ -65,7 +78,11 @@ pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
         }
         "point_warnings" => Ok(json!(point(arguments)?.machine.warnings())),
         "wiring" => Ok(columns(&calls::wiring(&point(arguments)?))),
-        "simulate" => Ok(simulated(&calls::simulate(&point(arguments)?, None)?)),
+        "simulate" => {
+            let start = ThreadTime::now();
+            let found = calls::simulate(&point(arguments)?, None)?;
+            Ok(simulated(&found, start.elapsed()))
+        }
         _ => {
             let message = format!("this program answers no call `{call}`; elanite makes the calls");
             Err(Failure::Run(message, USAGE))
@@ -83,8 +100,8 @@ fn point(arguments: &str) -> Result<Point, Failure> {
     read(&text)
 }
 
-/// The results of a run in the form that stores keep.
-fn simulated(simulated: &Simulated) -> Value {
+/// The results of a run in the form that stores keep, and its processor time.
+fn simulated(simulated: &Simulated, cpu: Duration) -> Value {
     let Simulated {
         records,
         random,
@@ -103,6 +120,7 @@ fn simulated(simulated: &Simulated) -> Value {
         "simulated_ps": records.simulated.as_ps(),
         "random": random,
         "peak_memory_bytes": peak.as_u64(),
+        "cpu_seconds": cpu.as_secs_f64(),
     })
 }
 
