@@ -11,8 +11,8 @@
 //! routing = { value = "valiant", source = "..." }
 //! ```
 //!
-//! The name is a part of the identity of a point, and the code behind it is not: a routing that changes needs a new name, or a
-//! new store.
+//! A point's identity contains the name. In a store, the engine contains the program: another build simulates finished points
+//! again.
 
 use fabric::{Misrouting, Topology, TopologyError};
 use kernel::registry::Registry;
@@ -46,7 +46,7 @@ pub(crate) fn build(name: &str, shape: Shape<'_>) -> Result<Topology, TopologyEr
     let build = KINDS.get(name).map_err(|names| {
         let message = format!("this program has no topology `{name}` from outside");
         TopologyError::new("name", message, names.join(", "))
-            .hint("run the program that registers it; see docs/extending.md")
+            .hint("set ELANITE_SIMULATOR to the program that registers it; mpirun, prun and replay have no such topologies")
     })?;
     build(shape)
 }

@@ -83,7 +83,9 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
     match &link.hop_delay.value {
         PerLevel::All(delay) => check_hop_delay("link.hop_delay", *delay, cycle, check),
         PerLevel::Each(delays) => {
-            if delays.len() != levels {
+            if let Some(levels) = levels
+                && delays.len() != levels
+            {
                 let message = format!("{} values for {levels} levels of links", delays.len());
                 let found = check.at("link.hop_delay", message);
                 found.allowed(format!("one time, or a list of {levels} times"));

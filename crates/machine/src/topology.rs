@@ -34,7 +34,7 @@ pub struct Topology {
     /// own; the adapters of a host are nodes in a row.
     pub adapters: Option<Param<u32>>,
     /// For a torus: number of switches of a ring in each dimension. For a HyperX network: number of switches of a row in each
-    /// dimension.
+    /// dimension. For a topology from outside: numbers with the meaning that its program gives them.
     pub dimensions: Option<Param<Vec<u32>>>,
     /// For a graph: the file of its nodes, switches and cables, relative to the machine file: a list of edges, or GraphML with the
     /// ending ".graphml". The cables are read with the machine file, and become `cables`.
@@ -61,7 +61,8 @@ pub struct Topology {
     /// For a torus: whether the last switch of each row is joined to the first one; true if not given. Without these wrap-around
     /// links the network is a mesh, which needs no datelines.
     pub wraparound: Option<Param<bool>>,
-    /// For a dragonfly, a HyperX network, or a graph without nodes of its own: number of positions for nodes at each switch.
+    /// For a dragonfly, a HyperX network, a graph without nodes of its own, or a topology from outside: number of positions for
+    /// nodes at each switch.
     pub terminals: Option<Param<u32>>,
     /// For a dragonfly: number of switches of a group, each of which is joined to each other one.
     pub group: Option<Param<u32>>,
@@ -70,8 +71,8 @@ pub struct Topology {
     /// For a dragonfly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of `groups` - 1:
     /// there are so many links between every two groups.
     pub groups: Option<Param<u32>>,
-    /// For a dragonfly or a HyperX network: which ways packets take. A dragonfly needs 2 channels of each link for minimal ways
-    /// and 3 for others; a HyperX network needs 1 and 2.
+    /// For a dragonfly, a HyperX network or a topology from outside: which ways packets take. A dragonfly needs 2 channels of each
+    /// link for minimal ways and 3 for others; a HyperX network needs 1 and 2.
     pub routing: Option<Param<Misrouting>>,
 }
 
@@ -265,18 +266,18 @@ impl Topology {
         self.of_a_rail().map_or(0, |topology| topology.positions())
     }
 
-    /// Levels of links, each of which may have a delay of its own.
-    pub(crate) fn levels(&self) -> usize {
-        match self.kind() {
+    /// Levels of links, each of which may have a delay of its own; `None` if a topology from outside cannot be built.
+    pub(crate) fn levels(&self) -> Option<usize> {
+        Some(match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
             Kind::Dragonfly => 3,
             Kind::Graph => 2,
-            Kind::Outside => self.of_a_rail().map_or(1, |topology| topology.levels()),
+            Kind::Outside => return self.of_a_rail().ok().map(|topology| topology.levels()),
             Kind::Torus | Kind::HyperX => self
                 .dimensions
                 .as_ref()
                 .map_or(1, |sizes| 1 + sizes.value.len()),
-        }
+        })
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
