@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(1 + 7 + 7 * 6, 50);
     }
 
-    /// The cables join the routers that the lists name, and each way ends at its destination.
+    /// The cables join the routers that the lists name, each way ends at its destination, and each plan is listed.
     #[test]
     fn ways_end_at_their_destinations() {
         for routing in [Misrouting::Minimal, Misrouting::Valiant] {
@@ -300,7 +300,10 @@ mod tests {
             let longest = if routing == Misrouting::Minimal { 4 } else { 6 };
             for (from, to) in [(0, 97), (3, 4), (50, 8), (60, 61), (9, 9)] {
                 let [from, to] = [from, to].map(Place::new);
-                for plan in network.plans(from, to) {
+                let plans = network.plans(from, to);
+                let drawn = |draw| network.plan(from, to.into(), draw);
+                assert!((0..200).all(|draw| plans.contains(&drawn(draw))));
+                for plan in plans {
                     let links = network.path_of(from, to, plan);
                     assert!(links.len() <= longest);
                     let last = links[links.len() - 1];

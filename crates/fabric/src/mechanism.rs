@@ -36,7 +36,7 @@ pub enum Ascent {
     FlowHash,
 }
 
-/// Which ways packets take in a dragonfly or a HyperX network; see the essay of `topology::misroute`.
+/// Which ways packets take in a dragonfly, a HyperX network or a topology from outside.
 #[choice]
 pub enum Misrouting {
     /// Minimal ways.

@@ -17,7 +17,7 @@
 //! *Minimal*: at most one hop within the group to the switch of a link to the destination's group, this link, and at most one hop
 //! within that group. Of several links between the groups each packet takes one at random. *Valiant*: minimally to a random
 //! other group first, and minimally on from the switch where the packet comes in; within a group all packets go minimally.
-//! *UGAL-L*: see [`super::misroute`].
+//! *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal).
 //!
 //! *No deadlock.* The class of a channel is the number of global links that the packet has crossed: two classes for minimal ways,
 //! three for others. Within a class packets go from local to global links; each crossing leads to the next class, and in the

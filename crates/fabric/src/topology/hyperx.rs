@@ -9,8 +9,8 @@
 //!
 //! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in the order of the dimensions. No cycle of
 //! channels is possible, and all channels are equal. *Valiant*: minimally to a random switch first, minimally on from there;
-//! packets between nodes of one switch stay there. *UGAL-L*: see [`super::misroute`]. Both have two classes of channels: packets
-//! take the first until they are at the random switch, and the second from there on.
+//! packets between nodes of one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal). Both
+//! have two classes of channels: packets take the first until they are at the random switch, and the second from there on.
 //!
 //! *Faults.* A packet whose way is dead takes, of the plans that its routing has anyway, the next one that lives; with minimal
 //! routing there is only one.

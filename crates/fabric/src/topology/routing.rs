@@ -21,7 +21,7 @@ pub struct Header {
     pub input: LinkId,
     /// What [`Routing::plan`] returned for the packet.
     pub plan: u32,
-    /// Switches that the packet has left behind.
+    /// Switches that the packet has left behind: 0 at its first one.
     pub hops: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Header {
 pub struct Step {
     /// The output group, counted from 0 at the switch. The packet takes the least loaded link of the group.
     pub group: u32,
-    /// The channels of the link that the packet may take: those of one of the [`Wiring::classes`] classes, or any.
+    /// The class of the channels that the packet may take, below [`Wiring::classes`]; `None` for all channels of the link.
     pub class: Option<u32>,
 }
 
@@ -61,7 +61,7 @@ impl DeadLinks {
 
 /// The ways of packets. A routing needs [`wiring`](Routing::wiring), [`begins_group`](Routing::begins_group),
 /// [`plan`](Routing::plan) and [`step`](Routing::step); the other methods have defaults for a
-/// routing with one way for each pair of nodes.
+/// routing with one way for each pair of nodes. A way has at most [`MAX_PATH`] links, those of the nodes included.
 pub trait Routing: Debug + Send + Sync {
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &(dyn Wiring + 'static);
@@ -87,14 +87,18 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
-    /// Whether a port of a switch begins an output group: whether the port before it belongs to another group.
+    /// Whether a port of a switch begins an output group: whether the port before it belongs to another group. Ports are those of
+    /// [`Wiring::output`]; in a [`Cabling`](super::Cabling) the switch's nodes are at the first ports. Where each port begins a
+    /// group, groups have the numbers of their ports.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
-    /// The part of the route that the header carries besides source and destination. Each packet has a `draw` of its own, a hash
-    /// of its source and number; 0 where the routing never chooses.
+    /// The part of the route that the header carries besides source and destination: any number, which [`Routing::step`] reads.
+    /// Each packet has a `draw` of its own, a hash of its source and number; 0 where the routing never chooses. The destination is
+    /// one node, unless the routing has [`trees`](Routing::trees).
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32;
 
-    /// All plans that a packet to one node may have while nothing has failed.
+    /// All plans that a packet to one node may have while nothing has failed: by default the plan for draw 0. A routing with random
+    /// plans lists them, since [`find_cycle`](crate::find_cycle) follows packets with the listed plans only.
     fn plans(&self, source: Place, node: Place) -> Vec<u32> {
         vec![self.plan(source, node.into(), 0)]
     }
