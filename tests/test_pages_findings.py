@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from conftest import Ended
-from elanite.pages import hottest, outcomes
+from elanite.pages import curves, findings, hottest, summaries
 from elanite.states import Load, State, ends, judged, states
 from elanite.text import number
 from test_pages import Parts, tables_of
@@ -230,13 +230,13 @@ def test_pings_are_compared_at_the_ends_of_the_axis(elanite: Run, tmp_path: Path
     assert "Hottest links" not in page, "a ping waits for no link"
 
 
-def curve(label: str, *places: tuple[float, float, float]) -> outcomes.Curve:
+def curve(label: str, *places: tuple[float, float, float]) -> curves.Curve:
     found = judged([Load(load, None, accepted, 0.0, saturated) for load, accepted, saturated in places])
     made = [
-        outcomes.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated}, {}, *state)
+        curves.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated}, {}, *state)
         for (load, accepted, saturated), state in zip(places, found, strict=True)
     ]
-    return outcomes.Curve("jobs", label, "load", made)
+    return curves.Curve("jobs", label, "load", made)
 
 
 UNITS = {"accepted": "MB/s"}
@@ -246,18 +246,18 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     early = curve("x", (10, 10, 0), (20, 18, 1), (30, 25, 0), (40, 19, 1))
     late = curve("y", (10, 10, 0), (20, 20, 0), (40, 30, 0.5), (80, 35, 1))
     never = curve("z", (10, 10, 0), (20, 20, 0))
-    assert outcomes.sentences([early, late, never], UNITS)[:2] == [
+    assert findings.sentences([early, late, never], UNITS)[:2] == [
         "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
         " 20 MB/s (z).",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 40 MB/s"
         " (y); 1 of 3 configurations is steady at all loads.",
     ]
     twin = replace(never, label="t")
-    assert outcomes.sentences([never, twin], UNITS)[0] == (
+    assert findings.sentences([never, twin], UNITS)[0] == (
         "Highest accepted load: 20 MB/s per node at 20 MB/s (all 2 configurations)."
     )
-    assert outcomes.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
-    assert outcomes.sentences([replace(early, label="")], UNITS) == [
+    assert findings.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
+    assert findings.sentences([replace(early, label="")], UNITS) == [
         "Highest accepted load: 25 MB/s per node at 30 MB/s.",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s.",
     ]
@@ -266,32 +266,32 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
 def test_ties_belong_to_all_of_their_configurations() -> None:
     first, last = curve("a", (10, 9, 0), (20, 15, 1)), curve("c", (10, 10, 0), (20, 20, 0), (40, 30, 1))
     tied = replace(last, label="d")
-    assert outcomes.sentences([first, last, tied], UNITS)[:2] == [
+    assert findings.sentences([first, last, tied], UNITS)[:2] == [
         "Highest accepted load: 30 MB/s per node at 40 MB/s in 2 of 3 configurations; the lowest of the 3 maxima is"
         " 15 MB/s per node at 20 MB/s (a).",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (a); steady up to 20 MB/s, saturated from 40 MB/s in"
         " 2 of 3 configurations.",
     ]
 
-    def ping(label: str, latency: float) -> outcomes.Curve:
-        return outcomes.Curve("ping", label, "message", [outcomes.Place(0.0, "0 B", {"latency": latency})])
+    def ping(label: str, latency: float) -> curves.Curve:
+        return curves.Curve("ping", label, "message", [curves.Place(0.0, "0 B", {"latency": latency})])
 
     found = [ping("a", 0.36), ping("b", 0.5), ping("c", 0.3600001), ping("d", 0.5), ping("e", 0.4)]
-    assert outcomes.sentences(found, {"latency": "us"}) == [
+    assert findings.sentences(found, {"latency": "us"}) == [
         "Latency at message 0 B: lowest 0.36 µs in 2 of 5 configurations; highest 0.5 µs in 2 of 5 configurations.",
     ]
 
 
 def test_jobs_are_not_compared_with_one_another() -> None:
     """The load of an aggressor is no maximum of its victim."""
-    loads = [outcomes.Place(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
-    high = [outcomes.Place(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
+    loads = [curves.Place(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
+    high = [curves.Place(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
     found = [
-        outcomes.Curve("jobs", f"{where}, job {job}", f"{job}.load", places, "", job, where)
+        curves.Curve("jobs", f"{where}, job {job}", f"{job}.load", places, "", job, where)
         for where in ("near", "far")
         for job, places in (("victim", loads), ("aggressor", high))
     ]
-    said = outcomes.sentences(found, {"accepted": "MB/s", "latency_mean": "us"})
+    said = findings.sentences(found, {"accepted": "MB/s", "latency_mean": "us"})
     assert said == [
         "Highest accepted load of job victim: 9 MB/s per node at 10 MB/s (all 2 configurations).",
         "Mean latency of job victim at victim.load 10 MB/s: 3 µs in all configurations.",
@@ -302,37 +302,37 @@ def test_jobs_are_not_compared_with_one_another() -> None:
 
 def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
     means = {"accepted": 147.0, "offered": 311.0, "saturated": 0.0}
-    lost = outcomes.Place(200.0, "200 MB/s", means, {"accepted": 13.0}, State.UNDECIDED)
-    first = outcomes.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 1.0})
-    found = outcomes.sentences([outcomes.Curve("jobs", "", "load", [first, lost])], UNITS)
+    lost = curves.Place(200.0, "200 MB/s", means, {"accepted": 13.0}, State.UNDECIDED)
+    first = curves.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 1.0})
+    found = findings.sentences([curves.Curve("jobs", "", "load", [first, lost])], UNITS)
     assert found == [
         "Highest accepted load: 147 ± 13 MB/s per node at 200 MB/s.",
         "Undecided at 1 of 2 loads, whose window is too short or whose seeds differ: accepted 147 of 311 MB/s per node"
         " offered at 200 MB/s.",
     ]
     seeds = curve("y", (10, 10, 0), (20, 20, 0.5))
-    assert outcomes.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 loads")
-    throughput, every = outcomes.tables([seeds], UNITS)
+    assert findings.sentences([seeds], UNITS)[1].startswith("Undecided at 1 of 2 loads")
+    throughput, every = summaries.tables([seeds], UNITS)
     assert throughput.rows[0][throughput.columns.index("undecided at")] == "20 MB/s"
     assert [row[-2:] for row in every.rows] == [("steady", ""), ("undecided", "queues grow in 0 of 1 seed")]
 
 
 def test_ranks_come_with_intervals_and_say_when_these_decide_nothing() -> None:
-    def one(label: str, mean: float, half: float, messages: float = 9.0) -> outcomes.Curve:
+    def one(label: str, mean: float, half: float, messages: float = 9.0) -> curves.Curve:
         means = {"accepted": mean, "latency_mean": mean, "messages": messages}
-        place = outcomes.Place(10.0, "10 MB/s", means, {"accepted": half, "latency_mean": half}, seeds=2)
-        return outcomes.Curve("jobs", label, "load", [place])
+        place = curves.Place(10.0, "10 MB/s", means, {"accepted": half, "latency_mean": half}, seeds=2)
+        return curves.Curve("jobs", label, "load", [place])
 
     units = UNITS | {"latency_mean": "us"}
-    assert outcomes.sentences([one("a", 152.9, 5.8, 15.0), one("b", 136.2, 16.4)], units) == [
+    assert findings.sentences([one("a", 152.9, 5.8, 15.0), one("b", 136.2, 16.4)], units) == [
         "Highest accepted load: 152.9 ± 5.8 MB/s per node at 10 MB/s (a); the lowest of the 2 maxima is 136.2 ± 16.4"
         " MB/s per node at 10 MB/s (b); the difference is within the intervals.",
         "Mean latency at load 10 MB/s: lowest 136.2 ± 16.4 µs (of 18 messages) (b); highest 152.9 ± 5.8 µs (a); the"
         " difference is within the intervals.",
     ]
-    apart = outcomes.sentences([one("a", 152.9, 5.8), one("b", 126.2, 16.4)], units)
+    apart = findings.sentences([one("a", 152.9, 5.8), one("b", 126.2, 16.4)], units)
     assert all("within" not in said for said in apart)
-    alike = outcomes.sentences([one("a", 212.1, 0.0, 1.0), one("b", 212.1, 0.0, 1.0)], units)
+    alike = findings.sentences([one("a", 212.1, 0.0, 1.0), one("b", 212.1, 0.0, 1.0)], units)
     assert alike[1] == "Mean latency at load 10 MB/s: 212.1 µs (of 2 messages) in all configurations."
 
 
@@ -438,12 +438,12 @@ def test_a_load_above_the_maximum_of_its_curve_is_saturated(
 
 
 def test_equal_configurations_are_told_as_equal() -> None:
-    def pings(label: str, *latencies: float) -> outcomes.Curve:
+    def pings(label: str, *latencies: float) -> curves.Curve:
         sizes = zip((0.0, 64.0), ("0 B", "64 B"), latencies, strict=True)
-        places = [outcomes.Place(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
-        return outcomes.Curve("ping", label, "message", places)
+        places = [curves.Place(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
+        return curves.Curve("ping", label, "message", places)
 
-    found = outcomes.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 2.00001)], {"latency": "us", "bandwidth": "MB/s"})
+    found = findings.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 2.00001)], {"latency": "us", "bandwidth": "MB/s"})
     assert found == [
         "Latency at message 0 B: 1 µs in all configurations.",
         "Latency at message 64 B: lowest 2 µs (a); highest 2.00001 µs (b).",
@@ -514,6 +514,6 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
 def test_findings_agree_with_their_counts() -> None:
     """One configuration is steady, several are."""
     early, late = curve("early", (10, 10, 0), (20, 15, 1)), curve("late", (10, 10, 0), (20, 20, 0))
-    assert any("; 1 of 2 configurations is steady at all" in one for one in outcomes.sentences([early, late], UNITS))
-    found = outcomes.sentences([early, late, curve("later", (10, 10, 0), (20, 20, 0))], UNITS)
+    assert any("; 1 of 2 configurations is steady at all" in one for one in findings.sentences([early, late], UNITS))
+    found = findings.sentences([early, late, curve("later", (10, 10, 0), (20, 20, 0))], UNITS)
     assert any("; 2 of 3 configurations are steady at all" in one for one in found)

@@ -15,7 +15,7 @@ import pytest
 
 from drawings import means as drawn
 from elanite.figures import asked, axes, generic
-from elanite.pages import outcomes
+from elanite.pages import curves, findings
 from elanite.pages.failures import failures
 from elanite.text import number
 from test_figure_grouping import base
@@ -162,13 +162,13 @@ def test_the_most_resent_packets_are_those_of_a_run() -> None:
 
 
 def test_no_saturated_configuration_is_left_out_of_its_sentence() -> None:
-    def saturating(load: float) -> outcomes.Curve:
+    def saturating(load: float) -> curves.Curve:
         return curve(f"at {load:g}", (load / 2, load / 2, 0), (load, load / 2, 1))
 
     def said(*loads: float) -> str:
         (found,) = (
             one
-            for one in outcomes.sentences([saturating(load) for load in loads], {"accepted": "MB/s"})
+            for one in findings.sentences([saturating(load) for load in loads], {"accepted": "MB/s"})
             if one.startswith("Saturation: ")
         )
         return found

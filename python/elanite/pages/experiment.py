@@ -1,8 +1,8 @@
 """The page of an experiment or a sweep, from its finished points.
 
-The findings are sentences on numbers of the results (``outcomes``, ``hottest``), and the tables below the figures have
-the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the same keys share
-their charts, so that placements that are series of their own can be compared.
+The findings are sentences on numbers of the results (``findings``, ``hottest``), and the tables below the figures
+(``summaries``) have the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the
+same keys share their charts, so that placements that are series of their own can be compared.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from elanite.congestion import matrix
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.limits import ASSUMED, of_plans
-from elanite.pages import hottest, outcomes
+from elanite.pages import curves, findings, hottest, summaries
 from elanite.pages.failures import failures
 from elanite.pages.frame import Page, Section
 from elanite.text import are, counted, number
@@ -46,23 +46,23 @@ def page(
     limits = of_plans([plan]) if limits is None else limits
     limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
     points = frames.finished(plan, store)
-    rows = outcomes.unsearched(frames.tidy(points, store))
+    rows = curves.unsearched(frames.tidy(points, store))
     kinds = {point.series: point.kind for point in points}
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
-    curves = outcomes.curves(_bare(rows, shared), kinds)
-    found = outcomes.sentences(curves, units)
-    loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == outcomes.JOBS]))
-    searches = outcomes.searches(rows)
-    of_jobs = [_own(point, shared, searches) for point in points if point.kind == outcomes.JOBS]
-    columns = outcomes.distinguishing(loaded)
+    configurations = curves.curves(_bare(rows, shared), kinds)
+    found = findings.sentences(configurations, units)
+    loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == curves.JOBS]))
+    searches = curves.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
+    columns = curves.distinguishing(loaded)
     links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(loaded, columns)
     found += lost
-    results = [Section("Results", figures=drawn, tables=[*outcomes.tables(curves, units), *counts])]
+    results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
     if best is not None:
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
@@ -86,13 +86,13 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     Matrices are those of points with slices of time, of the first seed of each configuration: the measured window.
     """
     points = frames.finished(plan, store)
-    rows = outcomes.unsearched(frames.tidy(points, store))
+    rows = curves.unsearched(frames.tidy(points, store))
     kinds = {point.series: point.kind for point in points}
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
-    searches = outcomes.searches(rows)
-    of_jobs = [_own(point, shared, searches) for point in points if point.kind == outcomes.JOBS]
+    searches = curves.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
     sliced = [point for point in of_jobs if point.run["slices"]]
-    links = hottest.hottest(sliced, store, outcomes.distinguishing(rows)) if sliced else []
+    links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
     first: dict[str, hottest.Hottest] = {}
     for one in links:
         if one.links["waiting_us"].sum() > 0:
@@ -135,15 +135,15 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     groups = [
         (kind, together)
         for kind in dict.fromkeys(kinds.values())
-        for together in outcomes.alike(rows, [name for name, of in kinds.items() if of == kind])
+        for together in curves.alike(rows, [name for name, of in kinds.items() if of == kind])
     ]
     drawn = list(asked)
     for kind, together in groups:
         here = rows.filter(pl.col("series").is_in(together))
-        title = outcomes.named(together)
+        title = curves.named(together)
         if len(together) > 1:
             # The name of the series is one more parameter, and stands for all that it decides.
-            names = outcomes.distinguishing(here)
+            names = curves.distinguishing(here)
             decided = [name for name in frames.varying(here) if name not in names]
             twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
             here = here.drop([name for name in (*decided, *twins) if name in here.columns])

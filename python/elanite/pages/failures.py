@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.pages.curves import label_of
 from elanite.pages.frame import Table
-from elanite.pages.outcomes import label_of
 from elanite.text import counted, number
 
 if TYPE_CHECKING:

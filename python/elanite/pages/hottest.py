@@ -22,8 +22,8 @@ import polars as pl
 from elanite import _core
 from elanite.congestion import matrix
 from elanite.errors import RunError
+from elanite.pages.curves import label_of
 from elanite.pages.frame import Table
-from elanite.pages.outcomes import label_of
 from elanite.pages.traffic import HOTTEST
 from elanite.store import frame
 from elanite.text import counted, number

@@ -1,0 +1,56 @@
+"""Means with their intervals and units, as findings and tables write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite.pages.curves import LATENCY, Place
+from elanite.text import SCALE, counted, number, symbol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LOWER_END = "at the lower end of the search"
+
+TIGHT = ("fraction", "ratio")
+"""Units whose symbols follow the figure without a space."""
+
+FEW = 30
+"""Messages below which a latency comes with their number."""
+
+
+def with_half(place: Place, metric: str, unit: str = "", text: str = "") -> str:
+    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits."""
+    scale = SCALE.get(unit, 1.0)
+    half = number(scale * place.halves.get(metric, 0.0))
+    mean = text or number(scale * place.means[metric])
+    return mean if half == "0" else f"{mean} ± {half}"
+
+
+def few(place: Place, metric: str) -> str:
+    """The number of messages behind a latency, if they are few."""
+    few = metric == LATENCY and place.messages is not None and place.messages < FEW
+    return f" (of {counted(place.messages or 0, 'message')})" if few else ""
+
+
+def mean_of(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    """A mean with half its interval and its unit."""
+    unit = units.get(metric, "")
+    return united(with_half(place, metric, unit), unit) + few(place, metric)
+
+
+def united(figure: str, unit: str) -> str:
+    """A figure, with or without its interval, and its unit."""
+    return f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
+
+
+def cell(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    """A mean with half its interval in a table, whose heading has the unit; empty if there is none."""
+    if metric not in place.means:
+        return ""
+    return with_half(place, metric, units.get(metric, "")) + few(place, metric)
+
+
+def scaled(value: float, unit: str) -> float:
+    """A figure of a unit as one of the unit's symbol."""
+    return value * SCALE.get(unit, 1.0)
