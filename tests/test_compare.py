@@ -200,6 +200,32 @@ def test_the_inputs_that_differ_are_named(tmp_path: Path, elanite: Run) -> None:
     assert page.index("Inputs that differ</h2>") < page.index("pings size</h2>")
 
 
+def test_machines_side_by_side_are_those_alone(tmp_path: Path) -> None:
+    """A point keeps the parameters of the run that simulated it first, alone or beside another machine."""
+    ping = {"from": 0, "to": 5, "directions": "one", "source": "elan", "destination": "elan", "repeats": 1}
+    series = {"name": "size", "ping": ping | {"message": ["0 B", "64 B"]}}
+    chosen = el.Experiment.from_dict({"title": "Pings", "machine": "es40-qsnet", "series": [series]}, "pings")
+    usual = el.Machine.load("es40-qsnet")
+    farther = usual.with_({"link.hop_delay": "90 ns"}, name="farther")
+    runs = {"together": [[usual, farther]], "one by one": [[usual], [usual, farther]], "other": [[farther]]}
+    for name, machines in runs.items():
+        for some in machines:
+            el.run(chosen, some, out=tmp_path / name)
+    stores = {name: Store(tmp_path / name / "store") for name in runs}
+    for a, b in (("together", "one by one"), ("one by one", "together")):
+        found = compare_stores(stores[a], stores[b])
+        assert (found.same, found.only_a, found.only_b, found.ambiguous) == (4, 0, 0, 0)
+    alone = tmp_path / "alone"
+    el.run(chosen, usual, out=alone)
+    found = compare_stores(stores["together"], Store(alone / "store"))
+    assert (found.same, found.only_a, found.only_b) == (2, 2, 0)
+    # Two folders with a machine each are compared, whatever the names of the machines.
+    found = compare_stores(Store(alone / "store"), stores["other"])
+    assert (found.same, found.only_a, found.only_b) == (0, 0, 0)
+    assert {line.state for line in found.lines if line.metric == "latency"} == {State.DIFFERS}
+    assert all("on" not in line.parameters for line in found.lines)
+
+
 def test_the_state_is_in_csv(elanite: Run, campaign: Path, faster: Path) -> None:
     words = ("compare", str(campaign), str(faster), "--format")
     objects = json.loads(elanite(*words, "json").out)

@@ -4,9 +4,10 @@
 the same. A configuration of only one result is left out.
 
 ``compare_stores`` does it for all points of two stores. Points are the same work if experiment, series and parameters
-agree; their machines, windows, seeds and model revisions may differ, which is the comparison. A store may hold the same
-work twice, with different overrides or machines: such points are counted and left out, since neither is the one that is
-meant.
+agree; their machines, windows, seeds and model revisions may differ, which is the comparison. Where a store has a work
+on several machines, machines of the same name are compared, whether a run had them alone or side by side. A store may
+hold the same work twice, with different overrides: such points are counted and left out, since neither is the one that
+is meant.
 
 Each figure *differs*, is *equal* or is *undecided*; ``elanite.samples`` has the rules.
 """
@@ -14,7 +15,7 @@ Each figure *differs*, is *equal* or is *undecided*; ``elanite.samples`` has the
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from elanite.settings import apart
 from elanite.text import YES_OR_NO, counted, number, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from elanite.api import Result
     from elanite.settings import Setting
@@ -114,8 +115,11 @@ def _name(result: Result) -> str:
 SEEDS = "--set run.seeds=5"
 """A remedy for figures of too few values."""
 
-_Key = tuple[str, str, str]
-"""Experiment, series, and the parameters as JSON."""
+_Work = tuple[str, str, str]
+"""Experiment, series, and the parameters as JSON, without the machine."""
+
+_Key = tuple[str, str, str, str]
+"""The same with the name of the machine; the name is empty where both stores have the work on one machine."""
 
 
 @dataclass(frozen=True)
@@ -244,7 +248,7 @@ def varying_parameters(lines: Sequence[Line]) -> list[str]:
 
 def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Comparison:
     """Compare two stores; all experiments unless some are named."""
-    here, there = (_points(store, experiments) for store in (a, b))
+    here, there = _matched(*(_works(store, experiments) for store in (a, b)))
     twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
     lines: list[Line] = []
     same = unrecorded = 0
@@ -271,8 +275,16 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
     """Where a point stands among the others: by experiment, series and parameters, quantities by their size."""
-    experiment, series, parameters = key
-    return experiment, series, [(name, _size(value), plain(value)) for name, value in json.loads(parameters).items()]
+    experiment, series, _, machine = key
+    found = [(name, _size(value), plain(value)) for name, value in _parameters(key).items() if name != ON]
+    return experiment, series, [*found, (ON, 0.0, machine)]
+
+
+def _parameters(key: _Key) -> dict[str, object]:
+    """The parameters of a work, the machine among them if there are several."""
+    _, _, parameters, machine = key
+    others: dict[str, object] = json.loads(parameters)
+    return {ON: machine, **others} if machine else others
 
 
 def _size(value: object) -> float:
@@ -289,15 +301,50 @@ def _twice(store: Store, points: Sequence[str]) -> bool:
     return len(set(seeds)) < len(seeds)
 
 
-def _points(store: Store, experiments: Sequence[str]) -> dict[_Key, list[str]]:
-    """The points of a store by their work; several seeds are one work."""
-    found: dict[_Key, list[str]] = {}
+@dataclass
+class _Machines:
+    """The points of a work in a store."""
+
+    points: dict[str, list[str]] = field(default_factory=dict)
+    """By the name of the machine; several seeds are one work."""
+    alone: bool = True
+    """Whether all points were run without other machines beside theirs."""
+
+    @property
+    def one(self) -> bool:
+        """Whether there is one machine, which no run compared with others: it may have another name elsewhere."""
+        return self.alone and len(self.points) == 1
+
+
+def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
+    """The points of a store by their work and machine.
+
+    A point is the same alone or beside other machines, and has the parameter ``on`` if the first run that needed it
+    had several machines: it tells nothing of the point.
+    """
+    found: dict[_Work, _Machines] = {}
     for identity in store.identities():
         manifest = store.get(identity)
         if manifest is None or (experiments and manifest["experiment"] not in experiments):
             continue
-        parameters = json.dumps(manifest["parameters"], sort_keys=True)
-        found.setdefault((manifest["experiment"], manifest["series"], parameters), []).append(identity)
+        parameters = {name: value for name, value in manifest["parameters"].items() if name != ON}
+        work = manifest["experiment"], manifest["series"], json.dumps(parameters, sort_keys=True)
+        machines = found.setdefault(work, _Machines())
+        name = str(manifest["parameters"].get(ON) or manifest["point"]["machine"]["machine"]["name"])
+        machines.points.setdefault(name, []).append(identity)
+        machines.alone &= ON not in manifest["parameters"]
+    return found
+
+
+def _matched(*stores: Mapping[_Work, _Machines]) -> list[dict[_Key, list[str]]]:
+    """The points of stores by their keys, equal where they are compared."""
+    found: list[dict[_Key, list[str]]] = []
+    for store in stores:
+        points: dict[_Key, list[str]] = {}
+        for work, machines in store.items():
+            nameless = all(other[work].one for other in stores if work in other)
+            points |= {(*work, "" if nameless else name): ids for name, ids in machines.points.items()}
+        found.append(points)
     return found
 
 
@@ -325,11 +372,11 @@ def _lines(
     b: tuple[pl.DataFrame, list[bool | None]],
     settings: tuple[Setting, ...],
 ) -> Iterator[Line]:
-    experiment, series, parameters = key
+    experiment, series, *_ = key
     names = ["job", "metric", "unit"]
     others = {tuple(figure): rows for figure, rows in b[0].group_by(names, maintain_order=True)}
     for figure, rows in a[0].group_by(names, maintain_order=True):
         if tuple(figure) in others:
             job, metric, unit = (str(name or "") for name in figure)
             pair = Pair(Sample.of(rows, a[1]), Sample.of(others[tuple(figure)], b[1]))
-            yield Line(experiment, series, json.loads(parameters), job, metric, unit, pair, settings)
+            yield Line(experiment, series, _parameters(key), job, metric, unit, pair, settings)

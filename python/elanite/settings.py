@@ -48,7 +48,13 @@ def apart(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tup
             if values[0].keys() != values[1].keys():
                 for kept, new in zip(found.setdefault(key, ({}, {})), values, strict=True):
                     kept.update(new)
-    return tuple(Setting(key, tuple(a), tuple(b)) for key, (a, b) in found.items())
+    return tuple(Setting(key, _ordered(a), _ordered(b)) for key, (a, b) in found.items())
+
+
+def _ordered(values: Iterable[str]) -> tuple[str, ...]:
+    """Whole numbers, such as seeds, by their size; other values in the order of the points."""
+    some = tuple(values)
+    return tuple(sorted(some, key=int)) if all(one.isdecimal() for one in some) else some
 
 
 def _of_side(manifests: Sequence[Manifest]) -> dict[str, dict[str, None]]:
