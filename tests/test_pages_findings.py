@@ -256,6 +256,20 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     assert findings.sentences([never, twin], UNITS)[0] == (
         "Highest accepted load: 20 MB/s per node at 20 MB/s (all 2 configurations)."
     )
+    halved = [
+        replace(one, places=[replace(place, halves={"accepted": half}) for place in one.places])
+        for one, half in ((never, 4.4), (twin, 4.6))
+    ]
+    assert findings.sentences(halved, UNITS)[0] == (
+        "Highest accepted load: 20 ± 4.4 to 4.6 MB/s per node at 20 MB/s (all 2 configurations)."
+    ), "a tie of means is no tie of intervals"
+    latency = [
+        curves.Curve("ping", name, "", [curves.Place(None, "", {"latency": mean}, {"latency": half})])
+        for name, mean, half in (("a", 7.0, 1.0), ("b", 7.0, 2.0), ("c", 9.0, 0.5))
+    ]
+    assert findings.sentences(latency, {"latency": "us"})[0] == (
+        "Latency: lowest 7 ± 1 to 2 µs in 2 of 3 configurations; highest 9 ± 0.5 µs (c)."
+    )
     assert findings.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
     assert findings.sentences([replace(early, label="")], UNITS) == [
         "Highest accepted load: 25 MB/s per node at 30 MB/s.",

@@ -84,7 +84,7 @@ def _best(curves: Sequence[Curve], unit: str) -> str:
     """The highest accepted load of curves that have the same one, and its offered load if this is the same, too."""
     best = [curve.best for curve in curves]
     at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
-    return f"{with_half(best[0], 'accepted')} {unit}{at}"
+    return f"{with_half(best, 'accepted')} {unit}{at}"
 
 
 def _within(one: Place, other: Place, metric: str) -> bool:
@@ -216,22 +216,26 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            united(with_half(end[1], metric, unit, figure), unit)
+            united(with_half([place for _, place in _alike(pairs, end, metric)], metric, unit, figure), unit)
             + few(end[1], metric)
-            + _alike(pairs, end, metric, bool(common))
+            + _whose(pairs, end, metric, bool(common))
             for figure, end in zip(figures, (low, high), strict=True)
         )
         alike = ALIKE if _within(low[1], high[1], metric) else ""
         yield f"{name}{where}: lowest {least}; highest {most}{alike}."
 
 
-def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
-    """The configurations with the figure of an end; without a common axis, one of them with its place on its axis."""
-    value = end[1].means[metric]
+def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str) -> list[tuple[Curve, Place]]:
+    """The configurations with the figure of an end."""
     others = [place.means[metric] for _, place in pairs]
     # Figures that are equal as written are equal here, unless the ends themselves need more digits.
     shown = number if number(min(others)) != number(max(others)) else "{:.9g}".format
-    count = sum(shown(each) == shown(value) for each in others)
+    return [pair for pair in pairs if shown(pair[1].means[metric]) == shown(end[1].means[metric])]
+
+
+def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
+    """The configurations with the figure of an end; without a common axis, one of them with its place on its axis."""
+    count = len(_alike(pairs, end, metric))
     curve, place = end
     return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)
 

@@ -8,7 +8,7 @@ from elanite.pages.curves import LATENCY, Place
 from elanite.text import SCALE, counted, number, symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 LOWER_END = "at the lower end of the search"
 
@@ -19,12 +19,18 @@ FEW = 30
 """Messages below which a latency comes with their number."""
 
 
-def with_half(place: Place, metric: str, unit: str = "", text: str = "") -> str:
-    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits."""
-    scale = SCALE.get(unit, 1.0)
-    half = number(scale * place.halves.get(metric, 0.0))
-    mean = text or number(scale * place.means[metric])
-    return mean if half == "0" else f"{mean} ± {half}"
+def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text: str = "") -> str:
+    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
+
+    Of several places with this mean, the halves are the smallest and the largest one.
+    """
+    alike = [places] if isinstance(places, Place) else places
+    halves = sorted(scaled(place.halves.get(metric, 0.0), unit) for place in alike)
+    least, most = number(halves[0]), number(halves[-1])
+    mean = text or number(scaled(alike[0].means[metric], unit))
+    if most == "0":
+        return mean
+    return f"{mean} ± {most}" if least == most else f"{mean} ± {least} to {most}"
 
 
 def few(place: Place, metric: str) -> str:
