@@ -98,10 +98,10 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
         source,
     )
     assert [count for count, _ in steps] == sorted({count for count, _ in steps})
-    assert steps[-1][0] == found.trials
+    assert steps[-1][0] == found.sets >= found.trials
     # Only what was measured is simulated, and once.
     points = finished(tmp_path)
-    assert len(points) == POINTS * found.trials
+    assert len(points) == POINTS * found.sets
     again = el.calibrate([ping], fit, pings, out=tmp_path, jobs=1)
     assert (again.values, again.groups, again.text) == (found.values, found.groups, found.text)
     assert points == finished(tmp_path)
@@ -147,8 +147,30 @@ def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
     ping = el.Experiment.load("qsnet/ping", SHORT)
     found = el.calibrate([ping], {"bus.rate": "200 MB/s..300 MB/s"}, pings, out=tmp_path, trials=3)
     assert not found.ended
-    assert found.trials <= 3 + 12, "the intervals are no trials"
+    assert found.trials == 3 < found.sets <= 3 + 12, "the intervals are no trials"
     assert found.best <= found.before
+    shown = page(found, ["elanite", "calibrate"], Inputs.gather(["elanite"], {}))
+    assert f"{found.sets} sets of values, 3 of them in the search" in shown.about
+    assert "The search used its 3 sets of values before it ended: --trials allows more." in shown.notes
+
+
+@pytest.mark.parametrize(
+    ("after", "error", "supported"),
+    [
+        ("553.908 ns", 0.121, "554 ns"),
+        ("0.88544 GB/s", 0.055, "0.885 GB/s"),
+        ("43.75 ns", 0.0116, "43.75 ns"),
+        ("1454.347 ns", 0.2, "1450 ns"),
+        ("1454.347 ns", 0.0015, "1454.3 ns"),
+        ("17", 0.3, "17"),
+        ("200 ns", 0.9, "200 ns"),
+        ("cut-through", 0.5, "cut-through"),
+    ],
+)
+def test_values_have_the_digits_of_their_errors(after: str, error: float, supported: str) -> None:
+    one = calibration.Value("key", "1 ns", after, after, after, error, determined=True, reason="")
+    assert one.supported == supported
+    assert replace(one, determined=False).supported == after
 
 
 @pytest.mark.parametrize("name", shipped("machine"))

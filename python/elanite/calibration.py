@@ -17,6 +17,7 @@ The points of a set of values run at the same time, and so do the sets of the hy
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,21 @@ class Value:
     def interval(self) -> str:
         """The 95% interval: ``228 to 234 MB/s``."""
         return interval(self.low, self.high)
+
+    @property
+    def supported(self) -> str:
+        """The value after with the digits that its standard error supports, two of the error: ``554 ns``."""
+        text, _, unit = self.after.partition(" ")
+        try:
+            value = float(text)
+        except ValueError:  # one of several names
+            return self.after
+        error = abs(value * self.error)
+        if not self.determined or not error:
+            return self.after
+        digits = 1 - math.floor(math.log10(error))
+        shown = f"{round(value, digits):.{max(0, digits)}f}"
+        return f"{min(shown, text, key=len)} {unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -129,7 +145,9 @@ class Calibration:
     freedom: int
     """Measured values beyond the number of parameters with an effect on them."""
     trials: int
-    """How many sets of values were tried."""
+    """How many sets of values the search tried."""
+    sets: int
+    """The same with those that the intervals needed beside them."""
     ended: bool
     """Whether the search came to its end, and not to the number of trials that was allowed."""
     base: Machine
@@ -187,10 +205,10 @@ def calibrate(
 ) -> Calibration:
     """Search the values of ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
 
-    ``trials`` is the largest number of sets of values. ``name`` is that of the fitted machine. ``progress`` is called
-    after each step with the number of sets tried and the error of the best one. ``executor`` is as in ``sweep``. Raises
-    ``UsageError`` or ``ConfigError`` if a key, a range or the file of measured values is wrong, and
-    ``KeyboardInterrupt`` when interrupted; finished points are kept.
+    ``trials`` is the largest number of sets of values in the search; the intervals of the values need more. ``name`` is
+    that of the fitted machine. ``progress`` is called after each step with the number of sets tried and the error of
+    the best one. ``executor`` is as in ``sweep``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the
+    file of measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
@@ -201,6 +219,7 @@ def calibrate(
     own = search.own()
     search.first(own)
     ended = minimise(search, seed)
+    tried = len(search.tried)
     best, known, correlation = identify(search)
     alike = _alike([key.key for key in keys], correlation)
     freedom = len(targets) - sum(each.effect for each in known)
@@ -231,7 +250,8 @@ def calibrate(
             for series, _ in each.titles
         },
         freedom=freedom,
-        trials=len(search.tried),
+        trials=tried,
+        sets=len(search.tried),
         ended=ended,
         base=base,
         machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),

@@ -57,7 +57,12 @@ def calibrate(
     ] = None,
     trials: Annotated[
         int | None,
-        typer.Option("--trials", min=1, metavar="N", help="Sets of values at most.  [default: until the search ends]"),
+        typer.Option(
+            "--trials",
+            min=1,
+            metavar="N",
+            help="Sets of values that the search tries at most.  [default: until it ends]",
+        ),
     ] = None,
     set_: Set = None,
     seed: Seed = FIRST_SEED,
@@ -210,6 +215,7 @@ def _json(found: Calibration) -> dict[str, object]:
         "misfit": found.misfit or None,
         "places": [asdict(each) for each in found.places],
         "trials": found.trials,
+        "sets": found.sets,
         "ended": found.ended,
     }
 
@@ -222,7 +228,7 @@ def _print(found: Calibration) -> None:
     values = table(headings, right=headings[1:])
     for each in found.values:
         error = f"{each.error:.1%}" if each.determined else "not determined"
-        values.add_row(each.key, micro(each.before), micro(each.after), error, micro(each.interval))
+        values.add_row(each.key, micro(each.before), micro(each.supported), error, micro(each.interval))
     screen.print(values)
     groups = table(
         ("experiment", "series", "metric", "values", "error before", "after", "worst"),
@@ -235,7 +241,7 @@ def _print(found: Calibration) -> None:
     screen.print(
         f"error, root mean square in sigmas: {found.before:.2f} before, {found.after:.2f} after"
         + (f", {found.best:.2f} with undetermined values" if found.best < found.after else "")
-        + f"; {found.trials} sets of values"
+        + f"; {found.sets} sets of values, {found.trials} of them in the search"
     )
     for one, other, share in found.alike:
         text = (
@@ -245,7 +251,11 @@ def _print(found: Calibration) -> None:
     if found.misfit:
         screen.print(found.misfit, style="yellow", markup=False)
     if not found.ended:
-        screen.print("the search used all trials before it ended; allow more: --trials", style="yellow", markup=False)
+        screen.print(
+            f"the search used its {found.trials} sets of values before it ended; allow more: --trials",
+            style="yellow",
+            markup=False,
+        )
 
 
 def undetermined(found: Calibration, machine_out: Path | None) -> UsageError:

@@ -22,7 +22,7 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
         for each in found.undetermined
     ]
     if not found.ended:
-        notes.append("The search used all trials before it ended.")
+        notes.append(f"The search used its {found.trials} sets of values before it ended: --trials allows more.")
     experiments = dict.fromkeys(group.experiment for group in found.groups)
     return Page(
         title=f"Calibration of {found.base.name}",
@@ -32,7 +32,7 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
             [
                 " and ".join(experiments),
                 counted(len(found.places), "measured value"),
-                counted(found.trials, "set of values", "sets of values"),
+                f"{counted(found.sets, 'set of values', 'sets of values')}, {found.trials:,} of them in the search",
             ]
         ),
         findings=_findings(found),
@@ -49,7 +49,7 @@ def _findings(found: Calibration) -> list[str]:
     """The error before and after, and each value that the data determine."""
     errors = f"{found.before:.2f} standard errors before, {found.after:.2f} after"
     values = [
-        micro(f"{each.key}: {each.after} (95% interval {each.interval}), {each.before} before.")
+        micro(f"{each.key}: {each.supported} (95% interval {each.interval}), {each.before} before.")
         for each in found.values
         if each.determined
     ]
@@ -67,13 +67,16 @@ def _values(found: Calibration) -> Table:
     columns = ("parameter", "before", "after", "standard error", "95% interval")
     rows = [
         (
-            *(each.key, micro(each.before), micro(each.after)),
+            *(each.key, micro(each.before), micro(each.supported)),
             f"{each.error:.1%}" if each.determined else "not determined",
             micro(each.interval),
         )
         for each in found.values
     ]
-    note = "The interval has the values within the range that fit no worse than chance explains."
+    note = (
+        "The interval has the values within the range that fit no worse than chance explains. Values have two digits of"
+        " their standard error here, and all digits in the machine file."
+    )
     return Table(columns, rows, "Fitted parameters", right=columns[1:], note=note)
 
 
