@@ -12,7 +12,7 @@ import drawings
 from elanite import figures
 from elanite.figures import asked_layers, axes, curves, generic, tabular
 from elanite.figures.axes import OWN_AXES
-from elanite.text import number
+from elanite.text import label, minus, number
 from test_figure_grouping import base
 from test_figure_images import pings, traffic
 
@@ -195,3 +195,41 @@ def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
     rows = traffic(**{"topology.up": ("[4, 4]", "[2, 4]"), "message": ("1", "16")})
     (figure,) = generic.draw(rows.filter(pl.col("metric") == "accepted"), {})
     assert {mark.curve for mark in drawings.marks(figure)} == {"4, 4; 1", "4, 4; 16", "2, 4; 1", "2, 4; 16"}
+
+
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        ([1e-9, 1e-6, 1e-5], [1e-9, 1e-6, 1e-5]),
+        ([2e-9, 3e-8, 4e-8, 5e-7, 6e-6, 7e-5], [1e-8, 1e-7, 1e-6, 1e-5]),
+        ([1.0, 3.0, 10.0, 30.0, 100.0, 300.0], [1.0, 10.0, 100.0]),
+    ],
+)
+def test_long_axes_are_marked_at_their_values_or_at_powers_of_ten(values: list[float], marks: list[float]) -> None:
+    """The default marks are all the digits of all decades, and the labels that stay are any of them."""
+    found = axes.of_numbers("fault.bit_error_rate", "fault.bit_error_rate", values).to_dict()
+    assert found["axis"]["values"] == pytest.approx(marks)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (1.0, "1"),
+        (0.5, "0.5"),
+        (1e-7, "1e-7"),
+        ("0 ps", "0"),
+        ("0 us", "0"),
+        ("0 B", "0 B"),
+        ("10 us", "10 µs"),
+    ],
+)
+def test_zero_has_no_digits_and_no_unit_of_time(value: object, shown: str) -> None:
+    assert label(value) == shown
+
+
+def test_negative_numbers_have_a_minus_sign() -> None:
+    minus_sign = "\N{MINUS SIGN}"
+    assert minus("intervals (-80.35 to 358.7); nodes 0-7; -1.2% of 3-4, --set x=-5") == (
+        f"intervals ({minus_sign}80.35 to 358.7); nodes 0-7; {minus_sign}1.2% of 3-4, --set x=-5"
+    )

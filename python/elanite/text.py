@@ -103,6 +103,19 @@ def plain(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def label(value: object) -> str:
+    """A value as a label: ``plain``, with whole numbers and zero times in short, ``0`` for ``0.0`` and for ``0 ps``."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    text = plain(value)
+    return "0" if re.fullmatch(r"0 ([pnµm]?s)", text) else text
+
+
+def minus(text: str) -> str:
+    """A text with minus signs in place of the hyphens before numbers; those within a word or a span stay."""
+    return re.sub(r"(?<![^\s(])-(?=\.?\d)", "\N{MINUS SIGN}", text)
+
+
 def alike(value: object, text: str) -> bool:
     """Whether a text of the command line means a value: numbers and quantities are compared as numbers."""
     size = _size(plain(value))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import polars as pl
 
 from elanite.figures.grouping import MACHINE, said, without, word
-from elanite.figures.style import BYTES, HEIGHT, PADDING, SMALL, size_axis
+from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.frames import SUFFIX
 from elanite.text import counted, heading, number
 
@@ -173,6 +174,17 @@ def plain() -> alt.Axis:
     return alt.Axis(labelOverlap="parity", labelSeparation=6, labelFlush=False, labelExpr=SMALL)
 
 
+def tens(values: Sequence[float]) -> alt.Axis:
+    """A logarithmic horizontal axis: marked at a few values, else at powers of ten; the default marks are too many."""
+    places = sorted(set(values))
+    if len(places) <= FEW and all(after >= 2 * before for before, after in pairwise(places)):
+        marks = places
+    else:
+        powers = range(math.ceil(math.log10(places[0]) - 1e-9), math.floor(math.log10(places[-1]) + 1e-9) + 1)
+        marks = [10.0**power for power in powers]
+    return alt.Axis(values=marks, format="~r", labelOverlap="parity", labelSeparation=6, labelExpr=SMALL, grid=False)
+
+
 def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     """The horizontal axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
     size = column == name + SUFFIX["B"]
@@ -183,7 +195,8 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
     if size and values[0] > 0:
         return size_axis(field(column), titled(name, ""), values)
     along = alt.Scale(type="log" if spread else "linear", domain=[values[0], values[-1]], nice=False, padding=PADDING)
-    return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=plain())
+    axis = tens(values) if spread else plain()
+    return alt.X(f"{field(column)}:Q", title=titled(name, column), scale=along, axis=axis)
 
 
 def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:

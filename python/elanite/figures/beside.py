@@ -252,7 +252,8 @@ def _chart(
         )
         # Two channels, each with a scale of its own: sums of switches are larger than those of links.
         channel = alt.Color if kind == "link" else alt.Fill
-        title = f"{'difference of ' if difference else ''}{kind}, µs"
+        of = f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"  # equal scales have one legend
+        title = f"difference of {of}" if difference else of
         colour = channel("sum:Q", title=title, scale=scale, legend=legend)
         here = (
             alt.Chart(picture.squares.filter(pl.col("kind") == kind))

@@ -26,7 +26,7 @@ import polars as pl
 
 from elanite.frames import SUFFIX, parameters, varying
 from elanite.plan import ON
-from elanite.text import plain
+from elanite.text import label, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -258,7 +258,7 @@ def said(value: object) -> str:
     """The value of a parameter in a legend or on an axis: ``8, 8`` for a list, ``1,024`` for a number."""
     if isinstance(value, str) and (items := listed(value)) is not None:
         return plain(items)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else plain(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else label(value)
 
 
 def listed(value: object) -> list[object] | None:

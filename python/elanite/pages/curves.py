@@ -19,7 +19,7 @@ from elanite import _core
 from elanite.frames import REASON, STATE, SUFFIX, parameters, summarise, varying
 from elanite.plan import ON
 from elanite.states import State, with_states
-from elanite.text import FEWEST, YES_OR_NO, plain
+from elanite.text import FEWEST, YES_OR_NO, label, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -166,7 +166,7 @@ def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> str:
     for name in columns:
         if row.get(name) in (None, ""):
             continue
-        value = plain(row[name])
+        value = label(row[name])
         if value.startswith("[") and value.endswith("]"):  # a list, such as topology.up
             value = value[1:-1]
         words.append(f"job {value}" if name == "job" else value if name.split(".")[-1] in BARE else f"{name} {value}")
@@ -197,12 +197,12 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
             axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
             if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
                 axis = ""  # sets of nodes, such as "0-14:2", have no order
-            label = label_of(row, [name for name in names if name != axis])
+            own = label_of(row, [name for name in names if name != axis])
             means[key] = {}
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
             job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
-            curve = found.setdefault((axis, label), Curve(kind, label, axis, [], group, job, beside))
-            at = plain(row[axis]) if axis else ""
+            curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
+            at = label(row[axis]) if axis else ""
             halves[key] = {}
             state = State(row[STATE]), row[REASON], seeds
             curve.places.append(Place(_numeric(row, axis), at, means[key], halves[key], *state))

@@ -18,7 +18,7 @@ from elanite import build, html, vega, whole
 from elanite.figures import tabular
 from elanite.figures.curves import OFFERED, SAID
 from elanite.figures.table import tint
-from elanite.text import number, percent, plain
+from elanite.text import minus, number, percent, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -143,6 +143,7 @@ def environment(**filters: Callable[..., Any]) -> jinja2.Environment:
     found.filters.update(
         number=number,
         percent=percent,
+        minus=minus,
         plain=plain,
         tint=tint,
         legends=lambda figure: tabular.legends(figure.spec()),
@@ -161,7 +162,7 @@ def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
     """The figures of a section; a sentence on symbols that they share is in the caption of the first one only."""
     told: dict[str, str] = {}
     for figure in drawn:
-        caption = figure.caption
+        caption = minus(figure.caption)
         said = [words for words in (OFFERED, *SAID.values()) if words in caption]
         known = [words for words in said if words in told]
         for words in known[1:]:
@@ -170,7 +171,7 @@ def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
             places = " and ".join(dict.fromkeys(told[words] for words in known))
             caption = caption.replace(known[0], f"Symbols as in {places}.")
         told |= dict.fromkeys(said, figure.paper or f"“{figure.title}”") | told
-        yield replace(figure, caption=caption) if known else figure
+        yield replace(figure, caption=caption)
 
 
 def _embedded(figure: Figure) -> str:
