@@ -317,7 +317,8 @@ impl Cluster {
     /// wanted, further steps follow until a process is ready, or it is time to look at the bounds.
     fn step(&mut self, end: Time, one: bool) -> Result<bool, Stop> {
         self.executor.run_ready();
-        if self.steps.is_multiple_of(WATCH_INTERVAL) {
+        let bound = self.watch.limits.time.unwrap_or(Time::MAX);
+        if self.steps.is_multiple_of(WATCH_INTERVAL) || (bound < Time::MAX && self.now() > bound) {
             self.look()?;
         }
         if self.rivals && self.steps.is_multiple_of(DEADLOCK_INTERVAL) {
@@ -329,7 +330,17 @@ impl Cluster {
         let goes_on =
             |steps: u64| !(one || self.executor.is_ready() || steps.is_multiple_of(WATCH_INTERVAL));
         let mut world = self.world.borrow_mut();
-        Ok(world.run(end, &mut self.steps, LONGEST_STRETCH, goes_on))
+        let within = world.run(end.min(bound), &mut self.steps, LONGEST_STRETCH, goes_on);
+        if within || end <= bound {
+            return Ok(within);
+        }
+        // The first event beyond the bound shows that the run passes it.
+        let beyond = world.run(end, &mut self.steps, LONGEST_STRETCH, |_| false);
+        drop(world);
+        if beyond {
+            self.look()?;
+        }
+        Ok(beyond)
     }
 
     /// The error of a run in which some packets, and the processes that wait for the packets, cannot go on.
