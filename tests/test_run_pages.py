@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+import elanite as el
 from conftest import Ended, needs_mpi
 from elanite import goal, sources
 from elanite.cli.launch import MOST_TRACE, Launch
@@ -22,6 +23,7 @@ from elanite.mpirun.kept import Kept
 from elanite.mpirun.summary import as_json, hottest, size, summarise, time_in_mpi
 from elanite.pages import traffic
 from elanite.pages.run import _of_library
+from elanite.replay import Unfinished
 from elanite.text import number
 from test_pages import Parts
 from timelines import Tables, a_run, agree, embedded, page_of
@@ -303,6 +305,83 @@ def test_a_replay_without_an_end_has_a_page(elanite: Command, tmp_path: Path) ->
     rows = Tables(page).found["Operations that wait, or whose messages have no receive"].rows
     assert [row[0].split(":")[1] for row in rows] == ["3", "6"]
     assert all(row[0] in ended.err for row in rows)
+    assert "see the lines before" not in page
+
+
+STUCK = """num_ranks 4
+rank 0 {
+a: send 5b to 1 tag 1
+b: recv 5b from 1 tag 9
+b requires a
+}
+rank 1 {
+recv 5b from 0 tag 1
+}
+rank 2 {
+calc 400000
+}
+rank 3 {
+a: calc 100000
+b: recv 9b from 0
+c: send 9b to 0
+b requires a
+c requires b
+}
+"""
+
+
+@pytest.mark.parametrize("network", ["machine", "ideal"])
+def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path, network: str) -> None:
+    """Up to the end, with the operations that had not ended: ranks 0 and 3 wait, and ranks 1 and 2 are done."""
+    (tmp_path / "t.goal").write_text(STUCK)
+    with pytest.raises(Unfinished) as raised:
+        el.replay(tmp_path / "t.goal", operations=True, network=network)
+    left = raised.value.replay
+    assert left.tables["waiting"].select("rank", "operation").rows() == [(0, 1), (3, 1)]
+    assert left.summary["time_us"] >= 400
+    ended = elanite("replay", "t.goal", "--html", "t.html", "--network", network)
+    assert ended.code == 3, ended
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    drawn, parts = embedded(page), Parts(page)
+    end = drawn["end"]
+    assert end == round(1e6 * left.summary["time_us"])
+    names = [name for name, _, _ in drawn["kinds"]]
+    unended = {}
+    for lane in drawn["lanes"]:
+        begin = 0
+        for kind, gap, length in zip(lane["kind"], lane["begin"], lane["length"], strict=True):
+            begin += gap
+            if names[kind] == "recv, not ended":
+                unended[lane["rank"]] = begin, begin + length
+        assert (lane["end"] == end) == (lane["rank"] in (0, 2, 3))
+    since = {rank: round(1e6 * free) for rank, free in left.tables["waiting"].select("rank", "free_us").iter_rows()}
+    assert unended == {rank: (free, end) for rank, free in since.items()}
+    assert since[3] >= 1e8, "it computes before"
+    assert drawn["messages"]["source"] == [0], "of two sends, one was received"
+    assert (
+        f"at {number(left.summary['time_us'])} µs of simulated time: operations have no partner." in parts.findings[0]
+    )
+    assert (
+        "2 operations of ranks 0, 3 had not ended; the first of them: recv of 5 B from rank 1 with tag 9 at rank 0"
+        in (parts.findings[1])
+    )
+    assert [row[0] for row in Tables(page).found["Operations that had not ended"].rows] == ["rank 0", "rank 3"]
+    assert "1 operations behind these have not started" in page
+
+
+def test_a_replay_beyond_its_bound_has_a_timeline(elanite: Command, tmp_path: Path) -> None:
+    (tmp_path / "t.goal").write_text(STUCK)
+    ended = elanite("replay", "t.goal", "--html", "t.html", "--limit-time", "50us")
+    assert ended.code == 1, ended
+    page = (tmp_path / "t.html").read_text(encoding="utf-8")
+    assert ": a bound was passed." in Parts(page).findings[0]
+    rows = Tables(page).found["Operations that had not ended"].rows
+    assert [row[:1] + row[2:3] for row in rows] == [
+        ["rank 0", "recv of 5 B from rank 1 with tag 9"],
+        ["rank 2", "calc of 400 µs"],
+        ["rank 3", "calc of 100 µs"],
+    ]
+    assert embedded(page)["messages"]["source"] == [0]
 
 
 def test_a_wrong_trace_has_no_page(elanite: Command, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ class MpiRun:
 
 @type_check_only
 class ReplayRecords(TypedDict):
-    """What a replay leaves: tables by columns. Times are simulated, in us."""
+    """What a replay leaves, also one that stopped before its end: tables by columns. Times are simulated, in us."""
 
     ranks: _Columns
     """`rank`, `operations`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `computed_us` (as the
@@ -126,6 +126,8 @@ class ReplayRecords(TypedDict):
     and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; of a
     receive, `sender` (the rank whose message it has taken) and `sent_by` (the number of the send there); only if they
     were asked for."""
+    waiting: _Columns
+    """`rank`, `operation`, `kind`, `peer`, `size`, `tag` and `free_us`, as in `operations`, but not ended."""
     links: _Columns
     """The columns of a point's table of links, over the whole replay."""
     faults: _Columns
@@ -134,6 +136,8 @@ class ReplayRecords(TypedDict):
     """The columns of the series of an `MpiRun`; only with operations, and on a machine."""
     summary: _Columns
     """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
+    early: tuple[str, int] | None
+    """Why the replay stopped before its end, and the exit code."""
 
 @final
 class GoalTrace:

@@ -1,8 +1,9 @@
 """Replays of GOAL traces: what a recorded or generated program takes on a simulated machine.
 
 A trace says for each rank which messages it sends and receives, and what it computes between; ``docs/traces.md`` has
-the format. A replay is a pure function of the trace, the machine and the options. A replay that cannot be finished
-(a wrong trace, messages without a partner, no room) raises ``RunError`` and leaves nothing behind.
+the format. A replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong
+trace, no room) raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed)
+raises ``Unfinished``, with the records up to that moment.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, build, html
+from elanite.errors import Exit, RunError
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
@@ -36,7 +38,7 @@ _LAYOUT = 2
 
 @dataclass(frozen=True, repr=False)
 class Replay:
-    """A finished replay with its tables."""
+    """A replay with its tables."""
 
     trace: Path
     options: Options
@@ -46,8 +48,8 @@ class Replay:
     cpu_seconds: float
     """Processor time of this host for reading the trace and replaying it."""
     tables: dict[str, pl.DataFrame] = field(repr=False)
-    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``links``, ``faults``,
-    ``summary``."""
+    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting`` (operations that had not
+    ended, of a replay that stopped early), ``links``, ``faults``, ``summary``."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -86,13 +88,22 @@ class Replay:
         return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
 
 
+class Unfinished(RunError):
+    """A replay that stopped before its end: receives wait for ever, messages have no receive, or a bound is passed."""
+
+    def __init__(self, message: str, exit_code: Exit, replay: Replay) -> None:
+        super().__init__(message, exit_code)
+        self.replay = replay
+        """The records up to the end."""
+
+
 def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bool = False, **options: Any) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
     ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
     ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
 
-    Raises ``UsageError``, ``ConfigError`` or ``RunError``.
+    Raises ``UsageError``, ``ConfigError``, ``RunError`` or, with the records, ``Unfinished``.
     """
     from elanite.store import frame
 
@@ -122,9 +133,13 @@ def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bo
         thread.join()
     if failed:
         raise failed[0]
-    tables = {name: frame(columns) for name, columns in done[0].items()}  # type: ignore[arg-type]
+    early = done[0]["early"]
+    tables = {name: frame(columns) for name, columns in done[0].items() if name != "early"}  # type: ignore[arg-type]
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
-    return Replay(trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables)
+    found = Replay(trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables)
+    if early is not None:
+        raise Unfinished(early[0], Exit(early[1]), found)
+    return found
 
 
 def keep(replay: Replay, out: Path) -> Path:
@@ -170,7 +185,8 @@ def replay(
     of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
     ``faults``. Nothing is kept on the disk. Call the function in the main thread.
 
-    Raises ``UsageError`` or ``ConfigError`` for wrong options, and ``RunError`` for a trace that cannot be replayed.
+    Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
+    ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.
     """
     from elanite.api import Machine
 

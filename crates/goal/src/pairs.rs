@@ -42,16 +42,36 @@ impl Pairs {
         self.receives.push((way, call, number));
     }
 
-    /// The send of each receive, after a replay in which every message was received.
-    pub fn matched(mut self) -> HashMap<Which, Which> {
+    /// The send of each receive that has a message. `takes` says whether a receive without a message may have one under way
+    /// that came by this way: the sends of receives behind it are then unknown, and left out.
+    pub fn matched(mut self, takes: impl Fn(Which, Way) -> bool) -> HashMap<Which, Which> {
         self.sends.sort_unstable();
         self.receives.sort_unstable();
-        let pairs = self.sends.iter().zip(&self.receives);
-        pairs
-            .map(|(&(sent, _, send), &(way, _, receive))| {
+        let mut open: HashMap<u32, Vec<(u64, Which)>> = HashMap::default();
+        let mut posted: Vec<_> = self
+            .posted
+            .drain()
+            .map(|(which, call)| (call, which))
+            .collect();
+        posted.sort_unstable();
+        for (call, which) in posted {
+            open.entry(which.0).or_default().push((call, which));
+        }
+        let mut pairs = HashMap::default();
+        for receives in self.receives.chunk_by(|one, next| one.0 == next.0) {
+            let way = receives[0].0;
+            let here = open.get(&way.1).map_or(&[][..], Vec::as_slice);
+            let unsure = here.iter().find(|&&(_, which)| takes(which, way));
+            let unsure = unsure.map_or(u64::MAX, |&(call, _)| call);
+            let first = self.sends.partition_point(|send| send.0 < way);
+            for (&(sent, _, send), &(_, call, receive)) in self.sends[first..].iter().zip(receives)
+            {
                 assert_eq!(sent, way, "every message is received once");
-                ((way.1, receive), (way.0, send))
-            })
-            .collect()
+                if call < unsure {
+                    pairs.insert((way.1, receive), (way.0, send));
+                }
+            }
+        }
+        pairs
     }
 }

@@ -7,6 +7,7 @@ use crate::binary::Node;
 use crate::trace::Edge;
 use crate::{Operation, Problem, Trace};
 use foldhash::HashMap;
+use units::Time;
 
 /// An operation that may start.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,8 @@ impl Free {
 pub struct Progress {
     /// Operations some of whose dependencies have been met: how many are left.
     partly: HashMap<u32, u32>,
-    /// Operations that have started and not ended.
-    under_way: HashMap<u32, Node>,
+    /// Operations that were free and have not ended, and since when they were free.
+    under_way: HashMap<u32, (Node, Time)>,
     /// Operations that have ended.
     pub ended: u32,
     /// Room for numbers.
@@ -57,9 +58,9 @@ impl Progress {
         Ok(free)
     }
 
-    /// An operation that was free is under way: it will start, and end.
-    pub fn under_way(&mut self, free: &Free) {
-        self.under_way.insert(free.number, free.node);
+    /// An operation that is free now is under way: it will start, and end.
+    pub fn under_way(&mut self, free: &Free, now: Time) {
+        self.under_way.insert(free.number, (free.node, now));
     }
 
     /// Operations that have started and not ended, in the order of the trace.
@@ -69,9 +70,10 @@ impl Progress {
         unfinished
     }
 
-    /// What an operation under way does.
-    pub fn operation(&self, number: u32) -> Operation {
-        self.under_way[&number].operation
+    /// What an operation under way does, and since when it was free.
+    pub fn operation(&self, number: u32) -> (Operation, Time) {
+        let (node, free) = &self.under_way[&number];
+        (node.operation, *free)
     }
 
     /// An operation has started; adds the operations that are free now.
@@ -82,7 +84,7 @@ impl Progress {
         number: u32,
         free: &mut Vec<Free>,
     ) -> Result<(), Problem> {
-        let node = self.under_way[&number];
+        let (node, _) = self.under_way[&number];
         self.settle(trace, rank, &node, Edge::Start, free)
     }
 
@@ -94,7 +96,7 @@ impl Progress {
         number: u32,
         free: &mut Vec<Free>,
     ) -> Result<(), Problem> {
-        let node = self.under_way.remove(&number).expect("it ends once");
+        let (node, _) = self.under_way.remove(&number).expect("it ends once");
         self.ended += 1;
         self.settle(trace, rank, &node, Edge::End, free)
     }

@@ -35,7 +35,8 @@ pub use ideal::{CALL, LATENCY, on_ideal};
 use crate::ledger::Ledger;
 use crate::pairs::Pairs;
 use crate::progress::Progress;
-use crate::{Kind, Operation, Problem, Trace};
+use crate::{ANY, Kind, Operation, Problem, Trace};
+use elan::Stop;
 use elan::series::SeriesRow;
 use kernel::Digest;
 use libelan::JobError;
@@ -84,7 +85,20 @@ pub struct OperationRow {
     pub taken: Option<(u32, u32)>,
 }
 
-/// What a replay leaves behind.
+/// An operation that was free, and had not ended when the replay did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingRow {
+    /// The rank.
+    pub rank: u32,
+    /// The operation's number in its rank, from 0.
+    pub number: u32,
+    /// The operation.
+    pub operation: Operation,
+    /// When all its dependencies were met.
+    pub free: Time,
+}
+
+/// What a replay leaves behind, also one that does not come to its end.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// What each rank did.
@@ -93,13 +107,15 @@ pub struct Replayed {
     pub operations: Vec<OperationRow>,
     /// The utilisation of links, buses and thread processors over time; only on a machine, and with operations.
     pub series: Vec<SeriesRow>,
-    /// When the last operation ended.
+    /// By rank and number: the operations that had not ended; none after a replay to the end.
+    pub waiting: Vec<WaitingRow>,
+    /// When the last operation ended; or when the replay stopped before that.
     pub time: Time,
     /// Digest of each operation, of its message's size, and of when it was free and ended.
     pub digest: String,
 }
 
-/// Why a trace was not replayed to its end.
+/// Why a trace was not replayed to its end. A replay that began leaves its records.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// Something is wrong with the trace.
@@ -107,10 +123,10 @@ pub enum Failure {
     Trace(#[from] Problem),
     /// At the end, receives wait or messages are left.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Partners(Vec<Problem>),
+    Partners(Vec<Problem>, Box<Replayed>),
     /// The run stopped before its end.
-    #[error(transparent)]
-    Stop(#[from] elan::Stop),
+    #[error("{0}")]
+    Stop(Stop, Box<Replayed>),
     /// The machine has no room for the ranks.
     #[error(transparent)]
     Job(#[from] JobError),
@@ -239,30 +255,54 @@ impl Record {
         }
     }
 
-    /// The results, if every message had a partner.
-    fn finish(&mut self, at: Time) -> Result<Replayed, Failure> {
+    /// The results after the last event. They are an error's if a message has no partner.
+    fn finish(&mut self, at: Time, series: Vec<SeriesRow>) -> Result<Replayed, Failure> {
         let problems = self.partners(at)?;
-        if !problems.is_empty() {
-            return Err(Failure::Partners(problems));
+        if problems.is_empty() {
+            let last = self.ranks.iter().map(|row| row.end).max();
+            return Ok(self.leave(last.unwrap_or_default(), series, false));
+        }
+        let left = self.leave(at, series, false);
+        Err(Failure::Partners(problems, Box::new(left)))
+    }
+
+    /// The results of a run that stopped before its last event.
+    fn stopped(&mut self, stop: Stop, at: Time, series: Vec<SeriesRow>) -> Failure {
+        Failure::Stop(stop, Box::new(self.leave(at, series, true)))
+    }
+
+    /// What the replay leaves behind; `flying` says whether messages may be under way.
+    fn leave(&mut self, time: Time, series: Vec<SeriesRow>, flying: bool) -> Replayed {
+        let mut waiting = Vec::new();
+        for (rank, progress) in (0..).zip(&self.progress) {
+            waiting.extend(progress.unfinished().into_iter().map(|number| {
+                let (operation, free) = progress.operation(number);
+                WaitingRow {
+                    rank,
+                    number,
+                    operation,
+                    free,
+                }
+            }));
         }
         if let Some(pairs) = self.pairs.take() {
-            let sends = pairs.matched();
+            let sends = pairs.matched(|(rank, number), (source, _, tag)| {
+                let (operation, _) = self.progress[rank as usize].operation(number);
+                let fits = |given: u32, of: u32| given == ANY || given == of;
+                flying && fits(operation.peer, source) && fits(operation.tag, tag)
+            });
             for row in &mut self.operations {
                 row.taken = sends.get(&(row.rank, row.number)).copied();
             }
         }
-        Ok(Replayed {
-            time: self
-                .ranks
-                .iter()
-                .map(|row| row.end)
-                .max()
-                .unwrap_or_default(),
+        Replayed {
             ranks: std::mem::take(&mut self.ranks),
             operations: std::mem::take(&mut self.operations),
-            series: Vec::new(),
+            series,
+            waiting,
+            time,
             digest: self.digest.hex(),
-        })
+        }
     }
 
     /// What has no partner.
@@ -275,7 +315,7 @@ impl Record {
                 if problems.len() == NAMED {
                     continue;
                 }
-                let what = match progress.operation(number).kind {
+                let what = match progress.operation(number).0.kind {
                     Kind::Send => {
                         "it waits at the end for a receive that never comes; add the receive, or correct its peer and tag"
                     }

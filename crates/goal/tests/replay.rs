@@ -1,5 +1,6 @@
 //! A replay takes the time that can be calculated, in the order that the trace asks for, on an ideal network and on machines.
 
+mod early;
 mod order;
 
 use elan::series::Thing;
@@ -303,7 +304,7 @@ fn operations_without_a_partner_are_named_with_their_lines() {
     ];
     for (trace, named, end) in cases {
         for replayed in [ideal(trace), es40(trace, 1)] {
-            let Err(Failure::Partners(problems)) = replayed else {
+            let Err(Failure::Partners(problems, _)) = replayed else {
                 panic!("{trace}: {replayed:?}");
             };
             for &(line, what) in &named {
@@ -320,7 +321,7 @@ fn operations_without_a_partner_are_named_with_their_lines() {
     }
     // A send that does not end without its receive is named once.
     let long = "num_ranks 2\nrank 0 {\nsend 1000000b to 1\n}\nrank 1 {\n}";
-    let Err(Failure::Partners(problems)) = es40(long, 1) else {
+    let Err(Failure::Partners(problems, _)) = es40(long, 1) else {
         panic!("nobody receives it");
     };
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -446,13 +447,13 @@ fn bounds_end_a_replay() {
     let stopped = on_ideal(trace, false, limits, &AtomicBool::new(false));
     assert!(matches!(
         stopped,
-        Err(Failure::Stop(elan::Stop::Exceeded(_)))
+        Err(Failure::Stop(elan::Stop::Exceeded(_), _))
     ));
     let trace = open(&ping_pong(20_000, 0));
     let cancelled = on_ideal(trace, false, Limits::default(), &AtomicBool::new(true));
     assert!(matches!(
         cancelled,
-        Err(Failure::Stop(elan::Stop::Cancelled))
+        Err(Failure::Stop(elan::Stop::Cancelled, _))
     ));
 }
 

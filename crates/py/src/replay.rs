@@ -36,24 +36,34 @@ pub struct GoalTrace {
 /// What a replay leaves behind, with what the machine did.
 struct Results {
     replayed: Replayed,
+    /// Why the replay stopped before its end, and the exit code.
+    early: Option<(String, i32)>,
     links: Vec<LinkRow>,
     faults: Vec<FaultRow>,
     packets: u64,
     resent: u64,
 }
 
-fn unplayed(failure: &Unplayed) -> Failure {
+/// The records of a replay, and why it stopped before its end, if it did.
+type Outcome = (Replayed, Option<(String, i32)>);
+
+/// What a replay leaves behind.
+///
+/// # Errors
+/// The replay did not begin, or was cancelled.
+fn left(replayed: Result<Replayed, Unplayed>) -> Result<Outcome, Failure> {
+    let failure = match replayed {
+        Ok(replayed) => return Ok((replayed, None)),
+        Err(failure) => failure,
+    };
+    let text = failure.to_string();
     match failure {
-        Unplayed::Stop(stop) => Failure::Run(
-            stop.to_string(),
-            match stop {
-                Stop::Exceeded(_) => 1,
-                Stop::Deadlock { .. } => DEADLOCK,
-                Stop::Cancelled => CANCELLED,
-            },
-        ),
-        Unplayed::Partners(_) => Failure::Run(failure.to_string(), DEADLOCK),
-        Unplayed::Trace(_) | Unplayed::Job(_) | Unplayed::Memory(_) => usage(failure),
+        Unplayed::Stop(Stop::Cancelled, _) => Err(Failure::Run(text, CANCELLED)),
+        Unplayed::Stop(Stop::Exceeded(_), left) => Ok((*left, Some((text, 1)))),
+        Unplayed::Stop(Stop::Deadlock { .. }, left) | Unplayed::Partners(_, left) => {
+            Ok((*left, Some((text, DEADLOCK))))
+        }
+        Unplayed::Trace(_) | Unplayed::Job(_) | Unplayed::Memory(_) => Err(usage(&text)),
     }
 }
 
@@ -74,7 +84,8 @@ impl GoalTrace {
         })
     }
 
-    /// Replays the trace on a machine, once; returns tables by columns. Setting `cancel` ends the replay soon.
+    /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end, for the reason
+    /// in `early`. Setting `cancel` ends the replay soon.
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,
@@ -114,8 +125,10 @@ fn replay(
     };
     if options.network == Network::Ideal {
         let replayed = on_ideal(trace, keep, limits, &cancel);
+        let (replayed, early) = left(replayed)?;
         return Ok(Results {
-            replayed: replayed.map_err(|failure| unplayed(&failure))?,
+            replayed,
+            early,
             links: Vec::new(),
             faults: Vec::new(),
             packets: 0,
@@ -132,9 +145,10 @@ fn replay(
     let baseline = Baseline::take(&cluster);
     let placement = options.memory.into();
     let replayed = on_cluster(trace, &mut cluster, &job, placement, keep);
-    let replayed = replayed.map_err(|failure| unplayed(&failure))?;
+    let (replayed, early) = left(replayed)?;
     Ok(Results {
         replayed,
+        early,
         links: baseline.links(&cluster),
         faults: workload::faults::rows(&cluster),
         packets: cluster.packets(),
@@ -172,6 +186,15 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "sender": |row| row.taken.map(|(rank, _)| rank),
         "sent_by": |row| row.taken.map(|(_, number)| number),
     });
+    let waiting = table!(py, replayed.waiting.iter(), {
+        "rank": |row| row.rank,
+        "operation": |row| row.number,
+        "kind": |row| row.operation.kind.name(),
+        "peer": |row| given(row.operation, row.operation.peer),
+        "size": |row| row.operation.size,
+        "tag": |row| given(row.operation, row.operation.tag),
+        "free_us": |row| row.free.as_us_f64(),
+    });
     let series = series(py, &replayed.series)?;
     let rows = || replayed.ranks.iter();
     let one = std::iter::once(results);
@@ -187,9 +210,11 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
     let all = PyDict::new(py);
     all.set_item("ranks", ranks)?;
     all.set_item("operations", operations)?;
+    all.set_item("waiting", waiting)?;
     all.set_item("links", of_table(py, &results.links)?)?;
     all.set_item("faults", of_table(py, &results.faults)?)?;
     all.set_item("series", series)?;
     all.set_item("summary", summary)?;
+    all.set_item("early", results.early.clone())?;
     Ok(all)
 }

@@ -84,10 +84,10 @@ impl From<goal::replay::Failure> for Failure {
         use goal::replay::Failure as Unplayed;
         match failure {
             Unplayed::Trace(problem) => problem.into(),
-            Unplayed::Stop(stop) => stop.into(),
+            Unplayed::Stop(stop, _) => stop.into(),
             Unplayed::Job(error) => error.into(),
             Unplayed::Memory(error) => error.into(),
-            Unplayed::Partners(_) => Failure::Lost(failure.to_string()),
+            Unplayed::Partners(..) => Failure::Lost(failure.to_string()),
         }
     }
 }

@@ -71,12 +71,11 @@ def replay(
     """
     from elanite import limits, pages, sources
     from elanite.api import Machine
-    from elanite.errors import Exit, RunError
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
     from elanite.pages import files
     from elanite.pages import replay as of_replay
-    from elanite.replay import keep, run
+    from elanite.replay import Unfinished, keep, run
 
     page = page_of(html, out, trace.stem, open_=open_)
     prepared(out)
@@ -117,12 +116,10 @@ def replay(
             limit_time=limit_time,
             faults=tuple(fault or ()),
         )
-    except RunError as error:
-        if page is not None and error.exit_code in (Exit.DEADLOCK, Exit.FAILED):
-            failed = of_replay.failed(
-                trace, error, source, changes, command, launch.inputs_of_trace(source, trace, options)
-            )
-            pages.write(page, failed)
+    except Unfinished as error:
+        if page is not None:
+            inputs = launch.inputs_of_trace(source, trace, options)
+            pages.write(page, of_replay.unfinished(error, source, command, inputs))
             say(f"page: {page}")
         raise
     folder = str(keep(found, out))

@@ -32,10 +32,14 @@ MOST_INTERVALS = 60_000
 MOST_MESSAGES = 20_000
 MOST_LINKS = 12
 
-GROUPS = ("send", "receive", "exchange", "wait", "collective", "one-sided", "compute", "other")
+GROUPS = ("send", "receive", "exchange", "wait", "collective", "one-sided", "compute", "unended", "other")
 """Groups of kinds, each with its own colour."""
 
+UNENDED = ", not ended"
+"""The end of the name of an operation that had not ended when the replay did."""
+
 _GROUP_OF = (
+    ("unended", f"{UNENDED}$"),
     ("other", r"^mpi_file_"),
     ("wait", r"wait|test(?!_inter)|probe|poll|fence|flush|(?<![bc])lock|quiet|parrived|get_status"),
     ("one-sided", r"win_|put|_r?get(?!_(?!c$))|accumulate|fetch|swap|atomic|_inc$|_add$"),
@@ -172,16 +176,24 @@ def ended(run: Run) -> pl.DataFrame:
 
 
 def of_replay(replay: Replay) -> Timeline:
-    """The timeline of a replay that kept its operations."""
-    ranks = replay.tables["ranks"].with_columns(end_ps=_ps("end_us"))
+    """The timeline of a replay that kept its operations, and may have stopped before its end.
+
+    Operations that had not ended last until then, and so do their ranks; a message that had not arrived has no line.
+    """
     end_ps = round(1e6 * replay.summary["time_us"])
+    waiting = replay.tables["waiting"].with_columns(begin_ps=_ps("free_us"), end_ps=pl.lit(end_ps, pl.Int64))
+    waits = pl.col("rank").is_in(waiting["rank"].implode())
+    last = pl.when(waits).then(pl.lit(end_ps)).otherwise(_ps("end_us"))
+    ranks = replay.tables["ranks"].with_columns(end_ps=last)
     rows = {"calc": 0, "send": 1, "recv": 2, "probe": 2, "poll": 2}
     operations = replay.tables["operations"].with_columns(begin_ps=_ps("free_us"), end_ps=_ps("end_us"))
-    intervals = operations.select(
+    ended = operations.with_columns(name="kind")
+    unended = waiting.with_columns(name=pl.col("kind") + UNENDED)
+    intervals = pl.concat([ended, unended], how="diagonal").select(
         "rank",
         "begin_ps",
         "end_ps",
-        name="kind",
+        "name",
         row=pl.col("kind").replace_strict(rows, return_dtype=pl.Int32),
         bytes=pl.when(pl.col("kind").is_in(["send", "recv"])).then("size"),
         peer=pl.coalesce("sender", "peer"),

@@ -24,6 +24,7 @@ NAMES = {
     "collective": "collective operations",
     "one-sided": "one-sided operations",
     "compute": "computation",
+    "unended": "not ended at the end of the replay",
     "other": "other calls",
 }
 """The groups in the legend."""
@@ -88,6 +89,9 @@ def _about(timeline: Timeline, *, calls: bool) -> list[str]:
             "A lane is a rank with three rows: computation, sends, receives. An interval begins when the dependencies"
             " of the operation are met, and ends with the operation; operations that are pending together overlap."
         ]
+    if any(group(name) == "unended" for name, _ in timeline.kinds):
+        unarrived = "; messages that had not arrived have no line"
+        found.append(f"Operations that had not ended last until the end of the replay{unarrived}.")
     if len(timeline.messages):
         found.append("A line leads from the posting of a message to its arrival at the receiver.")
     found.append("Drag moves, + and - zoom, as does the wheel after a click; a double click shows all.")

@@ -86,14 +86,11 @@ pub fn on_cluster(
         return Err(failure);
     }
     let mut record = ranks.record.borrow_mut();
+    let (now, series) = (cluster.now(), series.map(Series::rows).unwrap_or_default());
     match run {
         // The trace says why ranks wait for ever, unless packets do.
-        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
-            let series = series.map(Series::rows).unwrap_or_default();
-            let replayed = record.finish(cluster.now())?;
-            Ok(Replayed { series, ..replayed })
-        }
-        Err(stop) => Err(stop.into()),
+        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => record.finish(now, series),
+        Err(stop) => Err(record.stopped(stop, now, series)),
     }
 }
 
@@ -163,7 +160,8 @@ impl Ranks {
             for one in free {
                 {
                     let record = &mut *self.record.borrow_mut();
-                    record.progress[rank as usize].under_way(&one);
+                    let now = self.processes[rank as usize].pe.now();
+                    record.progress[rank as usize].under_way(&one, now);
                     record.calls(rank, (one.number, one.operation));
                 }
                 match one.operation.kind {

@@ -144,7 +144,7 @@ impl Ideal {
         let now = self.queue.now();
         let key = u64::from(rank);
         for one in free {
-            self.record.progress[rank as usize].under_way(one);
+            self.record.progress[rank as usize].under_way(one, now);
             let operation = one.operation;
             self.record.calls(rank, (one.number, operation));
             let (stream, takes) = match operation.kind {
@@ -310,12 +310,12 @@ pub fn on_ideal(
         let free = Progress::begin(&mut record.trace, rank)?;
         ideal.give(rank, &free)?;
     }
+    let bound = limits.time.unwrap_or(Time::MAX);
     while let Some((time, (rank, event))) = ideal.queue.pop() {
-        ideal.happens(rank, &event)?;
         let events = ideal.queue.events();
-        if events.is_multiple_of(INTERVAL) {
+        if events.is_multiple_of(INTERVAL) || time > bound {
             if cancel.load(Ordering::Relaxed) {
-                return Err(Stop::Cancelled.into());
+                return Err(ideal.record.stopped(Stop::Cancelled, time, Vec::new()));
             }
             let memory = kernel::memory::current();
             let progress = kernel::Progress {
@@ -323,9 +323,12 @@ pub fn on_ideal(
                 events,
                 memory,
             };
-            limits.check(progress).map_err(Stop::from)?;
+            if let Err(exceeded) = limits.check(progress) {
+                return Err(ideal.record.stopped(exceeded.into(), time, Vec::new()));
+            }
         }
+        ideal.happens(rank, &event)?;
     }
     let at = ideal.queue.now();
-    ideal.record.finish(at)
+    ideal.record.finish(at, Vec::new())
 }
