@@ -232,6 +232,18 @@ def test_slices_are_delays_over_time() -> None:
     assert '{\\"link\\": [8.0, 8.0, 30.0], \\"switch\\": [10.0, 10.0, 40.0]}' in spec
 
 
+def test_a_few_ns_are_a_hundred_where_nothing_waits_longer() -> None:
+    """Sums of short runs keep their digits: the most loaded link has 100 as written, and not 0 or 99."""
+    short = matrix(point([2, 2], [2]), Results({4: 0.001_234, 8: 0.000_617}))
+    for waits, most in ((True, 0.001_234), (False, 0.1234)):
+        drawn = dict(squares(short, waits).select("name", "delays").iter_rows())
+        spec = json.dumps(picture.draw(short, "x", "x")[waits].spec())
+        found = re.search(r'{\\"link\\": \[([\d.]+)\]', spec)
+        assert found is not None
+        assert drawn["switch 1.0 → node 0"] == [most] == [float(found[1])]
+        assert 100 * drawn["switch 1.0 → switch 2.0"][0] / most == pytest.approx(50, rel=1e-3)
+
+
 def squares(drawn: congestion.Matrix, waits: bool = False) -> pl.DataFrame:
     """The squares of the picture of the delays or of the waits, as the specification has them."""
     spec = picture.draw(drawn, "x", "x")[waits].spec()

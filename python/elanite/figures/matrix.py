@@ -419,13 +419,13 @@ def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
     )
     group = pl.format("{} … {}, {} together; in the window the hottest is {}", "first", "last", "size", "hottest")
     parts = parts.with_columns(name=pl.when(pl.col("size") > 1).then(group).otherwise("first")).with_row_index("part")
-    delays = [[0.0] * view.matrix.slice_count + [round(window, 2)] for window in parts["window"].to_list()]
+    delays = [[0.0] * view.matrix.slice_count + [_short(window)] for window in parts["window"].to_list()]
     owner = parts.select("part", "kind", "id").explode("id")
     links = view.slices.select("slice", "us", kind=pl.lit("link"), id="link")
     switches = _by_switch(view).select("slice", "us", kind=pl.lit("switch"), id="switch")
     sums = pl.concat([links, switches]).join(owner, on=["kind", "id"])
     for part, slice_, most in sums.group_by("part", "slice").agg(pl.col("us").max()).iter_rows():
-        delays[part][slice_] = round(most, 2)
+        delays[part][slice_] = _short(most)
     kept = parts.select(*place, "name", "packets").with_columns(delays=pl.Series(delays, dtype=pl.List(pl.Float64)))
     if not view.matrix.failed:
         return kept
@@ -447,5 +447,10 @@ def _most(view: View) -> dict[str, list[float]]:
     found = {}
     for kind, (slices, window) in tables.items():
         sums = [slices["us"]] * view.matrix.slice_count + [window]
-        found[kind] = [max([0.0, *values.top_k(1).to_list()]) or 1.0 for values in sums]
+        found[kind] = [_short(max([0.0, *values.top_k(1).to_list()])) or 1.0 for values in sums]
     return found
+
+
+def _short(us: float) -> float:
+    """A time with the digits that pages keep: a few ns are as large a part of the largest sum as in longer runs."""
+    return float(f"{us:.5g}")
