@@ -153,6 +153,8 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
         ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / 156),
         # Shorter packets need more credits: 17 flits.
         ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 4 * 17 / (17 + 91)),
+        # Credits that take 56 cycles back over the links between switches, of 90 cycles.
+        ("infiniband-ndr", ["link.credit_delay=71.68 ns", "link.channels=3"], "link.channels", 3 * 65 / (65 + 90 + 56)),
         # Circuits: 1 us of delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
         ("es40-qsnet", ["link.hop_delay=1 us", "link.buffer=300 flits"], "link.channels", 2 * 189 / (189 + 800 + 50)),
         ("es40-qsnet", ["adapter.packets_in_flight=1"], "adapter.packets_in_flight", 189 / (189 + 44 + 50)),
@@ -162,6 +164,13 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
             ["switch.circuit=wormhole", "link.buffer=8 flits"],
             "link.buffer",
             2 * 189 / (23 * 12 + 5 + 12 + 189),
+        ),
+        # The same with 16 flits and credits of 11 cycles: 22 cycles until a place comes back, 11 turns and 13 flits.
+        (
+            "es40-qsnet",
+            ["switch.circuit=wormhole", "link.buffer=16 flits", "link.credit_delay=55 ns"],
+            "link.buffer",
+            2 * 189 / (11 * 22 + 13 + 22 + 189),
         ),
     ],
 )
@@ -179,6 +188,8 @@ def test_credits_that_do_not_cover_the_round_trip(machine: str, changes: list[st
         ["link.hop_delay=998.4 ns", "link.rate=100 Gb/s"],
         ["packet.payload=1 KB"],
         ["switch.circuit=wormhole", "link.buffer=20 flits"],
+        ["link.credit_delay=998.4 ns"],
+        ["switch.circuit=wormhole", "link.channels=2", "link.buffer=60 flits", "link.credit_delay=71.68 ns"],
     ],
 )
 def test_the_remedy_is_enough(changes: list[str]) -> None:

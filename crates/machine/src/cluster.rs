@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, Faults, Wrong};
 use crate::file::{CPUS, Elan4, Machine};
-use crate::section::{Given, Scale};
+use crate::section::{Given, Resolve, Scale};
 use config::{Document, Problems};
 use elan::Config;
 use elan::noise::Source;
@@ -100,6 +100,9 @@ impl Machine {
         self.link.set(&mut fabric, &scale);
         self.switch.set(&mut fabric, &scale);
         self.adapter.set(&mut fabric, &scale);
+        if let Some(delay) = self.link.credit_delay.given() {
+            fabric.credit_delay = delay.resolve(&scale);
+        }
         fabric.traffic_classes = self.traffic_classes();
         fabric.engine = self.fabric.engine;
         Config {

@@ -119,6 +119,10 @@ pub struct Link {
     /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
     #[param(fabric)]
     pub hop_delay: Param<PerLevel>,
+    /// The time from the departure of a flit out of the buffer behind a link until the sender of the link may use its place again:
+    /// the way of the credit back, cable and switch. A whole number of cycles, 1 to 1023; one value, or one for each level of links
+    /// from the nodes upwards; one cycle if not given.
+    pub credit_delay: Option<Param<PerLevel>>,
     /// Virtual channels of each direction, 1 to 32.
     #[param(fabric)]
     pub channels: Param<u32>,

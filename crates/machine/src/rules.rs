@@ -11,7 +11,7 @@ use crate::rails::Rails;
 use crate::section::LONGEST;
 use config::{Document, Problem};
 use fabric::Circuit;
-use fabric::config::MAX_HOP_DELAY;
+use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use rails::allocation;
 use units::{Bytes, Flits, Time};
 
@@ -80,29 +80,49 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
         return;
     };
     let levels = machine.topology.levels();
-    match &link.hop_delay.value {
-        PerLevel::All(delay) => check_hop_delay("link.hop_delay", *delay, cycle, check),
+    check_delays(
+        "link.hop_delay",
+        &link.hop_delay.value,
+        cycle,
+        levels,
+        check,
+    );
+    if let Some(credits) = &link.credit_delay {
+        check_delays("link.credit_delay", &credits.value, cycle, levels, check);
+    }
+}
+
+/// Reports delays of links that the fabric cannot represent: one of them, or one for each level, if the number of levels is known.
+fn check_delays(
+    key: &str,
+    delays: &PerLevel,
+    cycle: Time,
+    levels: Option<usize>,
+    check: &mut Check<'_>,
+) {
+    match delays {
+        PerLevel::All(delay) => check_delay(key, *delay, cycle, check),
         PerLevel::Each(delays) => {
             if let Some(levels) = levels
                 && delays.len() != levels
             {
                 let message = format!("{} values for {levels} levels of links", delays.len());
-                let found = check.at("link.hop_delay", message);
+                let found = check.at(key, message);
                 found.allowed(format!("one time, or a list of {levels} times"));
             }
             for (level, &delay) in delays.iter().enumerate() {
-                check_hop_delay(
-                    &format!("link.hop_delay.value.{level}"),
-                    delay,
-                    cycle,
-                    check,
-                );
+                check_delay(&format!("{key}.value.{level}"), delay, cycle, check);
             }
         }
     }
 }
 
-fn check_hop_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
+const _: () = assert!(
+    MAX_CREDIT_DELAY == MAX_HOP_DELAY,
+    "one bound for both delays"
+);
+
+fn check_delay(key: &str, delay: Time, cycle: Time, check: &mut Check<'_>) {
     let longest = cycle * u64::from(MAX_HOP_DELAY);
     let found = if delay.is_zero() || delay > longest {
         check.at(key, format!("{delay} is out of range"))

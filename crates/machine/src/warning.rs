@@ -2,7 +2,8 @@
 //!
 //! A machine may be right in all its parts and slower than its author expects. Two such limits follow from the machine alone:
 //!
-//! * *Credits* that do not cover the round trip of a link ([`fabric::Credits`]): the link never has its full rate.
+//! * *Credits* that do not cover the round trip of a link, hop and credit delay ([`fabric::Credits`]): the link never has its full
+//!   rate.
 //! * *Detours*: up*/down* routing of a graph leads most packets through the root ([`fabric::topology::Uniform`]).
 //!
 //! A warning changes no result and no exit code. It names the parameter to change and gives the rate that remains.
@@ -117,7 +118,12 @@ impl Machine {
         };
         let channels = if needed > MAX_CHANNELS {
             format!(
-                "{needed} channels would be enough, and a link has at most {MAX_CHANNELS}: shorten link.hop_delay, or enlarge packet.payload"
+                "{needed} channels would be enough, and a link has at most {MAX_CHANNELS}: shorten {}, or enlarge packet.payload",
+                if config.credit_delay(level) > config.hop_delay[level] {
+                    "link.credit_delay"
+                } else {
+                    "link.hop_delay"
+                }
             )
         } else if config.circuit == Circuit::UntilAcknowledged {
             let keys = [
@@ -133,8 +139,9 @@ impl Machine {
         if whole.hold == credits.hold {
             return (key, value.into(), channels);
         }
-        let delay = config.hop_delay[if held { 0 } else { level }];
-        let buffer = format!("raise link.buffer to {} flits", flits.min(delay + 1));
+        let level = if held { 0 } else { level };
+        let trip = config.hop_delay[level] + config.credit_delay(level);
+        let buffer = format!("raise link.buffer to {} flits", flits.min(trip));
         let remedy = if needed <= config.channels {
             buffer
         } else {

@@ -306,9 +306,27 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!(config.cycle, Time::from_ns(5));
     let fabric = config.fabric;
     assert_eq!(fabric.hop_delay, [11, 12, 13]);
+    assert!(fabric.credit_delay.is_empty(), "one cycle if not given");
     let topology = fabric.topology;
     assert_eq!((topology.nodes(), topology.positions()), (16, 64));
     assert_eq!((fabric.age_bits, fabric.age_cap), (4, 14_000));
+}
+
+/// Credits take one time on all levels, or another one on each; of one cycle is the same as not given.
+#[test]
+fn credits_are_in_cycles() {
+    let fabric = |change: &str| machine(&[change]).cluster_config().fabric;
+    assert_eq!(fabric("link.credit_delay=55 ns").credit_delay, [11; 3]);
+    let each = fabric("link.credit_delay=[\"5 ns\", \"10 ns\", \"5115 ns\"]");
+    assert_eq!(each.credit_delay, [1, 2, 1023]);
+    let cycle = fabric("link.credit_delay=5 ns");
+    let levels = 0..cycle.topology.levels();
+    assert!(
+        levels
+            .into_iter()
+            .all(|level| cycle.credit_delay(level) == 1)
+    );
+    assert!(machine(&[]).values()["link"].get("credit_delay").is_none());
 }
 
 /// Every parameter of these sections decides something in the simulator, unless it needs others to do so.

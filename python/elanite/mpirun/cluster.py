@@ -94,9 +94,10 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
         down.append(down[0])
     changes = [f"topology.nodes={nodes}", f"topology.down={down}", f"topology.up={up}"]
     lists = {"topology.parallel": (values.get("topology.parallel"), len(up), 1)}
-    delays = values.get("link.hop_delay")
-    if isinstance(delays, list):
-        lists["link.hop_delay"] = (delays, len(down), delays[-1])
+    for key in ("link.hop_delay", "link.credit_delay"):
+        delays = values.get(key)
+        if isinstance(delays, list):
+            lists[key] = (delays, len(down), delays[-1])
     for key, (old, levels, further) in lists.items():
         if isinstance(old, list) and len(old) != levels:
             changes.append(f"{key}={json.dumps([*old, *[further] * levels][:levels])}")

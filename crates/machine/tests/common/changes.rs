@@ -1,7 +1,8 @@
 //! Changes of parameters of the good machine, each of which decides something in the simulated network.
 
-pub const CHANGES: [&str; 20] = [
+pub const CHANGES: [&str; 21] = [
     "link.hop_delay=60 ns",
+    "link.credit_delay=10 ns",
     "link.channels=3",
     "link.classes=2",
     "link.buffer=127 flits",
