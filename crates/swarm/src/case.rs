@@ -24,6 +24,7 @@ impl Case {
     pub fn of(seed: u64) -> Case {
         let (mut machine, program) = draw::draw(seed);
         machine.draw_slice(seed);
+        machine.draw_credits(seed);
         Case {
             faults: Faults::draw(seed, &machine, &program),
             machine,

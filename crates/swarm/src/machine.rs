@@ -89,6 +89,9 @@ pub struct Rails {
 pub struct Network {
     /// Delay of a link in cycles, by level.
     pub hop_delay: Vec<u32>,
+    /// Credit delay of a link in cycles, by level; empty where credits take a cycle.
+    #[serde(default)]
+    pub credit_delay: Vec<u32>,
     /// Virtual channels.
     pub channels: u32,
     /// Flits of buffer behind each channel.
@@ -147,6 +150,17 @@ static OPTERON: LazyLock<Config> =
 fn shipped(text: &str) -> Config {
     let machine = ::machine::Machine::parse("machine.toml", text, &[]);
     machine.expect("it is shipped").cluster_config()
+}
+
+impl Network {
+    /// Takes the delays of the first level for so many levels.
+    pub fn resize(&mut self, levels: usize) {
+        for delays in [&mut self.hop_delay, &mut self.credit_delay] {
+            if let Some(&delay) = delays.first() {
+                *delays = vec![delay; levels];
+            }
+        }
+    }
 }
 
 impl Base {
@@ -249,6 +263,7 @@ impl Machine {
         fabric.engine = engine;
         if let Some(network) = &self.network {
             fabric.hop_delay.clone_from(&network.hop_delay);
+            fabric.credit_delay.clone_from(&network.credit_delay);
             fabric.channels = network.channels;
             fabric.buffer = network.buffer;
             fabric.packets_in_flight = network.packets;
@@ -260,7 +275,10 @@ impl Machine {
             fabric.priorities = network.priorities;
             (fabric.share_period, fabric.share_burst) = network.share;
         }
-        let fits = fabric.hop_delay.len() == levels && fabric.channels >= fabric.topology.classes();
+        let credits = fabric.credit_delay.len();
+        let fits = fabric.hop_delay.len() == levels
+            && (credits == 0 || credits == levels)
+            && fabric.channels >= fabric.topology.classes();
         if !fits {
             return Err(format!(
                 "machine.network: a delay for each of {levels} levels and {} channels are needed",
@@ -355,6 +373,22 @@ impl Machine {
         };
     }
 
+    /// Draws the credit delays of a network of its own: of a cycle, or of any other number, mostly less than 40.
+    pub fn draw_credits(&mut self, seed: u64) {
+        let mut draw = Draw::new(seed, "credits");
+        let levels = self.shape.levels();
+        if let Some(network) = &mut self.network
+            && draw.chance(60)
+        {
+            let mut delay = || match draw.below(20) {
+                0 => 1 + draw.below(300) as u32,
+                1..=5 => 1,
+                _ => 1 + draw.below(40) as u32,
+            };
+            network.credit_delay = (0..levels).map(|_| delay()).collect();
+        }
+    }
+
     /// Whether receives into buffers of the system find room.
     pub fn is_roomy(&self) -> bool {
         self.tport.is_some_and(|tport| tport.system >= ROOMY)
@@ -428,6 +462,7 @@ fn network(draw: &mut Draw, shape: &Shape) -> Network {
     let period = 1 + draw.one_of(&[60, 184, 400]);
     Network {
         hop_delay: (0..shape.levels()).map(|_| delay(draw)).collect(),
+        credit_delay: Vec::new(),
         channels: least + draw.below(4) as u32,
         buffer: if draw.chance(70) {
             1 + draw.below(16) as u32

@@ -149,6 +149,11 @@ impl Shrunk {
                 }
             },
             |machine| machine.network = None,
+            |machine| {
+                if let Some(network) = &mut machine.network {
+                    network.credit_delay.clear();
+                }
+            },
             |machine| machine.tport = None,
             |machine| machine.slice = None,
             |machine| machine.matching = Matching::Adapter,
@@ -159,8 +164,7 @@ impl Shrunk {
         changes.push(|machine| {
             machine.shape = Shape::least(machine.shape.nodes());
             if let Some(network) = &mut machine.network {
-                let delay = network.hop_delay[0];
-                network.hop_delay = vec![delay; machine.shape.levels()];
+                network.resize(machine.shape.levels());
             }
         });
         for change in changes {
@@ -180,8 +184,7 @@ impl Shrunk {
         let used = case.program.places.iter().max().map_or(1, |last| last + 1);
         case.machine.shape = Shape::least(used);
         if let Some(network) = &mut case.machine.network {
-            let delay = network.hop_delay[0];
-            network.hop_delay = vec![delay; case.machine.shape.levels()];
+            network.resize(case.machine.shape.levels());
         }
         self.try_case(case, most);
     }
