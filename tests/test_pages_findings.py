@@ -415,6 +415,15 @@ def test_a_load_below_a_steady_one_is_steady() -> None:
     assert states([lost, high]) == ["undecided", "steady"]
 
 
+def test_a_load_above_a_saturated_one_is_saturated() -> None:
+    """The queues of a short window do not tell, and the highest load may be the one with the maximum."""
+    low, middle = Load(100.0, 100.0, 99.0, 1.0, 0.0), Load(600.0, 812.6, 312.2, 30.0, 0.0)
+    high = Load(1200.0, 1764.0, 465.8, 30.6, 0.0)
+    assert states([low, middle, high]) == ["steady", "saturated", "saturated"]
+    assert judged([low, middle, high])[2][1] == "the load 600 is saturated, and accepted 465.8 < 95% of 1,764 offered"
+    assert states([low, high]) == ["steady", "undecided"], "by itself"
+
+
 def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() -> None:
     """The messages under way at the ends of batches are random, and the interval holds for about 95% of the windows."""
     random, inside, halves = Random(1), 0, []

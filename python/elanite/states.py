@@ -10,11 +10,12 @@ global packet creation rate at the source nodes." Two tests look for such a load
 - The queues: the simulator decides for each run whether the queues of the sources grow in its window (the metric
   ``saturated`` of the tables, "queues grow" for people).
 
-A point is *saturated* if its load is above the interval of the maximum of its curve, or if the queues grow in all of
-its seeds. A point is *steady* if its load is below this interval, the queues grow in no seed, and the accepted load
-shows it: the mean is at least 95% of the offered load, and the mean less its uncertainty is at least 90%, or a higher
-load of its curve is steady. Any other point is *undecided*: its load is within the interval of the maximum, its window
-is too short, or its seeds differ. An interval never excuses a loss. Latencies are drawn and judged at steady points
+A point is *saturated* if its load is above the interval of the maximum of its curve, if the queues grow in all of its
+seeds, or if a lower load of its curve is saturated. A point is *steady* if its load is below this interval, the queues
+grow in no seed, and the accepted load shows it: the mean is at least 95% of the offered load, and the mean less its
+uncertainty is at least 90%, or a higher load of its curve is steady. Any other point is *undecided*: its load is within
+the interval of the maximum, its window is too short, or its seeds differ. An interval never excuses a loss. Latencies
+are drawn and judged at steady points
 only.
 
 Accepted and offered load of a window differ by the messages under way at its two ends. The uncertainty is that of this
@@ -115,6 +116,11 @@ def judged(curve: Sequence[Load]) -> list[tuple[State, str]]:
                 f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered, and the load {number(steady)} is steady"
             )
             found[place] = State.STEADY, reason
+    pairs = zip(curve, found, strict=True)
+    saturated = min((load.nominal or 0.0 for load, (state, _) in pairs if state is State.SATURATED), default=math.inf)
+    for place, load in enumerate(curve):
+        if found[place][0] is State.UNDECIDED and (load.nominal or 0.0) > saturated:
+            found[place] = State.SATURATED, f"the load {number(saturated)} is saturated, and {found[place][1]}"
     return found
 
 
