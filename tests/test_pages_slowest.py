@@ -67,6 +67,14 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
     assert "; a smaller part, by the chance of few messages: node" in said
     assert int(slow) > int(chance)
 
+    def equal(*args: Any) -> list[Any]:
+        first, *_ = sorted(real(*args), key=lambda node: node.part)
+        return [replace(first, behind=False), replace(first, behind=True)]
+
+    monkeypatch.setattr(hottest, "_below", equal)
+    (said,) = hottest.slowest(found.points[-1:], found.store, [])
+    assert "smaller part" not in said, "both accept the same part"
+
 
 def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)

@@ -369,6 +369,17 @@ def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path
     assert "1 operations behind these have not started" in page
 
 
+def test_a_page_without_an_end_names_what_failed(elanite: Command, tmp_path: Path) -> None:
+    (tmp_path / "t.goal").write_text(
+        "num_ranks 2\nrank 0 {\nrecv 5b from 1\n}\nrank 1 {\na: calc 9000\nsend 5b to 0\n}\n"
+    )
+    options = ("--fault", "node = 1, at = '1 us'")
+    ended = elanite("replay", "t.goal", "--html", "t.html", *options)
+    assert ended.code == 3, ended
+    found = Parts((tmp_path / "t.html").read_text(encoding="utf-8")).findings
+    assert found[1].startswith("Before the end, the machine failed: host 1") or "node 1" in found[1], found
+
+
 def test_a_replay_beyond_its_bound_has_a_timeline(elanite: Command, tmp_path: Path) -> None:
     (tmp_path / "t.goal").write_text(STUCK)
     ended = elanite("replay", "t.goal", "--html", "t.html", "--limit-time", "50us")

@@ -261,8 +261,10 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
     noisy = least(below)
     if not behind:
         return [f"No node is slow beyond the chance of few messages; the smallest accepted part: {named(noisy)}."]
-    chance = "" if noisy.behind else f"; a smaller part, by the chance of few messages: {named(noisy)}"
-    return [f"Slowest node: {named(least(behind))}{chance}."]
+    last = least(behind)
+    smaller = noisy.part < last.part
+    chance = f"; a smaller part, by the chance of few messages: {named(noisy)}" if smaller else ""
+    return [f"Slowest node: {named(last)}{chance}."]
 
 
 @dataclass(frozen=True)

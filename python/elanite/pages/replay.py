@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.api import Machine
+from elanite.congestion import in_words
 from elanite.errors import Exit
 from elanite.mpirun.summary import by_size, named, size
 from elanite.pages import lanes, traffic
@@ -50,11 +51,22 @@ def unfinished(error: Unfinished, machine: Source, command: Sequence[str], input
         "no end",
         [
             f"The replay ended early, at {number(replay.summary['time_us'])} µs of simulated time: {why}.",
+            *_failed(replay),
             *_oldest(replay),
             *_of_traffic(replay),
         ],
         [end, *_sections(replay, UNENDED)],
     )
+
+
+def _failed(replay: Replay) -> list[str]:
+    """The finding on failures of the machine before the end: operations may have lost their partners by them."""
+    faults = replay.tables["faults"]
+    if faults.is_empty():
+        return []
+    first = in_words(faults.row(0, named=True))
+    more = f", and {counted(len(faults) - 1, 'other failure')}" if len(faults) > 1 else ""
+    return [f"Before the end, the machine failed: {first}{more}; operations may wait because of it."]
 
 
 def _oldest(replay: Replay) -> list[str]:
