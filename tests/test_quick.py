@@ -13,7 +13,7 @@ import pytest
 from conftest import Ended, command, execute, until
 from elanite import campaign, quick, reproduction, sources, warmup
 from elanite.claims import Claim, claims, judge, plans_of
-from elanite.measures.numbers import Number
+from elanite.measures.numbers import Case, Finding, Number, Part
 from elanite.plan import plan
 from elanite.report import Writer
 from elanite.store import Store
@@ -107,6 +107,21 @@ def test_a_short_run_decides_only_by_whole_intervals() -> None:
     assert judge(claim, narrow, 0).holds is True
     assert judge(claim, Number(100.0, 100.0, 100.0, values=(100.0,)), 0).holds is None
     assert judge(claim, Number(200.0, 190.0, 210.0, values=values), 0).holds is False
+
+
+def test_one_statement_with_intervals_misses_a_claim_in_a_short_run() -> None:
+    claim = Claim("a", "paper", "shape", "says")
+    many, one = Number(1.0, 0.9, 1.1, values=(0.9, 1.0, 1.1)), Number(1.0, 1.0, 1.0, values=(1.0,))
+
+    def finding(missed: Number, other: Number) -> Finding:
+        parts = (
+            Part("a", False, "", (Case("", missed, False),)),
+            Part("b", True, "", (Case("", other, True),)),
+        )
+        return Finding(False, "", (missed, other), parts)
+
+    assert judge(claim, finding(many, one), 0).holds is False
+    assert judge(claim, finding(one, many), 0).holds is None
 
 
 def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path: Path) -> None:

@@ -401,7 +401,8 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
     """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
 
     The figures of a ``look`` at short runs (see ``looks``) decide only if they have intervals: fewer than three values
-    resolve no claim, not even one whose bound is far from them. Before the last look, the whole intervals decide.
+    resolve no statement, not even one whose bound is far from them. A claim is missed by one statement whose figures
+    have intervals, whatever its other figures are. Before the last look, the whole intervals decide.
     """
     from elanite.measures.numbers import Finding, Order, together
 
@@ -434,8 +435,10 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
             points=measurement.points,
         )
     found = replace(found, few=_few(measurement), look=look)
-    if claim.role == "inconsistent" or (look is not None and found.few):
+    if claim.role == "inconsistent":
         return replace(found, holds=None)
+    if look is not None and found.few:
+        return replace(found, holds=False if _missed_by_one(measurement) and not claim.vague else None)
     return replace(found, holds=_surely(claim, measurement, found.holds, look)) if early(look) else found
 
 
@@ -462,6 +465,14 @@ def _few(measurement: Measurement) -> bool:
     if isinstance(measurement, Finding) and measurement.parts:
         numbers = [case.number for part in measurement.parts for case in part.cases]
     return not numbers or any(number.few for number in numbers)
+
+
+def _missed_by_one(measurement: Measurement) -> bool:
+    """Whether a statement of a finding is missed by figures that all have intervals."""
+    from elanite.measures.numbers import Finding
+
+    parts = measurement.parts if isinstance(measurement, Finding) else ()
+    return any(part.holds is False and not any(case.number.few for case in part.cases) for part in parts)
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
