@@ -1,9 +1,10 @@
 """Short runs of the shipped experiments: all papers in a few minutes of processor time.
 
-``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows.
-Points of these experiments that no claim is measured on are left out. ``reproduce --quick`` makes the first look at
-each claim, with these runs; ``reproduce --decide`` adds runs with other seeds where a claim is not resolved (see
-``looks``). Series that the table does not name run whole, and share their points with a whole run.
+``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows
+and lists without some of their values. Points of these experiments that no claim is measured on are left out.
+``reproduce --quick`` makes the first look at each claim, with these runs; ``reproduce --decide`` adds runs with other
+seeds where a claim is not resolved (see ``looks``). Series that the table does not name run whole, and share their
+points with a whole run.
 """
 
 from __future__ import annotations
@@ -35,10 +36,15 @@ def table() -> dict[str, tuple[str, ...]]:
 
 
 def left_out(name: str) -> tuple[Point, ...]:
-    """The points of a whole run of an experiment that its short runs leave out: no claim is measured on them."""
+    """The points of a whole run of an experiment whose configurations its short runs leave out.
+
+    No claim is measured on them, or the table shortens the list of which they have a value.
+    """
     if name not in table():
         return ()
-    return tuple(point for point in planned(name).points if not _asked(point, name))
+    lists = [change for change in table()[name] if change.partition("=")[2].startswith("[")]
+    kept = {point.id for point in plan(sources.read("experiment", name), overrides=lists).points}
+    return tuple(point for point in planned(name).points if point.id not in kept or not _asked(point, name))
 
 
 def _asked(point: Point, name: str) -> bool:
