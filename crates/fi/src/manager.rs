@@ -1,4 +1,4 @@
-//! Two requests of the rank to the process manager: to enter a barrier, and to end all ranks.
+//! Three requests of the rank to the process manager: to enter a barrier, to end all ranks, and to get a value (`answers`).
 //!
 //! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host.
 //! Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in the
@@ -8,12 +8,15 @@
 //! fraction of a millisecond, often before the failed rank has exited and before its output has been passed on. So this module
 //! notes the request to end all ranks when the rank writes it.
 
-#![allow(unsafe_code)] // a function of C
+#![allow(unsafe_code)] // functions of C
+
+mod answers;
 
 use crate::clock::system::Next;
 use crate::{attach, session};
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::Leaving;
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The descriptor on which the process manager listens, or -1.
@@ -31,14 +34,16 @@ const GROUP: &[u8] = b"group=";
 /// The longest request, without its group.
 const REQUEST: usize = 1 << 16;
 
-static WRITE: Next = Next::new(
-    c"write",
-    if cfg!(target_arch = "x86_64") {
-        c"GLIBC_2.2.5"
-    } else {
-        c"GLIBC_2.17"
-    },
-);
+/// The version of the C library that has had both functions first.
+const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
+    c"GLIBC_2.2.5"
+} else {
+    c"GLIBC_2.17"
+};
+
+static WRITE: Next = Next::new(c"write", FIRST);
+
+static READ: Next = Next::new(c"read", FIRST);
 
 /// Whether the process has written to the process manager.
 static SPOKEN: AtomicBool = AtomicBool::new(false);
@@ -53,8 +58,9 @@ pub fn started() {
 /// This process has become a rank.
 pub fn attached() {
     started();
-    // The handler of a signal may write, and must not look for the system's function then.
+    // The handler of a signal may write and read, and must not look for the system's functions then.
     WRITE.get();
+    READ.get();
 }
 
 /// The barrier of the process manager that a request enters: its name, and how many of how many ranks meet there.
@@ -97,6 +103,16 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     if to_manager && !SPOKEN.swap(true, Ordering::Relaxed) {
         speaks();
     }
+    if to_manager && !data.is_null() && count <= REQUEST {
+        // SAFETY: the caller wants as many bytes written.
+        let request = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), count) };
+        if answers::answers(request) {
+            return count.cast_signed();
+        }
+        if BARRIERS.iter().any(|start| request.starts_with(start)) {
+            answers::enters_barrier();
+        }
+    }
     if to_manager
         && !data.is_null()
         && let Some(session) = session::get()
@@ -126,4 +142,29 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
         session.meet(which, ranks);
     }
     written
+}
+
+/// Reads what the process manager has said, or what has been found in its place.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {
+    if file >= 0 && file == MANAGER.load(Ordering::Relaxed) && !data.is_null() {
+        if let Some(reply) = answers::take(count) {
+            // SAFETY: the caller has room for `count` bytes, and the reply is no longer.
+            unsafe {
+                std::ptr::copy_nonoverlapping(reply.as_ptr(), data.cast::<u8>(), reply.len())
+            };
+            return reply.len().cast_signed();
+        }
+    }
+    match READ.get() {
+        Some(next) => {
+            type Read = unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t) -> ssize_t;
+            // SAFETY: it is the function of this name.
+            let next = unsafe { std::mem::transmute::<*const c_void, Read>(next) };
+            // SAFETY: as the caller's own.
+            unsafe { next(file, data, count) }
+        }
+        // SAFETY: the kernel checks the address.
+        None => (unsafe { libc::syscall(libc::SYS_read, file, data, count) }) as ssize_t,
+    }
 }

@@ -17,7 +17,8 @@
 //! ## Key-value space
 //!
 //! Ranks put their addresses under keys, enter a barrier, and get the addresses of all others. With
-//! `n` ranks these are `n²` requests, each a few microseconds.
+//! `n` ranks these are `n²` values: the library of ranks reads them from a file in memory, which the
+//! process manager writes before it lets ranks out of a barrier ([`space`]).
 //!
 //! ## End
 //!
@@ -40,6 +41,7 @@
 //! |---|---|
 //! | [`wire`] | requests and replies of PMI-1 |
 //! | [`manager`] | the state of a run: key-value space, barriers, published names |
+//! | [`space`] | the key-value space as ranks read it |
 //! | [`process`] | a rank as a process with a connection |
 //! | [`serve`] | the loop over connections and ends |
 //! | [`stall`] | the search for a start without progress |
@@ -60,5 +62,6 @@ pub mod manager;
 pub mod process;
 pub mod report;
 pub mod serve;
+pub mod space;
 pub mod stall;
 pub mod wire;

@@ -1,5 +1,6 @@
 //! The state of a run as its ranks know it: the key-value space, barriers, and published names.
 
+use crate::space::Edition;
 use crate::wire::{KEY, Rank, Reply, Request, VALUE};
 use std::collections::{BTreeMap, HashMap};
 
@@ -28,6 +29,9 @@ pub struct Manager {
     space: HashMap<String, String>,
     /// The bytes of keys and values.
     bytes: usize,
+    /// What ranks read, and whether it lacks values.
+    edition: Edition,
+    is_old: bool,
     /// Ranks that wait, by the group of their barrier.
     barriers: BTreeMap<String, Vec<Rank>>,
     /// Whether all ranks have met once.
@@ -36,13 +40,15 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// A run of so many ranks, whose key-value space has this name.
-    pub fn new(ranks: u32, name: String) -> Self {
+    /// A run of so many ranks, whose key-value space has this name. Ranks read it from `edition`.
+    pub fn new(ranks: u32, name: String, edition: Edition) -> Self {
         Manager {
             name,
             phases: vec![Phase::Started; ranks as usize],
             space: HashMap::new(),
             bytes: 0,
+            edition,
+            is_old: false,
             barriers: BTreeMap::new(),
             has_started: false,
             published: HashMap::new(),
@@ -119,6 +125,7 @@ impl Manager {
             return Err("the_space_is_full");
         }
         self.bytes += bytes;
+        self.is_old = true;
         self.space.insert(key, value);
         Ok(())
     }
@@ -137,6 +144,10 @@ impl Manager {
         waiting.push(rank);
         if waiting.len() as u32 >= ranks {
             self.has_started |= group.is_empty();
+            // If it fails, the edition lacks values, for which ranks ask.
+            if self.is_old && self.edition.write(&self.space).is_ok() {
+                self.is_old = false;
+            }
             for rank in self.barriers.remove(group).unwrap_or_default() {
                 reply(rank, Reply::BarrierOut);
             }

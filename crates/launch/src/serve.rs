@@ -3,6 +3,7 @@
 use crate::manager::{Manager, Phase};
 use crate::process::{Process, Program, Source, name};
 use crate::report::{Event, Reporter};
+use crate::space::{Edition, VARIABLE};
 use crate::stall::{self, Stall};
 use crate::wire::{Rank, Reply};
 use rustix::buffer::spare_capacity;
@@ -57,13 +58,17 @@ struct Run {
 ///
 /// If the system refuses what no rank is the cause of.
 pub fn serve(
-    program: Program,
+    mut program: Program,
     space: String,
     keep_going: bool,
     patience: Duration,
     reporter: Reporter,
 ) -> io::Result<i32> {
-    let manager = Manager::new(program.ranks, space);
+    let edition = Edition::new()?;
+    program
+        .variables
+        .push((VARIABLE.into(), edition.path().into()));
+    let manager = Manager::new(program.ranks, space, edition);
     let mut run = Run {
         poll: epoll::create(CreateFlags::CLOEXEC)?,
         program,

@@ -2,4 +2,5 @@
 
 mod manager;
 mod run;
+mod space;
 mod wire;

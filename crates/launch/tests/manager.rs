@@ -1,7 +1,12 @@
 //! What ranks know of each other.
 
 use launch::manager::{Manager, Phase};
+use launch::space::Edition;
 use launch::wire::{KEY, Rank, Reply, Request, VALUE};
+
+fn manager(ranks: u32) -> Manager {
+    Manager::new(ranks, "space".into(), Edition::new().expect("a file"))
+}
 
 /// Requests of ranks, and all replies.
 fn ask(manager: &mut Manager, rank: Rank, request: Request) -> Vec<(Rank, Reply)> {
@@ -30,7 +35,7 @@ fn barrier(group: &str) -> Request {
 
 #[test]
 fn values_are_seen_by_all() {
-    let mut manager = Manager::new(3, "space".into());
+    let mut manager = self::manager(3);
     assert_eq!(
         ask(&mut manager, 1, put("k", "v")),
         [(1, Reply::Put(Ok(())))]
@@ -51,7 +56,7 @@ fn values_are_seen_by_all() {
 
 #[test]
 fn a_barrier_waits_for_its_group() {
-    let mut manager = Manager::new(4, "space".into());
+    let mut manager = self::manager(4);
     let out = |ranks: &[Rank]| -> Vec<_> {
         ranks
             .iter()
@@ -72,7 +77,7 @@ fn a_barrier_waits_for_its_group() {
 
 #[test]
 fn the_space_has_bounds() {
-    let mut manager = Manager::new(1, "space".into());
+    let mut manager = self::manager(1);
     let long = Reply::Put(Err("too_long"));
     assert_eq!(
         ask(&mut manager, 0, put(&"k".repeat(KEY), "v")),
@@ -92,7 +97,7 @@ fn the_space_has_bounds() {
 
 #[test]
 fn names_are_published_once() {
-    let mut manager = Manager::new(2, "space".into());
+    let mut manager = self::manager(2);
     let publish = || Request::Publish {
         service: "s".into(),
         port: "p".into(),
@@ -118,7 +123,7 @@ fn names_are_published_once() {
 
 #[test]
 fn phases_follow_the_requests() {
-    let mut manager = Manager::new(2, "space".into());
+    let mut manager = self::manager(2);
     assert_eq!(manager.phase(1), Phase::Started);
     ask(&mut manager, 1, Request::Init);
     assert_eq!(manager.phase(1), Phase::Initialised);

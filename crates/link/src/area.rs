@@ -204,8 +204,6 @@ pub(crate) struct Slot {
     /// Bytes of orders and of reports in the areas.
     pub up: AtomicU64,
     pub down: AtomicU64,
-    /// The simulated node of the rank.
-    pub node: AtomicU32,
     /// The process that was started as this rank, whether it attaches or not.
     pub started: AtomicU32,
     /// Whether a process of this rank has written to the process manager: an MPI library does that when it is initialised.
@@ -260,10 +258,20 @@ type Found<'a, R> = (R, Part, &'a [u8]);
 
 const SLOT: usize = PAGE + 2 * BATCH;
 
+/// The bytes before the slots: the head, and the simulated nodes of all ranks. Each rank reads these nodes. In the slots they
+/// would take each rank a page of the page table for each other rank.
+const fn front(ranks: u32) -> usize {
+    PAGE + (ranks as usize * size_of::<AtomicU32>()).next_multiple_of(PAGE)
+}
+
+const fn length(ranks: u32) -> usize {
+    front(ranks) + ranks as usize * SLOT
+}
+
 impl Area {
     /// Maps a new file for this many ranks.
     pub fn create(file: &File, ranks: u32, settings: Settings) -> io::Result<Area> {
-        let length = PAGE + ranks as usize * SLOT;
+        let length = length(ranks);
         file.set_len(length as u64)?;
         let area = Area {
             map: MmapOptions::new().len(length).map_raw(file)?,
@@ -296,7 +304,7 @@ impl Area {
         let options = File::options().read(true).write(true).open(path);
         let file = options.map_err(unusable)?;
         let length = file.metadata().map_err(unusable)?.len() as usize;
-        if length < PAGE + SLOT {
+        if length < self::length(1) {
             return Err(foreign());
         }
         let map = MmapOptions::new().len(length).map_raw(&file);
@@ -306,7 +314,7 @@ impl Area {
         };
         let head = area.head();
         let own = head.magic == MAGIC && head.abi == ABI;
-        if !own || length != PAGE + head.ranks as usize * SLOT {
+        if !own || length != self::length(head.ranks) {
             return Err(foreign());
         }
         area.ranks = head.ranks;
@@ -322,6 +330,14 @@ impl Area {
         unsafe { &*self.map.as_ptr().cast::<Head>() }
     }
 
+    /// The simulated node of a rank.
+    pub fn node(&self, rank: u32) -> &AtomicU32 {
+        assert!(rank < self.ranks);
+        let place = PAGE + rank as usize * size_of::<AtomicU32>();
+        // SAFETY: the place is within the mapping and aligned, and all of it is atomic.
+        unsafe { &*self.map.as_ptr().add(place).cast::<AtomicU32>() }
+    }
+
     pub fn slot(&self, rank: u32) -> &Slot {
         // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is atomic.
         unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
@@ -329,7 +345,7 @@ impl Area {
 
     fn place(&self, rank: u32) -> usize {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
-        PAGE + rank as usize * SLOT
+        front(self.ranks) + rank as usize * SLOT
     }
 
     fn start(&self, rank: u32, way: Way) -> usize {

@@ -226,7 +226,7 @@ impl OutOfBand {
 }
 
 fn nodes(area: &Area) -> Vec<u32> {
-    let node = |rank| area.slot(rank).node.load(Acquire);
+    let node = |rank| area.node(rank).load(Acquire);
     (0..area.ranks()).map(node).collect()
 }
 

@@ -68,7 +68,7 @@ impl Simulator {
     /// Says on which nodes the ranks are, for the ranks to know.
     pub fn place(&self, nodes: &[u32]) {
         for (rank, &node) in (0..self.ranks()).zip(nodes) {
-            self.area.slot(rank).node.store(node, Release);
+            self.area.node(rank).store(node, Release);
         }
     }
 
