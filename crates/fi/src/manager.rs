@@ -147,14 +147,16 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
 /// Reads what the process manager has said, or what has been found in its place.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {
-    if file >= 0 && file == MANAGER.load(Ordering::Relaxed) && !data.is_null() {
-        if let Some(reply) = answers::take(count) {
-            // SAFETY: the caller has room for `count` bytes, and the reply is no longer.
-            unsafe {
-                std::ptr::copy_nonoverlapping(reply.as_ptr(), data.cast::<u8>(), reply.len())
-            };
-            return reply.len().cast_signed();
+    if file >= 0
+        && file == MANAGER.load(Ordering::Relaxed)
+        && !data.is_null()
+        && let Some(reply) = answers::take(count)
+    {
+        // SAFETY: the caller has room for `count` bytes, and the reply is no longer.
+        unsafe {
+            std::ptr::copy_nonoverlapping(reply.as_ptr(), data.cast::<u8>(), reply.len());
         }
+        return reply.len().cast_signed();
     }
     match READ.get() {
         Some(next) => {

@@ -23,9 +23,9 @@
 //! ## End
 //!
 //! The process manager reports the end of each rank in the order of the ends. A rank ends all others
-//! by a request (`MPI_Abort`) and by a signal that kills it; and, unless the user wants the others to
-//! go on, by an exit after `MPI_Init` without `MPI_Finalize`, or with another code than 0 before
-//! `MPI_Init`.
+//! by a request (`MPI_Abort`) and by a signal that kills it; and by an exit after `MPI_Init` without
+//! `MPI_Finalize`, unless the user wants the others to go on. An exit before `MPI_Init` ends no other
+//! rank here: the simulator notices if others wait for the rank.
 //!
 //! ## A start without progress
 //!

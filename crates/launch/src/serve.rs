@@ -168,16 +168,15 @@ impl Run {
         self.alive -= 1;
         self.stall.progress();
         self.reporter.report(&Event::Ended { rank, status })?;
-        let is_over = self.manager.phase(rank) == Phase::Finalized;
         let left = self.manager.phase(rank) == Phase::Initialised;
         let code = match (status & 0x7F, status >> 8 & 0xFF) {
             (0, 0) => UNFINISHED,
             (0, code) => code,
             (signal, _) => 128 + signal,
         };
-        // After MPI_Finalize an exit code is the rank's own affair, and a signal is none.
-        let (killed, early) = (status & 0x7F != 0, left || status != 0 && !is_over);
-        if killed || early && !self.keep_going {
+        // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, and a signal is none.
+        let killed = status & 0x7F != 0;
+        if killed || left && !self.keep_going {
             self.end_all(code);
         } else if status != 0 {
             self.fail(code);

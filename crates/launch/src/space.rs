@@ -114,7 +114,7 @@ impl Reader {
         let mut head = [0; HEAD as usize];
         self.file.read_exact_at(&mut head, 0)?;
         let (place, length) = head.split_at(size_of::<u64>());
-        let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).unwrap_or(0);
+        let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
         let (place, length) = (number(place), number(length));
         if place == self.place || length == 0 {
             return Ok(());

@@ -101,7 +101,7 @@ sleep 1000
 /// are to go on.
 const ENDS: &[(&str, i32, bool, bool)] = &[
     ("kill -SEGV $$", 11, true, true),
-    ("exit 5", 5 << 8, true, false),
+    ("exit 5", 5 << 8, false, false),
     ("ask cmd=init; exit 0", 0, true, false),
     ("exit 0", 0, false, false),
     (

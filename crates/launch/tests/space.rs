@@ -24,7 +24,8 @@ proptest! {
             edition.write(&space).expect("memory");
             prop_assert_eq!(reader.get(&other), before.get(&other).map(String::as_str));
             reader.renew().expect("an edition");
-            for (key, value) in &space {
+            let entries: Vec<(&String, &String)> = space.iter().collect();
+            for (key, value) in entries {
                 prop_assert_eq!(reader.get(key), Some(value.as_str()));
             }
             prop_assert_eq!(reader.get(&other), space.get(&other).map(String::as_str));

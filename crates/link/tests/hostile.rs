@@ -22,7 +22,7 @@ const CASES: u64 = 20_000;
 
 const PAGE: u64 = 4096;
 /// Where the slot of rank 0 begins; its area of orders begins a page later.
-const SLOT: u64 = PAGE;
+const SLOT: u64 = 2 * PAGE;
 /// Words of the slot.
 const TURN: u64 = 0;
 const PHASE: u64 = 4;
