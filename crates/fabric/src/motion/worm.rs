@@ -96,7 +96,7 @@ use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::records::{self, Count};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
-use account::Runs;
+use account::{Account, Runs};
 use credits::Returns;
 use line::Line;
 use state::{Adapter, Link, NONE, RESTS, Specials};
@@ -582,11 +582,11 @@ impl Motion for WormMover {
     }
 
     fn carried(&self, records: &Records, link: LinkId, now: Cycle) -> Carried {
-        self.carries(records, link, now)
+        Account(self, records).carries(link, now)
     }
 
     fn census(&self, records: &Records, now: Cycle) -> FlitCensus {
-        self.count(records, now)
+        Account(self, records).count(now)
     }
 
     fn events(&self) -> u64 {

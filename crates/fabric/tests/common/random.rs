@@ -1,20 +1,20 @@
 //! Random machines and random traffic, small enough that every mechanism meets every other.
 
-use super::graphs::shortest;
+mod networks;
+
 use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
 use fabric::config::{MAX_CHANNELS, MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
-use fabric::topology::Arities;
-use fabric::topology::graph::Plan;
 use fabric::{
-    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Dragonfly, Engine, FatTree, Faults,
-    Graph, HyperX, LinkId, Mesh, Misrouting, Multiplexing, PacketSpec, Place, Priority, Topology,
-    Torus, Wiring,
+    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Engine, Faults, LinkId,
+    Multiplexing, PacketSpec, Place, Priority, Topology, Wiring,
+};
+use networks::{
+    dragonfly, graph, hyperx, large_tree, mesh, rail_optimised, small_tree, torus, tree,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::fmt::{self, Debug, Display, Formatter};
-use std::ops::RangeInclusive;
 
 /// Many cases, since few of them combine all difficulties: 1,024, or eight times `PROPTEST_CASES`.
 pub fn many() -> ProptestConfig {
@@ -96,162 +96,6 @@ impl Display for Case {
         }
         Ok(())
     }
-}
-
-/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some of them parallel, some positions empty.
-fn small_tree() -> impl Strategy<Value = FatTree> {
-    tree(1..=3, 1..=4)
-}
-
-/// Up to some hundred nodes: 2 to 4 levels, arities of `1..=6`, but no more links than a case has time for.
-fn large_tree() -> impl Strategy<Value = FatTree> {
-    tree(2..=4, 1..=6).prop_filter("too many links", |tree| tree.links() <= 2000)
-}
-
-fn tree(
-    levels: RangeInclusive<usize>,
-    arities: RangeInclusive<u32>,
-) -> impl Strategy<Value = FatTree> {
-    levels
-        .prop_flat_map(move |levels| {
-            (
-                prop::collection::vec(arities.clone(), levels),
-                prop::collection::vec((arities.clone(), 1_u32..=2), levels - 1),
-                0.3_f64..=1.0,
-            )
-        })
-        .prop_map(|(down, up, populated)| {
-            let positions: u32 = down.iter().product();
-            let nodes = (f64::from(positions) * populated).ceil() as u32;
-            let parallel: Vec<u32> = up
-                .iter()
-                .map(|&(up, wish)| if up % wish == 0 { wish } else { 1 })
-                .collect();
-            let up: Vec<u32> = up.into_iter().map(|(up, _)| up).collect();
-            FatTree::with_parallel_links(&down, &up, &parallel, nodes).expect("within all bounds")
-        })
-}
-
-/// Rings of 2 to 6 switches in 1 to 3 dimensions, with datelines, some positions empty.
-fn torus() -> impl Strategy<Value = Torus> {
-    let sizes = prop::collection::vec(2_u32..=6, 1..=3)
-        .prop_filter("too many", |sizes| sizes.iter().product::<u32>() <= 64);
-    (sizes, 0.3_f64..=1.0).prop_map(|(sizes, populated)| {
-        let positions: u32 = sizes.iter().product();
-        let nodes = (f64::from(positions) * populated).ceil() as u32;
-        Torus::new(&sizes, nodes, true).expect("within all bounds")
-    })
-}
-
-/// Rows of 2 to 5 switches in 1 to 3 dimensions, some positions empty.
-fn mesh() -> impl Strategy<Value = Mesh> {
-    let sizes = prop::collection::vec(2_u32..=5, 1..=3)
-        .prop_filter("too many", |sizes| sizes.iter().product::<u32>() <= 64);
-    (sizes, 0.3_f64..=1.0).prop_map(|(sizes, populated)| {
-        let positions: u32 = sizes.iter().product();
-        let nodes = (f64::from(positions) * populated).ceil() as u32;
-        Mesh::new(&sizes, nodes).expect("within all bounds")
-    })
-}
-
-fn rule() -> impl Strategy<Value = Misrouting> {
-    select(&[
-        Misrouting::Minimal,
-        Misrouting::Valiant,
-        Misrouting::UgalLocal,
-        Misrouting::UgalLocal,
-    ])
-}
-
-/// Groups of 1 to 4 switches, 2 to 9 groups, one link or more between two groups, some positions empty.
-fn dragonfly() -> impl Strategy<Value = Dragonfly> {
-    let arities = (1_u32..=3, 1_u32..=4, 1_u32..=4, 2_u32..=9)
-        .prop_map(|(terminals, group, global, most)| {
-            // The links must be shared out evenly.
-            let even = |groups: &u32| (group * global).is_multiple_of(groups - 1);
-            let groups = (2..=most).rev().find(even);
-            Arities {
-                terminals,
-                group,
-                global,
-                groups: groups.expect("two groups always serve"),
-            }
-        })
-        .prop_filter("too many", |a| a.terminals * a.group * a.groups <= 64);
-    (arities, 0.3_f64..=1.0, rule()).prop_map(|(arities, populated, rule)| {
-        let positions = arities.terminals * arities.group * arities.groups;
-        let nodes = (f64::from(positions) * populated).ceil() as u32;
-        Dragonfly::new(arities, nodes, rule).expect("within all bounds")
-    })
-}
-
-/// Rows of 2 to 5 switches in 1 to 3 dimensions, 1 to 4 nodes at each switch, some positions empty.
-fn hyperx() -> impl Strategy<Value = HyperX> {
-    let positions = |sizes: &[u32], terminals: u32| terminals * sizes.iter().product::<u32>();
-    let shape = (prop::collection::vec(2_u32..=5, 1..=3), 1_u32..=4)
-        .prop_filter("too many", move |(sizes, terminals)| {
-            positions(sizes, *terminals) <= 64
-        });
-    (shape, 0.3_f64..=1.0, rule()).prop_map(move |((sizes, terminals), populated, rule)| {
-        let nodes = (f64::from(positions(&sizes, terminals)) * populated).ceil() as u32;
-        HyperX::new(&sizes, terminals, nodes, rule).expect("within all bounds")
-    })
-}
-
-/// Trees whose leaves and nodes make whole pods of hosts with 2 or 3 adapters.
-fn rail_optimised() -> impl Strategy<Value = FatTree> {
-    let shape = (1_u32..=4, 1_u32..=3, 2_u32..=3, 1_u32..=4, 0.3_f64..=1.0);
-    shape.prop_map(|(hosts, pods, adapters, up, populated)| {
-        let attached = (f64::from(pods) * populated).ceil() as u32;
-        let nodes = attached * adapters * hosts;
-        let tree = FatTree::new(&[hosts, adapters, pods], &[up, 2], nodes);
-        let tree = tree.and_then(|tree| tree.rail_optimised(adapters));
-        tree.expect("within all bounds")
-    })
-}
-
-/// Up to 9 switches in a random tree with chords, some of them beside another cable, and up to 16 nodes anywhere, some of which
-/// are attached; one root or several, or tables of some shortest ways by switch or by node.
-fn graph() -> impl Strategy<Value = Graph> {
-    let ends = || (any::<u32>(), any::<u32>());
-    let shape = (
-        prop::collection::vec(any::<u32>(), 0..=8),
-        prop::collection::vec(ends(), 0..=8),
-        prop::collection::vec(any::<u32>(), 1..=16),
-        prop_oneof![3 => Just(0_usize), 1 => 1..=3_usize],
-        0.3_f64..=1.0,
-        prop::option::of((any::<bool>(), any::<u64>())),
-    );
-    shape.prop_map(|(parents, chords, seats, roots, populated, tables)| {
-        let switches = parents.len() as u32 + 1;
-        let tree = (1..)
-            .zip(parents)
-            .map(|(child, parent)| (child, parent % child));
-        let chords = chords
-            .into_iter()
-            .map(|(a, b)| (a % switches, b % switches));
-        let nodes = (f64::from(seats.len() as u32) * populated).ceil() as u32;
-        let mut plan = Plan {
-            switches: (0..switches).map(|number| format!("s{number}")).collect(),
-            seats: seats.into_iter().map(|seat| seat % switches).collect(),
-            cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
-            roots: (0..switches).take(roots).collect(),
-            routes: None,
-        };
-        if let Some((by_node, draw)) = tables {
-            let takes = |at, home, next| draw >> ((5 * at + 3 * home + next) % 64) & 1 == 1;
-            let routes = shortest(&plan, by_node, takes);
-            if routes.classes <= 8 {
-                plan.routes = Some(routes);
-                return Graph::new(&plan, nodes).expect("the tables are complete");
-            }
-        }
-        // With several roots there may be no legal way.
-        Graph::new(&plan, nodes).unwrap_or_else(|_| {
-            plan.roots.clear();
-            Graph::new(&plan, nodes).expect("within all bounds")
-        })
-    })
 }
 
 /// A network without hardware broadcasts: one that is no tree, or whose nodes in a row are no positions in a row.

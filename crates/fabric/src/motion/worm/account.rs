@@ -3,7 +3,7 @@
 use super::{Records, WormMover};
 use crate::motion::{Carried, FlitCensus};
 use crate::records::Count;
-use crate::{ChannelId, Cycle, LinkId, Place};
+use crate::{ChannelId, Cycle, LinkId};
 use std::collections::VecDeque;
 
 /// Stretches of cycles, from and up to, in which a link has moved flits, as far back as these are still on the wire.
@@ -16,7 +16,7 @@ pub(super) struct Runs {
 
 impl Runs {
     /// Notes one more stretch, which ends now, of a link with such a delay.
-    fn note(&mut self, run: (Cycle, Cycle), delay: u64) {
+    pub fn note(&mut self, run: (Cycle, Cycle), delay: u64) {
         let is_over = |&(_, end): &(Cycle, Cycle)| end + delay < run.1;
         while self.earlier.front().is_some_and(is_over) {
             self.earlier.pop_front();
@@ -28,44 +28,37 @@ impl Runs {
     }
 }
 
-impl WormMover {
-    /// Notes that a link into a node, of some delay, has moved in the cycles from the first to before the second.
-    pub(super) fn note_run(&mut self, link: LinkId, run: (Cycle, Cycle), delay: Cycle) {
-        let place = self.place_of(link);
-        self.runs[place].note(run, delay);
-    }
+/// What links have carried and where flits are, from the lines of the mover.
+pub(super) struct Account<'a>(pub &'a WormMover, pub &'a Records);
 
+impl Account<'_> {
     /// Flits and tokens that a link has carried before cycle `now`.
-    pub(super) fn carries(&self, records: &Records, number: LinkId, now: Cycle) -> Carried {
+    pub fn carries(&self, number: LinkId, now: Cycle) -> Carried {
         let [flits, tokens] =
-            [Count::Flits, Count::Tokens].map(|count| records.counted(number, count));
-        let link = &records.links[number].motion;
-        let since = link.since.by(self.last);
+            [Count::Flits, Count::Tokens].map(|count| self.1.counted(number, count));
+        let link = &self.1.links[number].motion;
+        let since = link.since.by(self.0.last);
         if link.rests() {
             return Carried {
                 flits,
                 tokens: tokens - since.saturating_sub(now),
             };
         }
-        let (end, owed) = (self.ended(records, number, now), u64::from(link.owed));
+        let end = self.0.ended(self.1, number, now);
+        let owed = u64::from(link.owed);
         Carried {
             flits: flits + (end.unwrap_or(now) - since),
             tokens: tokens - end.map_or(owed, |end| (end + owed).saturating_sub(now)),
         }
     }
 
-    /// The place at which a link into a node ends: these links are numbered in the order of the places.
-    pub(super) fn place_of(&self, ejection: LinkId) -> Place {
-        Place::new(ejection.get() - self.first_ejection.get())
-    }
-
     /// Flits of a link into a node that are on the wire after cycle `now - 1`.
-    fn on_wire(&self, records: &Records, link: LinkId, now: Cycle) -> u64 {
-        let from = now.saturating_sub(records.links[link].hop.delay());
-        let state = &records.links[link].motion;
-        let end = self.ended(records, link, now).unwrap_or(now);
-        let present = (!state.rests()).then(|| (state.since.by(self.last), end));
-        let runs = &self.runs[self.place_of(link)];
+    fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
+        let from = now.saturating_sub(self.1.links[link].hop.delay());
+        let state = &self.1.links[link].motion;
+        let end = self.0.ended(self.1, link, now).unwrap_or(now);
+        let present = (!state.rests()).then(|| (state.since.by(self.0.last), end));
+        let runs = &self.0.runs[self.0.place_of(link)];
         let runs = runs.earlier.iter().chain([&runs.last]);
         runs.copied()
             .chain(present)
@@ -73,73 +66,73 @@ impl WormMover {
             .sum()
     }
 
-    pub(super) fn count(&self, records: &Records, now: Cycle) -> FlitCensus {
+    pub fn count(&self, now: Cycle) -> FlitCensus {
         let mut census = FlitCensus {
-            copied: self.copies,
-            discarded: self.discarded,
+            copied: self.0.copies,
+            discarded: self.0.discarded,
             ..FlitCensus::default()
         };
-        for (link, state) in records.links.iter_enumerated() {
-            let carried = self.carries(records, link, now).flits;
+        for (link, state) in self.1.links.iter_enumerated() {
+            let carried = self.carries(link, now).flits;
             if state.hop.injects() {
                 census.injected += carried;
             }
             if state.hop.ejects() {
-                let on_wire = self.on_wire(records, link, now);
+                let on_wire = self.on_wire(link, now);
                 census.delivered += carried - on_wire;
                 census.in_flight += on_wire;
                 continue;
             }
-            for channel in self.lanes.of(link) {
-                census.in_flight += self.held(records, channel, now);
-                census.copied -= self.uncopied(records, channel, now);
+            for channel in self.0.lanes.of(link) {
+                census.in_flight += self.held(channel, now);
+                census.copied -= self.uncopied(channel, now);
             }
         }
-        for &(channel, _) in &self.sunk {
-            census.discarded += self.arrived(records, channel, now);
+        for &(channel, _) in &self.0.sunk {
+            census.discarded += self.arrived(channel, now);
         }
         census
     }
 
     /// Flits that have arrived at the end of a channel before cycle `now`.
-    fn arrived(&self, records: &Records, channel: ChannelId, now: Cycle) -> u64 {
-        let this = &records.channels[channel].motion;
-        let arrived = this.arrived.after(self.last, now - 1 - self.last);
+    fn arrived(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.1.channels[channel].motion;
+        let arrived = this.arrived.after(self.0.last, now - 1 - self.0.last);
         arrived.min(this.flits().into())
     }
 
     /// Flits of a channel's worm that have been sent over its link before cycle `now`.
-    fn sent(&self, records: &Records, channel: ChannelId, now: Cycle) -> u32 {
-        let this = &records.channels[channel].motion;
-        let end = (channel < self.specials.source)
-            .then(|| self.link_of(channel))
-            .filter(|&link| self.mover(&records.links[link].motion, link) == channel)
-            .and_then(|link| self.ended(records, link, now));
+    fn sent(&self, channel: ChannelId, now: Cycle) -> u32 {
+        let this = &self.1.channels[channel].motion;
+        let end = (channel < self.0.specials.source)
+            .then(|| self.0.link_of(channel))
+            .filter(|&link| self.0.mover(&self.1.links[link].motion, link) == channel)
+            .and_then(|link| self.0.ended(self.1, link, now));
         end.map_or(this.sent.at(now), |_| this.flits())
     }
 
     /// Flits on the wire and in the buffer of a channel that does not end in a node.
-    fn held(&self, records: &Records, channel: ChannelId, now: Cycle) -> u64 {
-        let this = &records.channels[channel].motion;
+    fn held(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
             return 0;
         }
-        let sent = self.sent(records, channel, now);
-        if self.specials.sinks(this.down) {
+        let sent = self.sent(channel, now);
+        if self.0.specials.sinks(this.down) {
             // The worm is sunk, or has passed on.
-            return u64::from(sent) - self.arrived(records, channel, now);
+            return u64::from(sent) - self.arrived(channel, now);
         }
-        let held = sent - self.taken(records, channel, now).0;
-        assert!(held <= self.buffer, "a buffer overflows");
+        let held = sent - self.taken(channel, now).0;
+        assert!(held <= self.0.buffer, "a buffer overflows");
         held.into()
     }
 
     /// Of the branches of a channel: the least number of flits that any branch has sent, the sum over all branches, and the
     /// number of branches. Without branches nothing has been sent.
-    fn taken(&self, records: &Records, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
-        let this = &records.channels[channel].motion;
-        let branches = self.branches(this.down);
-        let sent = branches.map(|branch| self.sent(records, branch, now).min(this.flits()));
+    fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
+        let this = &self.1.channels[channel].motion;
+        let branches = self.0.branches(this.down);
+        let sent = branches.map(|branch| self.sent(branch, now).min(this.flits()));
         let sum = |(least, all, count): (u32, u64, u64), sent: u32| {
             (least.min(sent), all + u64::from(sent), count + 1)
         };
@@ -151,9 +144,9 @@ impl WormMover {
 
     /// Copies of the flits of a channel's worm that are still to be made by its branches: each branch that sends a flit makes
     /// a copy, but for the last branch to send it.
-    fn uncopied(&self, records: &Records, channel: ChannelId, now: Cycle) -> u64 {
-        let this = &records.channels[channel].motion;
-        let (least, all, branches) = self.taken(records, channel, now);
+    fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
+        let this = &self.1.channels[channel].motion;
+        let (least, all, branches) = self.taken(channel, now);
         if this.flits() == 0 || branches < 2 {
             return 0;
         }

@@ -5,7 +5,7 @@ use super::WormMover;
 use super::state::NONE;
 use crate::motion::{Event, Moved, Witness};
 use crate::records::{Count, Moment};
-use crate::{ChannelId, Cycle, LinkId};
+use crate::{ChannelId, Cycle, LinkId, Place};
 
 impl WormMover {
     /// The rule: whether a channel that has flits to send can move in this cycle. To make both comparisons is faster than a
@@ -265,6 +265,17 @@ impl WormMover {
                 }
             }
         }
+    }
+
+    /// Notes that a link into a node, of some delay, has moved in the cycles from the first to before the second.
+    pub(super) fn note_run(&mut self, link: LinkId, run: (Cycle, Cycle), delay: Cycle) {
+        let place = self.place_of(link);
+        self.runs[place].note(run, delay);
+    }
+
+    /// The place at which a link into a node ends: these links are numbered in the order of the places.
+    pub(super) fn place_of(&self, ejection: LinkId) -> Place {
+        Place::new(ejection.get() - self.first_ejection.get())
     }
 
     /// Has a link rest from cycle `end` on. Returns since when it moved flits.
