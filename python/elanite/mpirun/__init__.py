@@ -1,18 +1,19 @@
 """Real MPI programs on the simulated cluster: unchanged processes, with simulated messages and clocks.
 
-A run has three parties. *mpiexec* of a real MPI starts the ranks, passes their input and output on, and knows how they
-ended. The *ranks* are processes of the program. The loader adds ``libelanite-fi.so`` to them, which is a network for
-the MPI library and a clock for the program. This library and the *simulator*, ``_core.MpiRun`` in this process,
-communicate through shared memory.
+A run has three parties. A *process manager* starts the ranks and knows how they ended: Elanite's own for an MPICH, or
+mpiexec of an Open MPI. The *ranks* are processes of the program. The loader adds ``libelanite-fi.so`` to them, which is
+a network for the MPI library and a clock for the program. This library and the *simulator*, ``_core.MpiRun`` in this
+process, communicate through shared memory.
 
 | module | what it does |
 |---|---|
 | ``options`` | the options of a run: computation, placement |
 | ``program`` | checks that a program can run on the simulated network: found, executable, dynamically linked |
+| ``resources`` | checks that the host has room for the ranks |
 | ``launcher`` | finds the MPI, and makes its command line and the environment of ranks |
-| ``processes`` | starts mpiexec, and ensures that no process outlives the run |
+| ``processes`` | starts the process manager, and ensures that no process outlives the run |
 | ``guard`` | ensures this even if this process is killed, and removes the files that MPICH leaves in ``/dev/shm`` |
-| ``streams`` | passes output on, except for the reports of mpiexec about the end |
+| ``streams`` | passes output on, and takes the reports of the process manager |
 | ``session`` | one run from start to end |
 | ``verdict`` | how a run ended, in words, and the exit code |
 | ``summary`` | the figures that a run measured |

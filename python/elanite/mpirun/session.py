@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, html
 from elanite.errors import UsageError
-from elanite.mpirun import launcher, linkage, missing, program
+from elanite.mpirun import launcher, linkage, missing, program, resources
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
@@ -136,6 +136,8 @@ def run(
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
+    if chosen.kind == "MPICH":
+        resources.check(options.ranks, resources.Host.here())
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex

@@ -7,7 +7,7 @@ use fabric::config::{MAX_CHANNELS, MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
 use fabric::{
     Ack, Arbitration, Broadcast, Circuit, Config, Destination, Engine, Faults, LinkId,
-    Multiplexing, PacketSpec, Place, Priority, Topology, Wiring,
+    Multiplexing, PacketSpec, Place, Priority, Topology,
 };
 use networks::{
     dragonfly, graph, hyperx, large_tree, mesh, rail_optimised, small_tree, torus, tree,
