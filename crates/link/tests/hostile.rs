@@ -30,7 +30,7 @@ const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
 /// Bytes of the slot that mean something.
-const WORDS: u64 = 84;
+const WORDS: u64 = 80;
 
 /// Random numbers of one case.
 struct Draw(u64);

@@ -32,11 +32,13 @@ const LONG: Duration = Duration::from_secs(300);
 const SOON: Duration = Duration::from_millis(150);
 
 const PAGE: u64 = 4096;
+/// The head, and the nodes of a few ranks, before the slots.
+const FRONT: u64 = 2 * PAGE;
 const SLOT: u64 = PAGE + 2 * BATCH as u64;
 
 /// Words of a slot, by their places: turn, phase, pid, call, how it leaves, what it wakes, the length of its orders, and reports
 /// of processes that have not attached.
-const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 68, 72, 76, 80];
+const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 64, 68, 72, 76];
 
 /// A rank with its random numbers.
 struct Hostile {
@@ -190,7 +192,7 @@ impl Hostile {
             self.rank_number().into()
         };
         let (at, value) = (self.pick(&WORDS), self.awkward() as u32);
-        let at = PAGE + rank * SLOT + at;
+        let at = FRONT + rank * SLOT + at;
         let written = self.memory.write_all_at(&value.to_le_bytes(), at);
         written.expect("it is long enough");
     }
@@ -285,7 +287,7 @@ fn run(seed: u64) -> Option<End> {
     // Ranks that wait notice that nobody cares any more.
     over.store(true, Ordering::Relaxed);
     for rank in 0..u64::from(ranks) {
-        let _ = memory.write_all_at(&[0; 4], PAGE + rank * SLOT);
+        let _ = memory.write_all_at(&[0; 4], FRONT + rank * SLOT);
     }
     outcome.ok().map(|end| end.expect("there is room"))
 }
@@ -345,7 +347,7 @@ fn abandoned(write: impl Fn(&File)) -> End {
 #[test]
 fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
     let word = |memory: &File, at, value: u32| {
-        let written = memory.write_all_at(&value.to_le_bytes(), PAGE + at);
+        let written = memory.write_all_at(&value.to_le_bytes(), FRONT + at);
         written.expect("it is long enough");
     };
     for phase in [2, 3, 4, 5, 77] {
