@@ -1,4 +1,4 @@
-//! What ranks know of each other.
+//! The state of a run: key-value space, barriers, names.
 
 use launch::manager::{Manager, Phase};
 use launch::space::Edition;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 type Meaning = fn() -> Request;
 
-/// What a library of MPICH sends, and what it means.
+/// Requests of MPICH's library, with their meanings.
 const REQUESTS: &[(&str, Meaning)] = &[
     ("cmd=init pmi_version=1 pmi_subversion=1", || Request::Init),
     ("cmd=get_maxes", || Request::Maxes),

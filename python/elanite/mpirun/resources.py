@@ -1,10 +1,10 @@
-"""What the ranks of an MPICH take of this host, compared with what the host has before the first rank starts.
+"""The need of the ranks of an MPICH, compared with the host before the first rank starts.
 
 A rank that finds no room later ends in the middle of ``MPI_Init``, or the kernel ends some process. Each rank is a
 process with two descriptors in the process manager and one in the simulator. MPICH makes a file of about a megabyte
 for it in ``/dev/shm``. Its memory grows with the number of ranks: MPICH keeps a page for the address of each other
-rank. The amounts were measured with MPICH 5.0.2 and empty programs of 256 and 1,024 ranks; what the program itself
-takes comes on top.
+rank. The amounts were measured with MPICH 5.0.2 and empty programs of 256 and 1,024 ranks; the memory of the
+program itself comes on top.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MEGABYTE = 1_000_000
 
 @dataclass(frozen=True)
 class Host:
-    """What this host has left. None is no limit, or an unknown one."""
+    """The free resources of a host. None is no limit, or an unknown one."""
 
     memory: int | None
     """Bytes of memory."""
