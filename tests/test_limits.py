@@ -361,7 +361,8 @@ def test_a_reproduction_prints_the_warnings_of_its_experiments(elanite: Run) -> 
     names = ("qsnet/ablations", "qsnet/hotspot", "qsnet/ping")
     line = limits.in_brief([plan(sources.read("experiment", name)) for name in names])
     assert line == (
-        "warning: limits of these experiments (1 assumed, 2 credits), in full: elanite check qsnet/ablations qsnet/ping"
+        "warning: limits of these experiments (3 assumed, 2 credits), in full: "
+        "elanite check qsnet/ablations qsnet/hotspot qsnet/ping"
     )
     assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 3
     several = elanite("reproduce", "--quick", "--only", "qsnet/ping,speed/uniform-64,qsnet2/ping")
