@@ -364,7 +364,7 @@ def test_a_reproduction_prints_the_warnings_of_its_experiments(elanite: Run) -> 
         "warning: limits of these experiments (3 assumed, 2 credits), in full: "
         "elanite check qsnet/ablations qsnet/hotspot qsnet/ping"
     )
-    assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 3
+    assert len(warnings(elanite(*line.partition("in full: elanite ")[2].split()).err)) == 5
     several = elanite("reproduce", "--quick", "--only", "qsnet/ping,speed/uniform-64,qsnet2/ping")
     assert warnings(several.err) == [
         "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without --quick",
