@@ -53,7 +53,8 @@ def test_reports_of_the_process_manager() -> None:
         reports.note(line)
     assert list(reports.statuses.items()) == [(3, 3840), (0, 9)]
     assert reports.abort == (3, 15, "")
-    assert reports.complaints == ['rank 1: sent a line that is no request: "x"', "the start has made no progress"]
+    assert reports.complaints == ['rank 1: sent a line that is no request: "x"']
+    assert reports.stalled == "the start has made no progress"
     Scanner(reports).feed(b"Abort(15) on node 3 (rank 3 in comm 0): Fatal error\n")
     assert reports.abort == (3, 15, "Fatal error")
     Scanner(reports).feed(b"Abort(15) on node 0 (rank 0 in comm 0): another\n")
@@ -64,6 +65,14 @@ def evidence(outcome: dict[str, Any], statuses: list[int], *dead: int, left: Seq
     usual = {"end": "died", "message": "", "waiting": [], "rank": None, "dead": [], "time_us": 1.5, "attached": 4}
     reports = Reports(statuses=dict(enumerate(statuses)))
     return Evidence(usual | outcome, reports, left, dead, 1, [0, 0, 1, 1], [11, 12, 13, 14], "./x", "mpicc")
+
+
+@pytest.mark.parametrize("end", ["died", "launcher gone", "absent"])
+def test_a_stalled_start_is_no_death_of_the_killed_ranks(end: str) -> None:
+    found = evidence({"end": end, "rank": 1, "absent": [2]}, [9, 9, 9, 9], 1)
+    found.reports.stalled = "the start has made no progress for 10 s"
+    ended = judge(found)
+    assert (ended.message, ended.exit_code) == ("the start has made no progress for 10 s", 1)
 
 
 def test_a_rank_out_of_reach_keeps_mpi_finalize_from_its_end() -> None:

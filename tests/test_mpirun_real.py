@@ -113,6 +113,16 @@ def test_an_abort(elanite: Run, ends: str, how: str, code: int) -> None:
     assert gone(ends)
 
 
+@pytest.mark.slow
+def test_a_start_without_progress_is_an_error(elanite: Run, mpi_programs: Path) -> None:
+    """It takes the ten seconds of patience."""
+    script = f"[ $PMI_RANK = 2 ] && sleep 1000; exec {mpi_programs / 'messages'} 1"
+    ended = elanite("mpirun", "--quiet", "-n", "4", "sh", "-c", script)
+    assert ended.code == 1, ended
+    why = "ranks 0-1, 3 wait in MPI_Init for ranks 2, which have not called MPI_Init"
+    assert ended.err == f"error: the start has made no progress for 10 s: {why}\n"
+
+
 @pytest.mark.parametrize("network", ["machine", "ideal"])
 @pytest.mark.parametrize("machine", ["es40-qsnet", "opteron-qsnet2"])
 def test_messages_too_long_are_errors_of_their_receives(

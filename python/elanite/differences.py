@@ -320,7 +320,7 @@ def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
     """The points of a store by their work and machine.
 
     A point is the same alone or beside other machines, and has the parameter ``on`` if the first run that needed it
-    had several machines: it tells nothing of the point.
+    had several machines, which is no property of the point.
     """
     found: dict[_Work, _Machines] = {}
     for identity in store.identities():

@@ -144,7 +144,7 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     written
 }
 
-/// Reads what the process manager has said, or what has been found in its place.
+/// Reads a reply: the process manager's, or one from the file of the key-value space.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {
     if file >= 0

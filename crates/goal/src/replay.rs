@@ -98,7 +98,7 @@ pub struct WaitingRow {
     pub free: Time,
 }
 
-/// What a replay leaves behind, also one that does not come to its end.
+/// The records of a replay, also of one that does not come to its end.
 #[derive(Clone, Debug)]
 pub struct Replayed {
     /// What each rank did.
@@ -271,7 +271,7 @@ impl Record {
         Failure::Stop(stop, Box::new(self.leave(at, series, true)))
     }
 
-    /// What the replay leaves behind; `flying` says whether messages may be under way.
+    /// The records of the replay; `flying`: whether messages may be under way.
     fn leave(&mut self, time: Time, series: Vec<SeriesRow>, flying: bool) -> Replayed {
         let mut waiting = Vec::new();
         for (rank, progress) in (0..).zip(&self.progress) {

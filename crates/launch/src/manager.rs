@@ -13,7 +13,7 @@ const MAPPING: &str = "PMI_process_mapping";
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The rank has asked for nothing.
+    /// The rank has sent no request.
     Started,
     /// The rank has an MPI library, which has begun to speak.
     Initialised,

@@ -173,7 +173,7 @@ impl Process {
         self.status
     }
 
-    /// Reads what has come. An end of the connection is no error.
+    /// Reads all bytes that have come. An end of the connection is no error.
     ///
     /// # Errors
     ///
@@ -219,7 +219,7 @@ impl Process {
         self.flush(poll)
     }
 
-    /// Sends what earlier replies have left.
+    /// Sends the rest of earlier replies.
     ///
     /// # Errors
     ///

@@ -128,7 +128,7 @@ impl Run {
         Ok(())
     }
 
-    /// Answers what a rank has asked.
+    /// Answers the requests of a rank.
     fn hear(&mut self, rank: Rank) -> io::Result<()> {
         let process = &mut self.processes[rank as usize];
         process.flush(&self.poll)?;

@@ -171,7 +171,6 @@ def run(
         os.close(theirs)
         left = processes.end()
         dead = witness.stop()
-        witness.clear()
         for pump in pumps:
             pump.join(GRACE)
         listener.join(GRACE)

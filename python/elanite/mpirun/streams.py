@@ -29,8 +29,10 @@ class Reports:
     """How ranks ended, as ``waitpid`` tells it: 256 times the exit code, or a signal. In the order of the ends."""
     abort: tuple[int, int, str] | None = None
     """The first rank that ended all ranks by MPI, its code, and its message."""
+    stalled: str = ""
+    """The ranks whose start makes no progress, and those that wait for them; empty if there are none."""
     complaints: list[str] = field(default_factory=list)
-    """What the process manager reported about the start, and about requests that it does not understand."""
+    """Ranks that the process manager could not start, and requests that are none of its protocol."""
 
     def note(self, line: bytes) -> None:
         """Take a report of the process manager."""
@@ -43,12 +45,12 @@ class Reports:
             case "failed":
                 self.complaints.append(f"rank {about['rank']}: {about['why']}")
             case "stalled":
-                self.complaints.append(about["why"])
+                self.stalled = about["why"]
 
-    def error(self, rank: int, code: int, said: str) -> None:
+    def error(self, rank: int, code: int, words: str) -> None:
         """Take the words of a rank about an error of MPI; the first rank that ended all ranks counts."""
         if self.abort is None or (self.abort[0] == rank and not self.abort[2]):
-            self.abort = (rank, code, said)
+            self.abort = (rank, code, words)
 
 
 class Scanner:

@@ -4,6 +4,7 @@
 |---|---|
 | all ranks ended well | 0 |
 | a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
+| the start made no progress | 1 |
 | a rank was killed, or ended without ``MPI_Finalize``; its host stopped; a limit | 1 |
 | ranks took no part in the run, or took part unseen | 2 or 4 (``missing``) |
 | ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
@@ -109,7 +110,9 @@ def judge(evidence: Evidence) -> Ended:
     outcome, reports = evidence.outcome, evidence.reports
     end = outcome["end"]
     waiting = tuple(Waiting(one["rank"], one["call"], one["what"]) for one in outcome.get("waiting", []))
-    if end == "deadlock":
+    if reports.stalled and end != "finished":
+        message, code = reports.stalled, int(Exit.FAILED)
+    elif end == "deadlock":
         message, code = "\n".join([_deadlock(outcome, waiting), *_early(evidence)]), int(Exit.DEADLOCK)
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)

@@ -9,17 +9,14 @@ shared memory of the link; an announcement counts more (``verdict``).
 from __future__ import annotations
 
 import os
-import re
 import select
 import threading
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_SHARED = Path("/dev/shm")  # noqa: S108 - MPICH's own place
 _EVERY = 0.02
 """Seconds between two looks for ranks that have attached."""
 
@@ -30,7 +27,6 @@ class Witness:
     def __init__(self, pids: Callable[[], Sequence[int | None]]) -> None:
         self._pids = pids
         self._dead: tuple[int, ...] = ()
-        self._segments = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="witness", daemon=True)
         self._thread.start()
@@ -40,11 +36,6 @@ class Witness:
         self._over.set()
         self._thread.join()
         return self._dead
-
-    def clear(self) -> None:
-        """Remove the named shared memory of MPICH, which stays if ranks are killed. Call it after ``stop``."""
-        for left in _SHARED.glob(f"{self._segments}_*") if self._segments else ():
-            left.unlink(missing_ok=True)
 
     def _watch(self) -> None:
         known: dict[int, int] = {}
@@ -58,22 +49,11 @@ class Witness:
                             if known[rank] >= 0:
                                 ranks[known[rank]] = rank
                                 poll.register(known[rank], select.EPOLLIN)
-                                self._segments = self._segments or _segments(pid)
                     self._dead = tuple(ranks[handle] for handle, _ in poll.poll(_EVERY))
         finally:
             for handle in known.values():
                 with suppress(OSError):
                     os.close(handle)
-
-
-def _segments(pid: int) -> str:
-    """The beginning of the names of a run's segments of shared memory, from the mappings of one of its ranks."""
-    with suppress(OSError):
-        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
-        found = re.search(rf"{_SHARED}/(mpich_shm_[0-9a-f]+)_\d+", maps)
-        if found:
-            return found[1]
-    return ""
 
 
 def _open(pid: int) -> int:
