@@ -4,28 +4,12 @@
 #![allow(unsafe_code)] // the environment, and a function of C
 
 use crate::session::{self, Session};
-use crate::{clock, manager, thread};
-use link::{LinkError, Starter, Stray};
-
-/// The variables by which the usual starters of MPI programs tell a process its rank.
-const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
-
-/// The rank of this process.
-pub fn own_rank() -> Option<u32> {
-    let mut values = RANKS.iter().filter_map(|name| std::env::var(name).ok());
-    values.find_map(|value| value.parse().ok())
-}
-
-/// The slot of the rank of this process, and the rank; `None` if the process was not started as a rank of a run.
-pub fn starter() -> Option<(u32, Starter)> {
-    let path = std::env::var(link::PATH_VARIABLE).ok()?;
-    let rank = own_rank()?;
-    Some((rank, Starter::open(&path, rank).ok()?))
-}
+use crate::{clock, manager, node, thread};
+use link::{LinkError, Stray};
 
 /// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this process.
 pub fn strays(why: Stray) {
-    let Some((_, starter)) = starter() else {
+    let Some((_, starter)) = node::starter() else {
         return;
     };
     starter.strays(why);
@@ -43,7 +27,8 @@ pub fn strays(why: Stray) {
 pub fn join() -> Result<(), String> {
     let path = std::env::var(link::PATH_VARIABLE)
         .map_err(|_| format!("{} is not set", link::PATH_VARIABLE))?;
-    let rank = own_rank().ok_or_else(|| format!("none of {} is set", RANKS.join(", ")))?;
+    let rank =
+        node::own_rank().ok_or_else(|| format!("none of {} is set", node::RANKS.join(", ")))?;
     attach(&path, rank).map_err(|error| error.to_string())?;
     leave_children_alone();
     Ok(())

@@ -19,8 +19,11 @@
 
 mod entries;
 mod handlers;
+mod interface;
 mod lookup;
 pub mod next;
+mod nodes;
+mod windows;
 mod world;
 
 pub use next::{definition, is_standard};
@@ -108,12 +111,16 @@ fn begin(session: &Session, thread: &Thread, call: u32) {
         Compute::Measured(factor) => measure(session, thread, factor),
     }
     thread::acted();
-    if link::calls::kind(call) != Some(CallKind::Looks) {
+    let polls = thread.polls_memory();
+    if !polls && link::calls::kind(call) != Some(CallKind::Looks) {
         session.look_anew();
     }
     session.in_call(call);
     thread.orders.set(0);
     thread.began.set(session.now());
+    if polls && let Some(mut state) = session.try_lock() {
+        session.step_to_write(&mut state);
+    }
 }
 
 #[cold]

@@ -1,13 +1,14 @@
 //! # The library that is loaded into every rank of a real MPI program: `libelanite-fi.so`
 //!
 //! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
-//! as a provider. Three parts stand between the program and the world, and share one [`session`] with the simulator:
+//! as a provider. Five parts stand between the program and the world, and share one [`session`] with the simulator:
 //!
 //! | part | stands between | does |
 //! |---|---|---|
 //! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
 //! | clocks ([`clock`]) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
+//! | node ([`node`]) | program and host | shows the simulated node: name, processors |
 //! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those of
@@ -22,6 +23,7 @@
 //! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
 //! | [`session`], [`attach`], [`manager`], [`address`] | the rank: its turn, its start, its peers |
 //! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
+//! | [`node`], [`system`] | the simulated node in place of the host; the C library's own functions |
 //! | [`memory`] | memory of the program |
 //! | [`native`], [`shmem`], [`elan`] | OpenSHMEM, Elanlib and Elan3lib for programs in C |
 //!
@@ -51,6 +53,7 @@ mod manager;
 mod memory;
 mod messages;
 pub mod native;
+mod node;
 mod object;
 mod operation;
 mod peek;
@@ -60,6 +63,7 @@ mod rma;
 mod session;
 pub mod shmem;
 mod stand_in;
+mod system;
 #[cfg(test)]
 mod tests;
 mod thread;

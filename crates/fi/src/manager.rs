@@ -12,11 +12,10 @@
 
 mod answers;
 
-use crate::clock::system::Next;
-use crate::{attach, session};
+use crate::system::{FIRST, Next};
+use crate::{node, session};
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::Leaving;
-use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The descriptor on which the process manager listens, or -1.
@@ -33,13 +32,6 @@ const GROUP: &[u8] = b"group=";
 
 /// The longest request, without its group.
 const REQUEST: usize = 1 << 16;
-
-/// The version of the C library that has had both functions first.
-const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
-    c"GLIBC_2.2.5"
-} else {
-    c"GLIBC_2.17"
-};
 
 static WRITE: Next = Next::new(c"write", FIRST);
 
@@ -88,7 +80,7 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
 #[cold]
 fn speaks() {
     if session::shown().is_none()
-        && let Some((_, starter)) = attach::starter()
+        && let Some((_, starter)) = node::starter()
     {
         starter.manages();
     }

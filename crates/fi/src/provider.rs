@@ -19,7 +19,7 @@ use crate::abi::{
     FI_SEND, FI_SOURCE, FI_TAGGED, FI_THREAD_SAFE, FI_WRITE, fi_version,
 };
 use crate::operation::INJECT_SIZE;
-use crate::{address, attach, fabric};
+use crate::{address, fabric, node};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
@@ -98,7 +98,7 @@ unsafe extern "C" fn getinfo(
         if std::env::var_os(link::PATH_VARIABLE).is_none() || !suits(hints) {
             return -FI_ENODATA;
         }
-        let Some(rank) = attach::own_rank() else {
+        let Some(rank) = node::own_rank() else {
             return -FI_ENODATA;
         };
         *info = describe(hints, rank);

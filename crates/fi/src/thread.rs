@@ -30,6 +30,8 @@ pub struct Thread {
     drives: Cell<Option<bool>>,
     /// Readings of clocks with nothing between them.
     pub readings: Cell<u32>,
+    /// The number of the last outermost call, and how often the thread has made it with no other between.
+    last: Cell<(u32, u32)>,
 }
 
 thread_local! {
@@ -43,6 +45,7 @@ thread_local! {
         computed: Cell::new(None),
         drives: Cell::new(None),
         readings: Cell::new(0),
+        last: Cell::new((0, 0)),
     } };
 }
 
@@ -60,6 +63,15 @@ impl Thread {
     #[inline]
     pub fn enter(&self, call: u32) {
         self.call.set(call);
+        let (last, repeats) = self.last.get();
+        self.last.set((
+            call,
+            if last == call {
+                repeats.saturating_add(1)
+            } else {
+                0
+            },
+        ));
         self.drives.set(Some(true));
         if !one_thread() {
             self.counted.set(true);
@@ -68,6 +80,13 @@ impl Thread {
                 may_be_several();
             }
         }
+    }
+
+    /// Whether the thread waits for a word of window memory: it synchronises its memory again and again, and makes no other call.
+    pub fn polls_memory(&self) -> bool {
+        const FREE: u32 = 16;
+        let (call, repeats) = self.last.get();
+        call == number("MPI_Win_sync") && repeats >= FREE
     }
 
     /// The thread's outermost call ends; returns its number.

@@ -49,7 +49,7 @@ macro_rules! each_call {
                 0 => MPI_Buffer_flush MPI_Finalize;
                 1 => MPI_Comm_disconnect MPI_Comm_flush_buffer MPI_File_close MPI_File_sync
                     MPI_Session_finalize MPI_Session_flush_buffer MPI_Win_complete MPI_Win_flush_all
-                    MPI_Win_flush_local_all MPI_Win_free MPI_Win_unlock_all MPI_Win_wait;
+                    MPI_Win_flush_local_all MPI_Win_unlock_all MPI_Win_wait;
                 2 => MPI_Buffer_detach MPI_Buffer_detach_c MPI_Comm_dup MPI_File_preallocate MPI_File_set_atomicity
                     MPI_File_set_info MPI_File_set_size MPI_Wait MPI_Win_fence MPI_Win_flush
                     MPI_Win_flush_local MPI_Win_lock_all MPI_Win_set_info MPI_Win_unlock;
@@ -62,7 +62,7 @@ macro_rules! each_call {
                     MPI_File_read_ordered_begin MPI_File_read_ordered_begin_c MPI_File_write_all_begin
                     MPI_File_write_all_begin_c MPI_File_write_ordered_begin MPI_File_write_ordered_begin_c MPI_Probe
                     MPI_Waitany MPI_Win_lock;
-                5 => MPI_Comm_accept MPI_Comm_create_from_group MPI_Comm_split_type MPI_File_open
+                5 => MPI_Comm_accept MPI_Comm_create_from_group MPI_File_open
                     MPI_File_read_all MPI_File_read_all_c MPI_File_read_at_all_begin MPI_File_read_at_all_begin_c
                     MPI_File_read_ordered MPI_File_read_ordered_c MPI_File_write_all MPI_File_write_all_c
                     MPI_File_write_at_all_begin MPI_File_write_at_all_begin_c MPI_File_write_ordered
@@ -71,8 +71,8 @@ macro_rules! each_call {
                     MPI_File_read_at_all_c MPI_File_set_view MPI_File_write_at_all MPI_File_write_at_all_c
                     MPI_Graph_create MPI_Intercomm_create MPI_Reduce_scatter MPI_Reduce_scatter_block
                     MPI_Reduce_scatter_block_c MPI_Reduce_scatter_c MPI_Rsend MPI_Rsend_c MPI_Scan MPI_Scan_c MPI_Send
-                    MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate MPI_Win_allocate_c MPI_Win_allocate_shared
-                    MPI_Win_allocate_shared_c MPI_Win_create MPI_Win_create_c;
+                    MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate MPI_Win_allocate_c MPI_Win_create
+                    MPI_Win_create_c;
                 7 => MPI_Allgather MPI_Allgather_c MPI_Alltoall MPI_Alltoall_c MPI_Neighbor_allgather
                     MPI_Neighbor_allgather_c MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c MPI_Recv MPI_Recv_c;
                 8 => MPI_Allgatherv MPI_Allgatherv_c MPI_Gather MPI_Gather_c MPI_Intercomm_create_from_groups
@@ -82,8 +82,9 @@ macro_rules! each_call {
                     MPI_Neighbor_alltoallw_c MPI_Scatterv MPI_Scatterv_c MPI_Sendrecv_replace MPI_Sendrecv_replace_c;
                 10 => MPI_Dist_graph_create_adjacent;
                 12 => MPI_Sendrecv MPI_Sendrecv_c;
-                own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Init MPI_Init_thread MPI_Reduce
-                    MPI_Reduce_c MPI_Session_init;
+                own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Comm_split_type MPI_Init
+                    MPI_Init_thread MPI_Reduce MPI_Reduce_c MPI_Session_init MPI_Win_allocate_shared
+                    MPI_Win_allocate_shared_c MPI_Win_free;
             }
             Request {
                 1 => MPI_Buffer_iflush MPI_Start;

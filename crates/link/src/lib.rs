@@ -80,7 +80,7 @@ pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

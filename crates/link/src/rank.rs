@@ -255,6 +255,11 @@ impl Starter {
         nodes(&self.area)
     }
 
+    /// The settings of the run.
+    pub fn settings(&self) -> Settings {
+        self.area.head().settings.into()
+    }
+
     /// Reports that this process was started as the rank. Only the first process counts: it may start others.
     pub fn starts(&self) {
         let started = &self.area.slot(self.number).started;

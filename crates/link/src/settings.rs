@@ -33,11 +33,15 @@ pub struct Settings {
     pub faults: bool,
     /// Who carries out the collective operations of MPI.
     pub collectives: Collectives,
+    /// How many processors each node has.
+    pub processors: u32,
+    /// How many nodes the machine has.
+    pub nodes: u32,
 }
 
 impl Settings {
-    /// The settings of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, and
-    /// clocks that begin in the first second of 2001.
+    /// The settings of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, clocks
+    /// that begin in the first second of 2001, and one node with one processor.
     pub const DEFAULT: Settings = Settings {
         compute: Compute::None,
         tick: 100_000,
@@ -47,6 +51,8 @@ impl Settings {
         checksums: true,
         faults: false,
         collectives: Collectives::Mpi,
+        processors: 1,
+        nodes: 1,
     };
 }
 
@@ -63,6 +69,8 @@ pub(crate) struct Raw {
     checksums: u64,
     faults: u64,
     collectives: u64,
+    processors: u64,
+    nodes: u64,
 }
 
 impl From<Settings> for Raw {
@@ -82,6 +90,8 @@ impl From<Settings> for Raw {
             checksums: settings.checksums.into(),
             faults: settings.faults.into(),
             collectives: settings.collectives as u64,
+            processors: settings.processors.into(),
+            nodes: settings.nodes.into(),
         }
     }
 }
@@ -101,6 +111,8 @@ impl From<Raw> for Settings {
             checksums: raw.checksums != 0,
             faults: raw.faults != 0,
             collectives: try_cast(raw.collectives as u32).unwrap_or_default(),
+            processors: raw.processors as u32,
+            nodes: raw.nodes as u32,
         }
     }
 }

@@ -63,6 +63,8 @@ impl Run {
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),
+            processors: machine.cpus(),
+            nodes: machine.cluster_config().fabric.topology.nodes(),
             ..Settings::DEFAULT
         };
         let simulator = Simulator::new(options.ranks, settings)?;

@@ -1,7 +1,7 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
 use super::next::{definition, find, is_standard};
-use super::{around, world};
+use super::{around, nodes, windows, world};
 use crate::{clock, collective, session, thread};
 use link::Leaving;
 use std::ffi::{c_double, c_int};
@@ -96,6 +96,17 @@ entry! {
         collective::reduce((send, receive), int(count), (datatype, operation), None, comm);
     MPI_Allreduce_c(send receive count datatype operation comm) unless
         collective::reduce((send, receive), large(count), (datatype, operation), None, comm);
+}
+
+// The calls that concern simulated nodes, where the library sees one host.
+entry! {
+    MPI_Comm_split_type(comm kind key info place) unless
+        nodes::split(comm, int(kind) as c_int, int(key) as c_int, info, place);
+    MPI_Win_allocate_shared(size unit info comm base place) unless
+        windows::allocate((large(size) as isize, int(unit) as isize), info, comm, (base, place));
+    MPI_Win_allocate_shared_c(size unit info comm base place) unless
+        windows::allocate((large(size) as isize, large(unit) as isize), info, comm, (base, place));
+    MPI_Win_free(place) unless windows::free(place);
 }
 
 /// Notes who ends the run, and how: afterwards there are only many dead processes to see.

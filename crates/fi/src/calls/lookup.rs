@@ -12,7 +12,7 @@
 //! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
 
 use super::next;
-use crate::clock::system::Next;
+use crate::system::Next;
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

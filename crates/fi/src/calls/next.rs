@@ -105,3 +105,20 @@ pub fn is_standard(function: usize) -> bool {
             .is_some_and(|file| file.starts_with("libmpi_abi"))
     }
 }
+
+/// Functions of the MPI library by the names that they have here: their arguments, and an error of MPI or 0 as the result.
+macro_rules! functions {
+    ($($name:ident is $symbol:literal($($argument:ident: $type:ty),*);)*) => {$(
+        #[allow(clippy::too_many_arguments)] // those of MPI
+        unsafe fn $name($($argument: $type),*) -> std::ffi::c_int {
+            static PLACE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+            type Function = unsafe extern "C" fn($($type),*) -> std::ffi::c_int;
+            // SAFETY: it is the function of this name, with these arguments; the caller keeps to what MPI asks of them.
+            unsafe {
+                let function = std::mem::transmute::<usize, Function>($crate::calls::next::find(&PLACE, $symbol));
+                function($($argument),*)
+            }
+        }
+    )*};
+}
+pub(crate) use functions;

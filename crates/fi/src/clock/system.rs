@@ -1,74 +1,9 @@
 //! What the clock's functions do without a session: they do what the system does, by system calls or by the C library's
-//! functions of the same names, which can only be found as the next ones after those of this library.
+//! functions of the same names ([`Next`]).
 
+pub use crate::system::Next;
+pub(crate) use crate::system::next;
 use libc::{c_int, c_long, clockid_t, epoll_event, nfds_t, pollfd, timespec};
-use std::ffi::{CStr, c_void};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// A function of the C library whose name is defined here, too.
-pub struct Next {
-    name: &'static CStr,
-    /// The present version of the function, where there is an older one, too.
-    version: &'static CStr,
-    /// Whether a function of another version serves, too.
-    any: bool,
-    found: AtomicUsize,
-}
-
-impl Next {
-    pub const fn new(name: &'static CStr, version: &'static CStr) -> Next {
-        Next {
-            name,
-            version,
-            any: true,
-            found: AtomicUsize::new(0),
-        }
-    }
-
-    /// A function of this version only.
-    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Next {
-        Next {
-            any: false,
-            ..Next::new(name, version)
-        }
-    }
-
-    /// The address of the function, if there is one.
-    pub fn get(&self) -> Option<*const c_void> {
-        let mut found = self.found.load(Ordering::Relaxed);
-        if found == 0 {
-            let (name, version) = (self.name.as_ptr(), self.version.as_ptr());
-            // SAFETY: these are strings of C.
-            found = unsafe {
-                let versioned = libc::dlvsym(libc::RTLD_NEXT, name, version);
-                if versioned.is_null() && self.any {
-                    libc::dlsym(libc::RTLD_NEXT, name) as usize
-                } else {
-                    versioned as usize
-                }
-            };
-            self.found.store(found, Ordering::Relaxed);
-        }
-        (found != 0).then_some(found as *const c_void)
-    }
-}
-
-/// Calls a function of the C library, or fails if there is none.
-macro_rules! next {
-    ($next:expr, fn($($argument:expr => $type:ty),*)) => {
-        match $next.get() {
-            Some(found) => {
-                // SAFETY: it is the function of this name, whose arguments are these.
-                let next = unsafe {
-                    std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> c_int>(found)
-                };
-                unsafe { next($($argument),*) }
-            }
-            None => libc::ENOSYS,
-        }
-    };
-}
-pub(crate) use next;
 
 static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
 

@@ -3,9 +3,8 @@
 #![allow(unsafe_code)] // functions of C
 
 use super::handles::Abi;
-use crate::calls::next::{find, is_standard, named};
+use crate::calls::next::{functions, is_standard, named};
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The interface of the program's library; see [`Abi::of_library`].
@@ -34,21 +33,6 @@ pub type Delete = extern "C" fn(usize, c_int, *mut c_void, *mut c_void) -> c_int
 type Query = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 type Free = extern "C" fn(*mut c_void) -> c_int;
 type Cancel = extern "C" fn(*mut c_void, c_int) -> c_int;
-
-macro_rules! functions {
-    ($($name:ident is $symbol:literal($($argument:ident: $type:ty),*);)*) => {$(
-        #[allow(clippy::too_many_arguments)] // those of MPI
-        unsafe fn $name($($argument: $type),*) -> c_int {
-            static PLACE: AtomicUsize = AtomicUsize::new(0);
-            type Function = unsafe extern "C" fn($($type),*) -> c_int;
-            // SAFETY: it is the function of this name, with these arguments; the caller keeps to what MPI asks of them.
-            unsafe {
-                let function = std::mem::transmute::<usize, Function>(find(&PLACE, $symbol));
-                function($($argument),*)
-            }
-        }
-    )*};
-}
 
 // An `MPI_Count` is a word, and none here is negative.
 functions! {

@@ -2,7 +2,7 @@
 
 use super::{memory, spin};
 use crate::session::{self, Session};
-use crate::{attach, manager};
+use crate::{attach, manager, node};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -78,24 +78,25 @@ fn addresses_are_random() -> bool {
     unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
 }
 
-/// Before the program begins: reports that it was started, and tells it what the resource manager of Quadrics told programs, in
-/// variables `RMS_*`.
+/// Before the program begins: reports that it was started, and gives it variables that describe its node, and those of the
+/// resource manager of Quadrics (`RMS_*`).
 extern "C" fn tell() {
-    let Some((rank, starter)) = attach::starter() else {
+    let Some((rank, starter)) = node::starter() else {
         return;
     };
     starter.starts();
     manager::started();
+    node::describe();
     let nodes = starter.nodes();
     let all: BTreeSet<u32> = nodes.iter().copied().collect();
-    let node = nodes.get(rank as usize);
-    let node = node.map_or(0, |node| all.range(..node).count());
+    let place = nodes.get(rank as usize);
+    let place = place.map_or(0, |node| all.range(..node).count());
     let variables = [
         ("RMS_RANK", rank as usize),
         ("RMS_PROCID", rank as usize),
         ("RMS_NPROCS", nodes.len()),
         ("RMS_NNODES", all.len()),
-        ("RMS_NODEID", node),
+        ("RMS_NODEID", place),
         ("RMS_JOBID", 1),
     ];
     for (name, value) in variables {

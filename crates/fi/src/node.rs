@@ -1,0 +1,106 @@
+//! The simulated node in place of the host: which rank this process is, and on which node of which kind it runs.
+//!
+//! A program asks for its host by many ways. Those of the C library are defined here again, under their own names, and show the
+//! simulated node from the first instruction of the process on, as the placement of the run says:
+//!
+//! | question | answer | module |
+//! |---|---|---|
+//! | `gethostname`, `uname` | [`Node::name`]; addresses of such names are those of this host | [`names`] |
+//! | affinity, number of processors | all processors of the node (`host.cpus` of the machine) | [`processors`] |
+//! | `/proc/cpuinfo` and the like | the same number of processors, of this host's kind | [`files`] |
+//!
+//! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A process
+//! that is no rank, and programs that a rank starts, see the host. The answers of MPI itself are in [`crate::calls`].
+
+#![allow(unsafe_code)] // functions of C
+
+mod files;
+mod names;
+mod processors;
+
+use link::Starter;
+use std::sync::LazyLock;
+
+/// The variables by which the usual starters of MPI programs tell a process its rank.
+pub const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
+
+/// The rank of this process.
+pub fn own_rank() -> Option<u32> {
+    let mut values = RANKS.iter().filter_map(|name| std::env::var(name).ok());
+    values.find_map(|value| value.parse().ok())
+}
+
+/// The rank of this process, and its slot; `None` if the process was not started as a rank of a run.
+pub fn starter() -> Option<(u32, Starter)> {
+    let path = std::env::var(link::PATH_VARIABLE).ok()?;
+    let rank = own_rank()?;
+    Some((rank, Starter::open(&path, rank).ok()?))
+}
+
+/// The node of this process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Its number in the machine.
+    pub number: u32,
+    /// The place of this process among the ranks of the node.
+    pub place: u32,
+    /// How many processors the node has.
+    pub processors: u32,
+    /// How many nodes the machine has.
+    machine: u32,
+}
+
+impl Node {
+    /// The node of a rank, by the nodes of all ranks.
+    fn of(rank: u32, nodes: &[u32], settings: link::Settings) -> Option<Node> {
+        let before = nodes.get(..rank as usize)?;
+        let number = *nodes.get(rank as usize)?;
+        Some(Node {
+            number,
+            place: before.iter().filter(|&&node| node == number).count() as u32,
+            processors: settings.processors.max(1),
+            machine: settings.nodes,
+        })
+    }
+
+    /// The host name: `node` and the number.
+    pub fn name(&self) -> String {
+        format!("node{}", self.number)
+    }
+
+    /// Whether a host name is that of a node of the machine.
+    fn is_of_machine(&self, name: &[u8]) -> bool {
+        let digits = name.strip_prefix(b"node").unwrap_or_default();
+        let digits = std::str::from_utf8(digits).unwrap_or_default();
+        let number = digits.parse().ok();
+        number.is_some_and(|number: u32| number < self.machine && number.to_string() == digits)
+    }
+}
+
+/// The node of this process; `None` if the process is no rank of a run.
+pub fn own() -> Option<&'static Node> {
+    static OWN: LazyLock<Option<Node>> = LazyLock::new(|| {
+        let (rank, starter) = starter()?;
+        Node::of(rank, &starter.nodes(), starter.settings())
+    });
+    OWN.as_ref()
+}
+
+/// Before the program begins: describes the node to hwloc, which many MPI libraries and runtimes ask for processors, by variables
+/// of its own, unless the user has described a machine.
+pub fn describe() {
+    const OF_USERS: [&str; 3] = ["HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT"];
+    if let Some(node) = own()
+        && OF_USERS.iter().all(|name| std::env::var_os(name).is_none())
+    {
+        let kind = format!("package:1 core:{} pu:1", node.processors);
+        // SAFETY: the program has not begun, and there is one thread. The description is of this system, so that masks are asked for.
+        unsafe {
+            std::env::set_var("HWLOC_SYNTHETIC", kind);
+            std::env::set_var("HWLOC_THISSYSTEM", "1");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

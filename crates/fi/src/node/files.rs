@@ -1,0 +1,175 @@
+//! Files by which the kernel describes the host. A program that opens one of them for reading gets a copy in memory that
+//! describes the simulated node.
+//!
+//! Processors of the node are of the kind of this host's first one. They are in one package, have no further threads of hardware, and
+//! share one memory.
+
+use super::{Node, own};
+use crate::system::{FIRST, Next, next};
+use libc::{FILE, c_char, c_int, c_uint};
+use std::ffi::{CStr, c_void};
+
+static OPEN: Next = Next::new(c"open", FIRST);
+static OPENAT: Next = Next::new(c"openat", FIRST);
+static FOPEN: Next = Next::new(c"fopen", FIRST);
+
+const CPUINFO: &CStr = c"/proc/cpuinfo";
+const PROCESSORS: &[u8] = b"/sys/devices/system/cpu/";
+const HOSTNAME: &[u8] = b"/proc/sys/kernel/hostname";
+
+/// A file of the host, read past the functions below; `None` if it cannot be read.
+fn host(path: &CStr) -> Option<Vec<u8>> {
+    let mut content = Vec::new();
+    // SAFETY: system calls on a string and on a buffer of this length.
+    unsafe {
+        let (folder, flags) = (libc::AT_FDCWD, libc::O_RDONLY | libc::O_CLOEXEC);
+        let file = libc::syscall(libc::SYS_openat, folder, path.as_ptr(), flags) as c_int;
+        let mut buffer = [0_u8; 1 << 14];
+        loop {
+            let count = libc::syscall(libc::SYS_read, file, buffer.as_mut_ptr(), buffer.len());
+            if count <= 0 {
+                libc::syscall(libc::SYS_close, file);
+                return (count == 0).then_some(content);
+            }
+            content.extend_from_slice(&buffer[..count as usize]);
+        }
+    }
+}
+
+/// The description of the node's processors, by that of a host.
+pub fn cpuinfo(node: &Node, host: &str) -> String {
+    let first = host.split("\n\n").next().unwrap_or_default();
+    let line = |cpu: u32, line: &str| {
+        let (key, number) = match line.split_once(':') {
+            Some((key, _)) => match key.trim_end() {
+                "processor" | "core id" | "apicid" | "initial apicid" => (key, cpu),
+                "siblings" | "cpu cores" => (key, node.processors),
+                "physical id" => (key, 0),
+                _ => return format!("{line}\n"),
+            },
+            None => return format!("{line}\n"),
+        };
+        format!("{key}: {number}\n")
+    };
+    let one = |cpu| first.lines().map(|of| line(cpu, of)).collect::<String>() + "\n";
+    (0..node.processors).map(one).collect()
+}
+
+/// What a file shows of the node; `None` for a file that does not describe it.
+pub fn shown(node: &Node, path: &[u8]) -> Option<Vec<u8>> {
+    if path == CPUINFO.to_bytes() {
+        let host = host(CPUINFO)?;
+        return Some(cpuinfo(node, &String::from_utf8_lossy(&host)).into_bytes());
+    }
+    if path == HOSTNAME {
+        return Some(format!("{}\n", node.name()).into_bytes());
+    }
+    let last = node.processors - 1;
+    match path.strip_prefix(PROCESSORS)? {
+        b"online" | b"possible" | b"present" if last == 0 => Some(b"0\n".into()),
+        b"online" | b"possible" | b"present" => Some(format!("0-{last}\n").into_bytes()),
+        b"kernel_max" => Some(format!("{last}\n").into_bytes()),
+        b"offline" => Some(b"\n".into()),
+        _ => None,
+    }
+}
+
+/// A file in memory in the place of a file that a program opens for reading; `None` if the system is to open it.
+unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
+    if path.is_null() || flags & libc::O_ACCMODE != libc::O_RDONLY {
+        return None;
+    }
+    // SAFETY: a string.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    // Nearly all files are others, and the node is not looked up for them.
+    if path != CPUINFO.to_bytes() && path != HOSTNAME && !path.starts_with(PROCESSORS) {
+        return None;
+    }
+    let content = shown(own()?, path)?;
+    let close = c_uint::from(flags & libc::O_CLOEXEC != 0) * libc::MFD_CLOEXEC;
+    // SAFETY: a new file, and bytes of this length.
+    unsafe {
+        let file = libc::syscall(libc::SYS_memfd_create, c"elanite".as_ptr(), close) as c_int;
+        let (bytes, count) = (content.as_ptr().cast::<c_void>(), content.len());
+        let wrote = file >= 0
+            && libc::syscall(libc::SYS_write, file, bytes, count) == count.cast_signed() as i64;
+        (wrote && libc::lseek(file, 0, libc::SEEK_SET) == 0).then_some(file)
+    }
+}
+
+// SAFETY, of all functions below: their callers keep to the manual pages of the C library. The mode is an argument only of calls
+// that make a file; a register that is no argument is passed on, and ignored.
+
+/// Opens a file as the system does, unless it describes the host.
+unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    if let Some(file) = unsafe { instead(path, flags) } {
+        return file;
+    }
+    match folder {
+        None => next!(OPEN, fn(path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1),
+        Some(folder) => {
+            next!(OPENAT, fn(folder => c_int, path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1)
+        }
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    unsafe { open_at(None, path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    unsafe { open_at(None, path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
+    unsafe { open_at(None, path, flags, 0) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __open64_2(path: *const c_char, flags: c_int) -> c_int {
+    unsafe { open_at(None, path, flags, 0) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn openat(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: c_uint,
+) -> c_int {
+    unsafe { open_at(Some(folder), path, flags, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn openat64(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+    mode: c_uint,
+) -> c_int {
+    unsafe { open_at(Some(folder), path, flags, mode) }
+}
+
+unsafe fn stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    let reads = unsafe { CStr::from_ptr(mode) }.to_bytes();
+    if reads.starts_with(b"r") && !reads.contains(&b'+') {
+        let close = (libc::O_CLOEXEC) * c_int::from(reads.contains(&b'e'));
+        if let Some(file) = unsafe { instead(path, libc::O_RDONLY | close) } {
+            return unsafe { libc::fdopen(file, mode) };
+        }
+    }
+    next!(FOPEN, fn(path => *const c_char, mode => *const c_char) -> *mut FILE, std::ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    unsafe { stream(path, mode) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    unsafe { stream(path, mode) }
+}

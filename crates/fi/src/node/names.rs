@@ -1,0 +1,107 @@
+//! Host names. Each node has a name of its own, and all have the address of this host.
+
+use super::own;
+use crate::system::{FIRST, Next, next};
+use libc::{addrinfo, c_char, c_int, hostent, size_t, utsname};
+use std::ffi::CStr;
+
+static GETHOSTNAME: Next = Next::new(c"gethostname", FIRST);
+static GETADDRINFO: Next = Next::new(c"getaddrinfo", FIRST);
+static GETHOSTBYNAME: Next = Next::new(c"gethostbyname", FIRST);
+static GETHOSTBYNAME2: Next = Next::new(c"gethostbyname2", FIRST);
+static GETHOSTBYNAME_R: Next = Next::new(c"gethostbyname_r", FIRST);
+
+/// Writes a name and a zero byte; returns whether there is room for both.
+///
+/// # Safety
+/// There must be `room` bytes.
+unsafe fn write(name: &str, to: *mut c_char, room: usize) -> bool {
+    let count = name.len().min(room);
+    // SAFETY: there is room for as many bytes.
+    unsafe {
+        std::ptr::copy_nonoverlapping(name.as_ptr(), to.cast(), count);
+        if count < room {
+            to.add(count).write(0);
+        }
+    }
+    count < room
+}
+
+/// The name by which the system finds the address of a host: nodes of the machine have that of this host.
+///
+/// # Safety
+/// The name must be null or a string.
+unsafe fn known(name: *const c_char) -> *const c_char {
+    // SAFETY: a string.
+    if !name.is_null()
+        && let Some(node) = own()
+        && node.is_of_machine(unsafe { CStr::from_ptr(name) }.to_bytes())
+    {
+        return c"localhost".as_ptr();
+    }
+    name
+}
+
+// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn gethostname(name: *mut c_char, room: size_t) -> c_int {
+    let Some(node) = own() else {
+        return next!(GETHOSTNAME, fn(name => *mut c_char, room => size_t) -> c_int, -1);
+    };
+    if unsafe { write(&node.name(), name, room) } {
+        return 0;
+    }
+    unsafe { *libc::__errno_location() = libc::ENAMETOOLONG };
+    -1
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn uname(about: *mut utsname) -> c_int {
+    let answer = unsafe { libc::syscall(libc::SYS_uname, about) } as c_int;
+    if answer == 0
+        && let Some(node) = own()
+    {
+        let place = unsafe { &mut (*about).nodename };
+        unsafe { write(&node.name(), place.as_mut_ptr(), place.len()) };
+    }
+    answer
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn getaddrinfo(
+    name: *const c_char,
+    service: *const c_char,
+    hints: *const addrinfo,
+    found: *mut *mut addrinfo,
+) -> c_int {
+    let name = unsafe { known(name) };
+    next!(GETADDRINFO, fn(name => *const c_char, service => *const c_char, hints => *const addrinfo,
+        found => *mut *mut addrinfo) -> c_int, libc::EAI_SYSTEM)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn gethostbyname(name: *const c_char) -> *mut hostent {
+    let name = unsafe { known(name) };
+    next!(GETHOSTBYNAME, fn(name => *const c_char) -> *mut hostent, std::ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
+    let name = unsafe { known(name) };
+    next!(GETHOSTBYNAME2, fn(name => *const c_char, family => c_int) -> *mut hostent, std::ptr::null_mut())
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn gethostbyname_r(
+    name: *const c_char,
+    host: *mut hostent,
+    room: *mut c_char,
+    size: size_t,
+    found: *mut *mut hostent,
+    error: *mut c_int,
+) -> c_int {
+    let name = unsafe { known(name) };
+    next!(GETHOSTBYNAME_R, fn(name => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
+        found => *mut *mut hostent, error => *mut c_int))
+}
