@@ -134,9 +134,9 @@ IN_RUST = [
         ("mpirun", "--lib", "hostile"),
         Mistake(
             "a rank may name any rank",
-            "crates/mpirun/src/server/rules.rs",
-            "if named < ranks || anybody",
-            "if named < u32::MAX || anybody",
+            "crates/link/src/order.rs",
+            "    if peer < ranks {\n",
+            "    if peer < u32::MAX {\n",
         ),
     ),
     (
@@ -144,8 +144,8 @@ IN_RUST = [
         Mistake(
             "a rank may sleep for ever",
             "crates/mpirun/src/server/rules.rs",
-            "if last.key != NEVER || last.has(Flags::SLEEP) {",
-            "if last.key != NEVER {",
+            "            until: until.min(horizon),\n        })),\n",
+            "            until,\n        })),\n",
         ),
     ),
     (

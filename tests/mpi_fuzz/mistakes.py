@@ -48,8 +48,8 @@ MISTAKES = [
     Mistake(
         "a lost piece",
         "crates/fi/src/progress.rs",
-        "} else if let Some(operation) = self.under_way.get(&report.id) {\n",
-        "} else if let Some(operation) = self.under_way.get(&report.id).filter(|_| part.at() == 0) {\n",
+        "} else if let Some(operation) = self.under_way.get(&ended.id) {\n",
+        "} else if let Some(operation) = self.under_way.get(&ended.id).filter(|_| part.at() == 0) {\n",
     ),
     Mistake(
         "a piece twice",
@@ -60,8 +60,8 @@ MISTAKES = [
     Mistake(
         "a piece of a put in the place of the first one",
         "crates/fi/src/progress/regions.rs",
-        "offset: report.offset.wrapping_add(part.at() as u64),",
-        "offset: report.offset,",
+        "let at = offset.wrapping_add(part.at() as u64);",
+        "let at = offset;",
     ),
     Mistake(
         "the last bytes of a message stay what they were",
@@ -72,8 +72,8 @@ MISTAKES = [
     Mistake(
         "a wrong length in the status",
         "crates/fi/src/progress.rs",
-        "            entry.len = report.size as usize;\n",
-        "            entry.len = room;\n",
+        "(entry.len, entry.tag) = (message.size as usize, message.tag);",
+        "(entry.len, entry.tag) = (room, message.tag);",
     ),
     Mistake(
         "a truncated message is no error",
@@ -96,9 +96,8 @@ MISTAKES = [
     Mistake(
         "a get reads the memory before the place",
         "crates/fi/src/progress/regions.rs",
-        "        let memory = self.memory(report, report.size, FI_REMOTE_READ);\n",
-        "        let early = Report { offset: report.offset & !15, ..*report };\n"
-        "        let memory = self.memory(&early, report.size, FI_REMOTE_READ);\n",
+        "let memory = self.memory(key, offset, size, FI_REMOTE_READ);",
+        "let memory = self.memory(key, offset & !15, size, FI_REMOTE_READ);",
     ),
     Mistake(
         "a stale buffer: the bytes of the message before",

@@ -9,7 +9,7 @@
 //! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`crate::thread`]);
 //! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
-//! - when the call began and ended, if the run records calls ([`OrderKind::Called`]).
+//! - when the call began and ended, if the run records calls ([`Order::Called`]).
 //!
 //! Only the outermost call of a thread counts: collective operations may be made of other calls, and the program's own
 //! functions that MPI calls may call MPI. A program that does not reach the library by these names runs all the same; then
@@ -32,7 +32,7 @@ use crate::clock::system;
 use crate::session::{self, Session};
 use crate::thread::{self, Thread};
 use link::calls::CallKind;
-use link::{Compute, Order, OrderKind};
+use link::{Compute, Order};
 use std::ffi::c_int;
 
 /// Brings local time up to date for a program that reads it. Adds what this thread has computed since the last reading, where
@@ -151,12 +151,11 @@ fn started_all(requests: u32) {
 /// Tells the simulator of a call that has ended, if the run records calls.
 fn record(session: &Session, thread: &Thread, call: u32) {
     if session.settings().calls {
-        let called = Order {
-            id: call.into(),
-            tag: thread.served.replace(false).into(),
-            key: thread.began.get(),
-            ..Order::new(OrderKind::Called, session.now())
+        let called = Order::Called {
+            call,
+            began: thread.began.get(),
+            served: thread.served.replace(false),
         };
-        session.order(&mut session.lock(), called, &[]);
+        session.order(&mut session.lock(), 0, called, &[]);
     }
 }

@@ -2,7 +2,7 @@
 //! `MPI_Allreduce`, `MPI_Ibarrier`, `MPI_Ibcast`, and their forms for large counts.
 //!
 //! The run says whether Elanlib carries them out ([`link::Collectives`]). A call becomes one order
-//! ([`link::OrderKind::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call of
+//! ([`link::Order::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call of
 //! which Elanlib does nothing goes to the MPI library, and all members of the communicator decide this alike: by what MPI wants
 //! to be the same at all of them.
 //!
@@ -42,7 +42,7 @@ use crate::{stand_in, thread};
 use comm::Group;
 use handles::Abi;
 use link::collective::Reduction;
-use link::{CollectiveKind, Collectives, Flags, Order, OrderKind, Status};
+use link::{CollectiveCall, CollectiveKind, Collectives, Combiner, Order, Status};
 use std::ffi::c_int;
 
 /// How often a rank lets the MPI library look, without the library having looked for completions, before it looks itself.
@@ -100,32 +100,34 @@ fn posted(comm: usize, request: usize) -> Option<Call> {
 }
 
 impl Call {
-    fn order(&self, kind: CollectiveKind, root: u32, size: usize) -> Order {
-        Order {
-            key: self.group.key,
-            tag: kind as u64,
-            mask: self.hardware.into(),
-            peer: root,
+    fn order(
+        &self,
+        (kind, root, size): (CollectiveKind, u32, usize),
+        reduction: Option<Reduction>,
+        posted: bool,
+    ) -> Order {
+        Order::Collective(CollectiveCall {
+            group: self.group.key,
+            kind,
+            root,
             size: size as u64,
-            ..Order::new(OrderKind::Collective, 0)
-        }
+            combiner: reduction.map(Combiner::Known),
+            hardware: self.hardware,
+            posted,
+        })
     }
 
     /// Starts the call, which does not block: with this rank's bytes, and with the buffer, the number and the type of the elements that
     /// are due to it.
     fn start(
         &self,
-        (kind, root, size): (CollectiveKind, u32, usize),
+        what: (CollectiveKind, u32, usize),
         bytes: Span,
         due: (usize, usize, usize),
         request: usize,
     ) -> c_int {
         thread::current().served.set(true);
-        let order = Order {
-            flags: Flags::REQUEST.0,
-            ..self.order(kind, root, size)
-        };
-        stand_in::announce(order, bytes);
+        stand_in::announce(self.order(what, None, true), bytes);
         // A message from the rank itself would not reach the provider.
         let other = (self.group.place + 1) % self.group.size;
         let result = library::receive(due, other, self.comm, request);
@@ -148,14 +150,9 @@ impl Call {
     ) -> c_int {
         thread::current().served.set(true);
         let mut state = self.session.lock();
-        let order = Order {
-            id: state.engine.begin_collective(due),
-            data: reduction.map_or(0, Reduction::word),
-            offset: reduction.map_or(0, |reduction| reduction.element.size()),
-            ..self.order(kind, root, size)
-        };
-        let id = order.id;
-        self.session.order(&mut state, order, &[bytes]);
+        let id = state.engine.begin_collective(due);
+        let order = self.order((kind, root, size), reduction, false);
+        self.session.order(&mut state, id, order, &[bytes]);
         drop(state);
         match finish(self.session, id) {
             Status::Done => 0,

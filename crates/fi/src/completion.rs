@@ -15,7 +15,7 @@ use crate::abi::{
 use crate::object::{answer, close, fid, fid_ops, give, in_session, session};
 use crate::progress::completions::Completion;
 use crate::session::{Session, State};
-use link::{Flags, NEVER};
+use link::{NEVER, Wait};
 use std::ffi::{c_char, c_int, c_void};
 
 static QUEUE_FID_OPS: FiOps = fid_ops(close::<Queue>);
@@ -240,10 +240,6 @@ unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {
             session.now().saturating_add(time * 1_000_000_000)
         });
-        let flags = match limit {
-            NEVER => Flags::BLOCKING,
-            _ => Flags::default(),
-        };
         let (_, failed) = state.engine.completions.count(number);
         loop {
             let (done, failures) = state.engine.completions.count(number);
@@ -256,7 +252,7 @@ unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c
             if session.now() >= limit {
                 return -FI_ETIMEDOUT;
             }
-            session.wait(state, limit, flags);
+            session.wait(state, Wait::report(limit));
         }
     };
     // SAFETY: it is a counter of ours.

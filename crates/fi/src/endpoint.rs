@@ -13,7 +13,7 @@ use crate::object::{self, answer, fid, fid_ops, give, in_session, session};
 use crate::operation::call;
 use crate::progress::bindings::Bindings;
 use crate::{address, messages, rma};
-use link::{Order, OrderKind};
+use link::Order;
 use std::ffi::{c_int, c_void};
 
 static FID_OPS: FiOps = FiOps {
@@ -108,10 +108,7 @@ unsafe extern "C" fn control(_fid: *mut Fid, command: c_int, _arg: *mut c_void) 
 unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
     answer(call(FI_ADDR_UNSPEC).map(|mut call| {
         if let Some(id) = call.state.engine.cancel(context) {
-            call.say(Order {
-                id,
-                ..Order::new(OrderKind::Cancel, 0)
-            });
+            call.say(id, Order::Cancel);
         }
         0
     }))

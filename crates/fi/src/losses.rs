@@ -25,7 +25,6 @@
 #![allow(unsafe_code)] // memory and functions of the MPI library
 
 use crate::abi::Address;
-use link::Order;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -63,7 +62,7 @@ pub struct Losses {
     /// Why the latest injected operation is lost, for which a call waits.
     injected: Option<String>,
     /// The rank for whose message a probe has waited in vain, and why.
-    probed: Option<(u32, String)>,
+    probed: Option<(Option<u32>, String)>,
 }
 
 impl Losses {
@@ -107,7 +106,7 @@ impl Losses {
     }
 
     /// What a probe waited for will not come.
-    pub fn probed(&mut self, peer: u32, why: String) {
+    pub fn probed(&mut self, peer: Option<u32>, why: String) {
         self.probed = Some((peer, why));
     }
 
@@ -117,19 +116,19 @@ impl Losses {
     }
 
     /// Whether a probe for a message of this rank has waited in vain; as [`Losses::take_injected`].
-    pub fn take_probed(&mut self, peer: u32) -> bool {
+    pub fn take_probed(&mut self, peer: Option<u32>) -> bool {
         let probed = self.probed.take_if(|probed| probed.0 == peer);
         probed.is_some_and(|(_, why)| say(&why))
     }
 }
 
 /// The reason of a loss, in words.
-pub fn reason(peer: u32, why: &[u8]) -> String {
+pub fn reason(peer: Option<u32>, why: &[u8]) -> String {
     let why = String::from_utf8_lossy(why);
-    if peer == Order::ANYBODY {
-        return format!("the collective operation is lost: {why}");
+    match peer {
+        None => format!("the collective operation is lost: {why}"),
+        Some(peer) => format!("rank {peer} of the run cannot be reached: {why}"),
     }
-    format!("rank {peer} of the run cannot be reached: {why}")
 }
 
 thread_local! {

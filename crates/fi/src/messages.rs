@@ -11,13 +11,11 @@ use crate::abi::{
     FI_SEND, FI_TAGGED,
 };
 use crate::memory::{Buffer, Span};
-use crate::operation::{self, call, functions, order_bytes, order_flags};
+use crate::operation::{self, call, functions, is_synchronous, order_bytes};
 use crate::peek::{order_claim, order_peek};
-use crate::progress::bindings::OpKind;
-use crate::progress::completions::NO_DATA;
 use crate::progress::untagged::Posted;
-use crate::{losses, stand_in};
-use link::{Flags, Order, OrderKind, Report, ReportKind, Status};
+use crate::{losses, stand_in, thread};
+use link::{End, Ended, Envelope, Order, Status, Wanted};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsMsg = FiOpsMsg {
@@ -55,7 +53,7 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
         buffer,
         source,
         several: several.then_some((call.bindings().least_room, 0)),
-        binding: call.bindings().of(OpKind::Receive, flags),
+        binding: call.bindings().of(FI_RECV, flags),
     };
     call.state.engine.post(posted);
     Ok(())
@@ -70,46 +68,58 @@ fn receive(
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
-    let size = buffer.length() as u64;
-    let id = call.begin(OpKind::Receive, context, buffer, FI_TAGGED | FI_RECV, flags);
+    let room = buffer.length() as u64;
+    let id = call.begin(context, buffer, FI_TAGGED | FI_RECV, flags);
     if let Some((order, bytes)) = stand_in::take() {
-        let order = Order { id, ..order };
-        call.session.order(&mut call.state, order, &[bytes.bytes()]);
+        call.session
+            .order(&mut call.state, id, order, &[bytes.bytes()]);
         return Ok(());
     }
     if losses::learns() {
         let engine = &mut call.state.engine;
         engine.losses.learn(context, losses::error_of_mpich);
-        engine.told(&Report::new(ReportKind::Received, Status::Done, 0, id));
+        engine.told(Ended {
+            id,
+            status: Status::Done,
+            end: End::Received(Envelope::default()),
+        });
         return Ok(());
     }
-    let order = Order {
-        id,
+    let wanted = Wanted {
+        from: call.peer,
         tag,
         mask: !ignore,
-        size,
-        flags: order_flags(None).0,
-        ..call.order(OrderKind::Receive)
     };
-    call.say(order);
+    let order = Order::Receive {
+        wanted,
+        room,
+        request: thread::makes_request(),
+    };
+    call.say(id, order);
     Ok(())
 }
 
 /// The order to send a message, with or without a tag, and with or without completion data for the receiver. Completion data
 /// have 32 bits; one value of these stands for none.
-fn send_order(tag: Option<u64>, data: Option<u64>, flags: Option<u64>) -> Result<Order, c_int> {
-    let untagged = match tag {
-        Some(_) => Flags::default(),
-        None => Flags::UNTAGGED,
+fn send_order(
+    tag: Option<u64>,
+    data: Option<u64>,
+    flags: Option<u64>,
+) -> Result<impl FnOnce(u32) -> Order, c_int> {
+    let narrow = |data| u32::try_from(data).ok().filter(|&data| data != u32::MAX);
+    let data = match data {
+        Some(data) => Some(narrow(data).ok_or(-FI_EINVAL)?),
+        None => None,
     };
-    let data = data.map_or(Some(NO_DATA), |data| {
-        u32::try_from(data).ok().filter(|&data| data != NO_DATA)
-    });
-    Ok(Order {
-        tag: tag.unwrap_or(0),
-        data: data.ok_or(-FI_EINVAL)?,
-        flags: order_flags(flags).with(untagged).0,
-        ..Order::new(OrderKind::Send, 0)
+    Ok(move |to| match tag {
+        Some(tag) => Order::Send {
+            to,
+            tag,
+            data,
+            synchronous: is_synchronous(flags),
+            request: thread::makes_request(),
+        },
+        None => Order::Untagged { to, data },
     })
 }
 
@@ -123,14 +133,7 @@ fn order_send(
 ) -> Result<(), c_int> {
     let class = if tag.is_some() { FI_TAGGED } else { FI_MSG };
     let order = send_order(tag, data, flags)?;
-    order_bytes(
-        order,
-        bytes,
-        peer,
-        context,
-        (OpKind::Send, class | FI_SEND),
-        flags,
-    )
+    order_bytes(order, bytes, peer, context, class | FI_SEND, flags)
 }
 
 fn order_inject(
@@ -139,7 +142,7 @@ fn order_inject(
     tag: Option<u64>,
     data: Option<u64>,
 ) -> Result<(), c_int> {
-    operation::inject(send_order(tag, data, None)?, bytes, peer, OpKind::Send)
+    operation::inject(send_order(tag, data, None)?, bytes, peer, FI_SEND)
 }
 
 /// The completion data of a message, if its flags say that it has any.

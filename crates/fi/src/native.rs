@@ -39,24 +39,15 @@ mod spin;
 pub use crate::memory::{Buffer, Span};
 pub use guard::{CallGuard, call};
 pub use life::{session, vanish};
-pub use link::Atomic;
+pub use link::{Atomic, Place, Width};
 pub use operations::{Ended, Failure, Ticket};
 
 use crate::session::Session;
 use crate::thread;
-use link::{ADDRESS_SPACE, Flags, NEVER, Order, OrderKind};
+use link::{ADDRESS_SPACE, NEVER, Order, Patience, Wait, Wanted};
 
 /// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.
 pub const OWN_TAGS: u64 = 1 << 62;
-
-/// The length of a word of an atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// 4 bytes.
-    Four = 4,
-    /// 8 bytes.
-    Eight = 8,
-}
 
 /// This rank's number.
 pub fn rank() -> u32 {
@@ -85,64 +76,33 @@ fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
     let session = session();
     let mut state = session.lock();
     let ticket = state.engine.native.begin(into);
-    let order = Order {
-        id: ticket.id(),
-        ..order
-    };
-    session.order(&mut state, order, pieces);
+    session.order(&mut state, ticket.id(), order, pieces);
     ticket
 }
 
-fn length(pieces: &[&[u8]]) -> u64 {
-    pieces.iter().map(|piece| piece.len() as u64).sum()
+/// An address of a rank's process.
+fn address(rank: u32, at: usize) -> Place {
+    Place {
+        rank,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+    }
 }
 
 /// Stores bytes at an address of another rank, or of this one. Ends when the other adapter has accepted them.
 pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
-    let order = Order {
-        peer: to,
-        key: ADDRESS_SPACE,
-        offset: at as u64,
-        size: length(pieces),
-        ..Order::new(OrderKind::Put, 0)
-    };
-    begin(Buffer::default(), order, pieces)
-}
-
-/// A kind of memory of a rank, and an address there.
-#[derive(Clone, Copy, Debug)]
-pub struct Place {
-    /// The rank.
-    pub rank: u32,
-    /// [`ADDRESS_SPACE`], or [`link::ELAN3_SPACE`].
-    pub space: u64,
-    /// The address.
-    pub at: u64,
+    put_and_notice(address(to, at), pieces, 0)
 }
 
 /// Stores bytes at a place. When they are there, the other rank is told a number, if it is not 0 ([`operations::listen`]).
 pub fn put_and_notice(to: Place, pieces: &[&[u8]], notice: u64) -> Ticket {
-    let order = Order {
-        peer: to.rank,
-        key: to.space,
-        offset: to.at,
-        tag: notice,
-        size: length(pieces),
-        ..Order::new(OrderKind::Put, 0)
-    };
-    begin(Buffer::default(), order, pieces)
+    begin(Buffer::default(), Order::Put { to, notice }, pieces)
 }
 
 /// Fetches bytes from a place.
 pub fn get_from(from: Place, into: Buffer) -> Ticket {
-    let order = Order {
-        peer: from.rank,
-        key: from.space,
-        offset: from.at,
-        size: into.length() as u64,
-        ..Order::new(OrderKind::Get, 0)
-    };
-    begin(into, order, &[])
+    let size = into.length() as u64;
+    begin(into, Order::Get { from, size }, &[])
 }
 
 /// Tells this rank a number when an operation has ended, as for [`put_and_notice`].
@@ -152,14 +112,7 @@ pub fn notice_end(of: Ticket, notice: u64) {
 
 /// Fetches bytes from an address of another rank, or of this one.
 pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
-    let order = Order {
-        peer: from,
-        key: ADDRESS_SPACE,
-        offset: at as u64,
-        size: into.length() as u64,
-        ..Order::new(OrderKind::Get, 0)
-    };
-    begin(into, order, &[])
+    get_from(address(from, at), into)
 }
 
 /// Changes a word of another rank, or of this one, in one step; the end has the old word. `compare` matters only to
@@ -167,111 +120,86 @@ pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
 pub fn atomic(
     on: u32,
     at: usize,
-    what: Atomic,
+    atomic: Atomic,
     width: Width,
     operand: u64,
     compare: u64,
 ) -> Ticket {
-    let order = Order {
-        peer: on,
-        key: ADDRESS_SPACE,
-        offset: at as u64,
-        size: width as u64,
-        tag: what as u64,
-        mask: operand,
-        ..Order::new(OrderKind::Atomic, 0)
+    let order = Order::Atomic {
+        on: address(on, at),
+        atomic,
+        width,
+        operand,
+        compare,
     };
-    begin(Buffer::default(), order, &[&compare.to_ne_bytes()])
+    begin(Buffer::default(), order, &[])
 }
 
 /// Sends a Tport message. A synchronous send ends when the message is matched.
 pub fn send(to: u32, tag: u64, synchronous: bool, pieces: &[&[u8]]) -> Ticket {
-    let flags = if synchronous {
-        Flags::SYNCHRONOUS
-    } else {
-        Flags::default()
-    };
-    let order = Order {
-        peer: to,
+    let order = Order::Send {
+        to,
         tag: tag | OWN_TAGS,
-        flags: flags.0,
-        size: length(pieces),
-        ..Order::new(OrderKind::Send, 0)
+        data: None,
+        synchronous,
+        request: false,
     };
     begin(Buffer::default(), order, pieces)
 }
 
-fn wanted(kind: OrderKind, from: Option<u32>, tag: u64, mask: u64) -> Order {
-    Order {
-        peer: from.unwrap_or(Order::ANYBODY),
+fn wanted(from: Option<u32>, tag: u64, mask: u64) -> Wanted {
+    Wanted {
+        from,
         tag: tag | OWN_TAGS,
         mask: mask | OWN_TAGS,
-        ..Order::new(kind, 0)
     }
 }
 
 /// Receives a Tport message: `mask` has the bits of the tag that count.
 pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
-    let order = Order {
-        size: into.length() as u64,
-        ..wanted(OrderKind::Receive, from, tag, mask)
+    let order = Order::Receive {
+        wanted: wanted(from, tag, mask),
+        room: into.length() as u64,
+        request: false,
     };
     begin(into, order, &[])
 }
 
 /// Looks for a Tport message and leaves it where it is. Ends as [`Failure::Nothing`] if there is none, unless it `waits` for one.
 pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
-    let flags = if waits {
-        Flags::BLOCKING
+    let wanted = wanted(from, tag, mask);
+    let order = if waits {
+        Order::Probe { wanted }
     } else {
-        Flags::default()
-    };
-    let order = Order {
-        flags: flags.0,
-        ..wanted(OrderKind::Peek, from, tag, mask)
+        let claims = false;
+        Order::Peek { wanted, claims }
     };
     begin(Buffer::default(), order, &[])
 }
 
 /// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as if nothing had been said.
 pub fn cancel(ticket: Ticket) {
-    say(Order {
-        id: ticket.id(),
-        ..Order::new(OrderKind::Cancel, 0)
-    });
+    say(ticket.id(), Order::Cancel);
 }
 
 /// Makes a queue of this rank, under a name that other ranks know. A queue that exists stays as it is.
 pub fn queue(name: u64, slots: u32, slot: usize) {
     if session().lock().engine.native.open_queue(name) {
-        say(Order {
-            key: name,
-            size: slot as u64,
-            data: slots,
-            ..Order::new(OrderKind::Queue, 0)
-        });
+        let slot = slot as u64;
+        say(0, Order::Queue { name, slots, slot });
     }
 }
 
 /// Puts a message into a queue of another rank, or of this one; ends when the queue has it. Fails as [`Failure::Refused`] if
 /// there is no such queue, or if the message is longer than a slot.
 pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
-    let order = Order {
-        peer: to,
-        key: name,
-        size: bytes.len() as u64,
-        ..Order::new(OrderKind::Enqueue, 0)
-    };
-    begin(Buffer::default(), order, &[bytes])
+    begin(Buffer::default(), Order::Enqueue { to, name }, &[bytes])
 }
 
 /// Takes the first message out of a queue of this rank, if the rank has been told of one; its slot is free again.
 pub fn dequeue(name: u64) -> Option<Vec<u8>> {
     let message = session().lock().engine.native.dequeue(name)?;
-    say(Order {
-        key: name,
-        ..Order::new(OrderKind::Dequeued, 0)
-    });
+    say(0, Order::Dequeued { name });
     Some(message)
 }
 
@@ -280,11 +208,11 @@ pub fn queued(name: u64) -> usize {
     session().lock().engine.native.queued(name)
 }
 
-/// Gives an order that has no end.
-fn say(order: Order) {
+/// Gives an order that has no end of its own.
+fn say(id: u64, order: Order) {
     let session = session();
     let mut state = session.lock();
-    session.order(&mut state, order, &[]);
+    session.order(&mut state, id, order, &[]);
 }
 
 /// Takes the end of an operation, if the rank has been told of it. Takes no time.
@@ -313,7 +241,7 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
         if let Some(end) = state.engine.native.take_end(ticket) {
             return end;
         }
-        session.wait(&mut state, NEVER, blocking());
+        session.wait(&mut state, Wait::Report(patience()));
     }
 }
 
@@ -327,7 +255,11 @@ pub fn wait_for_change() {
     let session = session();
     let mut state = session.lock();
     if !thread::several_threads() {
-        session.wait(&mut state, NEVER, blocking().with(Flags::WRITES));
+        let patience = Patience {
+            writes: true,
+            ..patience()
+        };
+        session.wait(&mut state, Wait::Report(patience));
         return;
     }
     session.step_to_write(&mut state);
@@ -339,14 +271,18 @@ pub fn wait_for_change() {
 pub fn wait_for_change_until(moment: u64) {
     let session = session();
     let mut state = session.lock();
-    session.wait(&mut state, moment, Flags::WRITES);
+    let patience = Patience {
+        writes: true,
+        ..Patience::until(moment)
+    };
+    session.wait(&mut state, Wait::Report(patience));
 }
 
-fn blocking() -> Flags {
-    if thread::one_thread() {
-        Flags::BLOCKING
-    } else {
-        Flags::BLOCKING.with(Flags::THREADS)
+/// Waits without an end, unless threads of the program do something.
+fn patience() -> Patience {
+    Patience {
+        threads: !thread::one_thread(),
+        ..Patience::until(NEVER)
     }
 }
 

@@ -14,11 +14,10 @@ use crate::abi::{
 use crate::memory::{Buffer, Span};
 use crate::object::session;
 use crate::progress::PendingOp;
-use crate::progress::bindings::{Bindings, OpKind};
-use crate::progress::completions::NO_DATA;
+use crate::progress::bindings::Bindings;
 use crate::session::{Held, Session};
 use crate::thread;
-use link::{Flags, NEVER, Order, OrderKind};
+use link::{NEVER, Order, Wait};
 use std::ffi::c_int;
 
 /// The longest message that may be injected, in bytes.
@@ -28,7 +27,8 @@ pub const INJECT_SIZE: usize = 256;
 pub struct Call {
     pub session: &'static Session,
     pub state: Held<'static>,
-    pub peer: u32,
+    /// The peer, or `None` for any rank.
+    pub peer: Option<u32>,
 }
 
 /// Begins a call of the endpoint with a peer.
@@ -38,11 +38,11 @@ pub fn call(peer: u64) -> Result<Call, c_int> {
     let bindings = state.engine.endpoint.as_ref().ok_or(-FI_EOPBADSTATE)?;
     let vector = bindings.vector.ok_or(-FI_EOPBADSTATE)?;
     let peer = if peer == FI_ADDR_UNSPEC {
-        Order::ANYBODY
+        None
     } else {
         let rank = state.engine.vectors[vector].rank(peer);
         let rank = rank.filter(|&rank| rank < session.rank().1);
-        rank.ok_or(-FI_EINVAL)?
+        Some(rank.ok_or(-FI_EINVAL)?)
     };
     Ok(Call {
         session,
@@ -61,13 +61,12 @@ impl Call {
     /// Takes down an operation whose completion will show these flags; returns its number.
     pub fn begin(
         &mut self,
-        kind: OpKind,
         context: Address,
         buffer: Buffer,
         shown: u64,
         flags: Option<u64>,
     ) -> u64 {
-        let binding = self.bindings().of(kind, flags);
+        let binding = self.bindings().of(shown, flags);
         self.state.engine.begin(PendingOp {
             context,
             buffer,
@@ -76,80 +75,71 @@ impl Call {
         })
     }
 
-    /// An order of this kind for the peer.
-    pub fn order(&self, kind: OrderKind) -> Order {
-        Order {
-            peer: self.peer,
-            data: NO_DATA,
-            ..Order::new(kind, 0)
-        }
+    /// The rank of the peer, which must be named.
+    pub fn rank(&self) -> Result<u32, c_int> {
+        self.peer.ok_or(-FI_EINVAL)
     }
 
-    /// Gives an order for the peer, with the bytes of a buffer.
-    fn give(&mut self, order: Order, buffer: &Buffer) {
-        let order = Order {
-            peer: self.peer,
-            size: buffer.length() as u64,
-            ..order
-        };
+    /// Gives an order with the bytes of a buffer.
+    fn give(&mut self, id: u64, order: Order, buffer: &Buffer) {
         let mut spans = buffer.spans();
         let first = spans.next().map_or(&[][..], Span::bytes);
         let rest: Vec<&[u8]> = spans.map(Span::bytes).collect();
         if rest.is_empty() {
-            self.session.order(&mut self.state, order, &[first]);
+            self.session.order(&mut self.state, id, order, &[first]);
         } else {
             let all = [&[first][..], &rest].concat();
-            self.session.order(&mut self.state, order, &all);
+            self.session.order(&mut self.state, id, order, &all);
         }
     }
 
     /// Gives an order without bytes.
-    pub fn say(&mut self, order: Order) {
-        self.session.order(&mut self.state, order, &[]);
+    pub fn say(&mut self, id: u64, order: Order) {
+        self.session.order(&mut self.state, id, order, &[]);
     }
 
     /// Waits until an operation has ended.
     pub fn wait(&mut self, id: u64) {
         while self.state.engine.is_under_way(id) {
-            self.session.wait(&mut self.state, NEVER, Flags::BLOCKING);
+            self.session.wait(&mut self.state, Wait::report(NEVER));
         }
     }
 }
 
-/// The flags of an order to send or receive, from those of the call.
-pub fn order_flags(flags: Option<u64>) -> Flags {
-    let mut order_flags = Flags::default();
-    if thread::makes_request() {
-        order_flags = order_flags.with(Flags::REQUEST);
-    }
-    if flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0 {
-        order_flags = order_flags.with(Flags::SYNCHRONOUS);
-    }
-    order_flags
+/// Whether a send with the flags of its call ends only when it is matched.
+pub fn is_synchronous(flags: Option<u64>) -> bool {
+    flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0
 }
 
 /// Orders bytes to go to a peer: a send or a put. `shown` are the flags of the completion.
 pub fn order_bytes(
-    order: Order,
+    order: impl FnOnce(u32) -> Order,
     bytes: &Buffer,
     peer: u64,
     context: Address,
-    (kind, shown): (OpKind, u64),
+    shown: u64,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
-    let id = call.begin(kind, context, Buffer::default(), shown, flags);
-    call.give(Order { id, ..order }, bytes);
+    let order = order(call.rank()?);
+    let id = call.begin(context, Buffer::default(), shown, flags);
+    call.give(id, order, bytes);
     Ok(())
 }
 
 /// Like [`order_bytes`], for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
-pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(), c_int> {
+pub fn inject(
+    order: impl FnOnce(u32) -> Order,
+    bytes: &Buffer,
+    peer: u64,
+    shown: u64,
+) -> Result<(), c_int> {
     if bytes.length() > INJECT_SIZE {
         return Err(-FI_EMSGSIZE);
     }
     let mut call = call(peer)?;
-    let binding = call.bindings().of_injected(kind);
+    let order = order(call.rank()?);
+    let binding = call.bindings().of_injected(shown);
     let waits = thread::sends();
     // 0 if nobody is going to wait for the operation and no counter counts it.
     let id = if waits || binding.counter.is_some() {
@@ -162,7 +152,7 @@ pub fn inject(order: Order, bytes: &Buffer, peer: u64, kind: OpKind) -> Result<(
     } else {
         0
     };
-    call.give(Order { id, ..order }, bytes);
+    call.give(id, order, bytes);
     if waits {
         call.wait(id);
         if call.state.engine.losses.take_injected() {

@@ -10,10 +10,9 @@ use crate::abi::{
 use crate::memory::Buffer;
 use crate::operation::call;
 use crate::progress::PendingOp;
-use crate::progress::bindings::OpKind;
 use crate::progress::completions::Binding;
 use crate::thread;
-use link::{Flags, Order, OrderKind};
+use link::{Order, Wanted};
 use std::ffi::c_int;
 
 /// Looks for a message, and waits for the answer, which may be known.
@@ -29,49 +28,32 @@ pub fn order_peek(
         return Err(-FI_EHOSTUNREACH);
     }
     let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
-    let (claim, order_flags) = if claims {
-        (FI_CLAIM, Flags::CLAIM)
-    } else {
-        (0, Flags::default())
-    };
-    let shown = FI_TAGGED | FI_RECV | claim;
-    let id = call.begin(
-        OpKind::Receive,
-        context,
-        Buffer::default(),
-        shown,
-        Some(flags),
-    );
-    let order = Order {
-        id,
+    let shown = FI_TAGGED | FI_RECV | if claims { FI_CLAIM } else { 0 };
+    let id = call.begin(context, Buffer::default(), shown, Some(flags));
+    let wanted = Wanted {
+        from: peer,
         tag,
         mask: !ignore,
-        flags: order_flags.0,
-        ..call.order(OrderKind::Peek)
     };
     let probes = thread::probes() && !thread::several_threads();
     let known = if probes {
-        call.state.engine.probe.answer(&order, claims)
+        call.state.engine.probe.answer(id, wanted, claims)
     } else {
         None
     };
-    if let Some(report) = known {
-        call.state.engine.told(&report);
+    if let Some(ended) = known {
+        call.state.engine.told(ended);
     } else {
-        call.say(order);
+        call.say(id, Order::Peek { wanted, claims });
         call.wait(id);
     }
     if call.state.engine.has_missed(id) {
         if !probes {
             call.session.found_nothing();
         } else if known.is_none() {
-            let probe = Order {
-                id: call.state.engine.number(),
-                flags: Flags::BLOCKING.0,
-                ..order
-            };
-            call.say(probe);
-            call.state.engine.probe.begin(probe);
+            let probe = call.state.engine.number();
+            call.say(probe, Order::Probe { wanted });
+            call.state.engine.probe.begin(probe, wanted);
         }
     }
     drop(call);
@@ -93,8 +75,8 @@ pub fn order_claim(
     let discards = quietly || flags & FI_DISCARD != 0;
     // A message that is discarded needs no room.
     let buffer = if discards { Buffer::default() } else { buffer };
-    let size = buffer.length() as u64;
-    let binding = call.bindings().of(OpKind::Receive, Some(flags));
+    let room = buffer.length() as u64;
+    let binding = call.bindings().of(FI_RECV, Some(flags));
     let receive = PendingOp {
         context,
         buffer,
@@ -102,11 +84,6 @@ pub fn order_claim(
         binding: if quietly { Binding::default() } else { binding },
     };
     let claimed = call.state.engine.claim(context, receive);
-    let order = Order {
-        id: claimed.ok_or(-FI_ENOMSG)?,
-        size,
-        ..Order::new(OrderKind::Claim, 0)
-    };
-    call.say(order);
+    call.say(claimed.ok_or(-FI_ENOMSG)?, Order::Claim { room });
     Ok(())
 }

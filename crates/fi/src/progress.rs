@@ -42,15 +42,15 @@ use crate::address::AddressVector;
 use crate::losses::{self, Losses};
 use crate::memory::Buffer;
 use crate::native::groups;
-use crate::native::operations::{self, Operations};
+use crate::native::operations::{self, Operations, differs};
 use bindings::Bindings;
 use collected::Collected;
-use completions::{Binding, Completions, NO_DATA};
-use link::{Order, OrderKind, Part, Report, ReportKind, Status};
+use completions::{Binding, Completions};
+use link::{Complaint, Delivery, End, Ended, Envelope, Part, Report, Status};
 use probe::Probe;
 use regions::Regions;
 use std::collections::BTreeMap;
-use untagged::{Effect, Posted, Untagged};
+use untagged::{Effect, Message, Posted, Untagged};
 
 /// An operation under way.
 #[derive(Clone, Debug)]
@@ -89,18 +89,8 @@ pub struct ProgressEngine {
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
-    /// Bytes that were stored and differ, as an order to the simulator: the first such order ends the run.
-    pub wrong: Option<(Order, Vec<u8>)>,
-}
-
-/// The order that says which bytes were stored instead of the bytes of a report.
-fn differs(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
-    let order = Order {
-        id: report.message,
-        size: stored.len() as u64,
-        ..Order::new(OrderKind::Differs, 0)
-    };
-    (order, stored)
+    /// Why the run cannot go on, with bytes that differ from those that were sent: the first such complaint ends the run.
+    pub wrong: Option<(Complaint, Vec<u8>)>,
 }
 
 impl ProgressEngine {
@@ -161,25 +151,21 @@ impl ProgressEngine {
         vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
     }
 
-    /// Takes in a report with a part of its payload, and returns the reply if the report asks for one
-    /// ([`link::ReportKind::Read`]). A report takes effect with the last part of its payload.
-    pub fn report(
-        &mut self,
-        report: &Report,
-        part: Part,
-        bytes: &[u8],
-    ) -> Option<(Order, Vec<u8>)> {
-        if Operations::is_meant(report) {
-            if let Some(wrong) = self.native.report(report, part, bytes) {
-                self.wrong.get_or_insert(wrong);
+    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A report
+    /// takes effect with the last part of its payload.
+    pub fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
+        match delivery.report {
+            Report::Combine => return self.combine(part, bytes),
+            Report::Read { key, offset, size } => {
+                return Some(self.regions.read(key, offset, size));
             }
-            return None;
-        }
-        match report.kind().expect("report of this build") {
-            ReportKind::Combine => return self.combine(part, bytes),
-            ReportKind::Read => return Some(self.regions.read(report)),
-            ReportKind::Write => {
-                let came = match self.regions.write(report, part, bytes) {
+            Report::Write {
+                place,
+                size,
+                notice,
+            } => {
+                let checks = delivery.checksum != 0;
+                let came = match self.regions.write(place, checks, part, bytes) {
                     Ok(came) => came,
                     Err(refusal) => {
                         self.wrong.get_or_insert((refusal, Vec::new()));
@@ -187,55 +173,67 @@ impl ProgressEngine {
                     }
                 };
                 if part.is_last() {
-                    operations::noticed(report.tag);
+                    operations::noticed(notice);
                 }
-                if came.is_some_and(|checksum| checksum != report.checksum) && self.wrong.is_none()
+                if came.is_some_and(|checksum| checksum != delivery.checksum)
+                    && self.wrong.is_none()
                 {
                     // Other threads may change the memory meanwhile, so the bytes that came count.
-                    let stored = self.regions.content(report);
-                    self.wrong = Some(differs(report, stored));
+                    let stored = self.regions.content(place, size);
+                    self.wrong = Some(differs(delivery.message, stored));
                 }
             }
-            ReportKind::Untagged => {
-                let source = self.address_of(report.peer);
-                let effects = self.untagged.arrive(report, part, bytes, source);
+            Report::Untagged { from, data } => {
+                let message = Message {
+                    source: self.address_of(from),
+                    data,
+                    checksum: delivery.checksum,
+                    number: delivery.message,
+                };
+                let effects = self.untagged.arrive(message, part, bytes);
                 self.apply(effects);
             }
-            ReportKind::Collected if !self.is_under_way(report.id) => {
-                self.collected.report(report, part, bytes);
+            Report::Arrived { queue } => {
+                let wrong = self.native.arrived(queue, delivery, part, bytes);
+                self.wrong = self.wrong.take().or(wrong);
             }
-            ReportKind::Found if self.probe.ended(report) => {
-                if report.status() == Status::Lost {
-                    let why = losses::reason(report.peer, bytes);
-                    self.losses.probed(report.peer, why);
-                }
+            Report::Ended(ended) if Operations::have(ended.id) => {
+                let wrong = self.native.ended(ended, delivery, part, bytes);
+                self.wrong = self.wrong.take().or(wrong);
             }
-            ReportKind::Sent
-            | ReportKind::Received
-            | ReportKind::Found
-            | ReportKind::Stored
-            | ReportKind::Got
-            | ReportKind::Collected => {
-                if report.status() == Status::Lost {
-                    self.lost(report, bytes);
-                } else if let Some(operation) = self.under_way.get(&report.id) {
-                    operation.buffer.store(part.at(), bytes);
-                }
-                if part.is_last() {
-                    self.end(report, part.whole());
-                }
-            }
-            ReportKind::Fetched | ReportKind::Enqueued | ReportKind::Arrived => {
-                unreachable!("a report on an operation of our own libraries: {report:?}")
-            }
+            Report::Ended(ended) => self.ended(ended, delivery, part, bytes),
         }
         None
     }
 
+    /// An operation of the MPI library ends.
+    fn ended(&mut self, ended: Ended, delivery: &Delivery, part: Part, bytes: &[u8]) {
+        match ended.end {
+            End::Collected { .. } if !self.is_under_way(ended.id) => {
+                return self.collected.report(ended, part, bytes);
+            }
+            End::Found(_) if self.probe.ended(ended) => {
+                if let Status::Lost { peer } = ended.status {
+                    self.losses.probed(peer, losses::reason(peer, bytes));
+                }
+                return;
+            }
+            _ => {}
+        }
+        if let Status::Lost { peer } = ended.status {
+            self.lost(ended, peer, bytes);
+        } else if let Some(operation) = self.under_way.get(&ended.id) {
+            operation.buffer.store(part.at(), bytes);
+        }
+        if part.is_last() {
+            self.end(ended, delivery, part.whole());
+        }
+    }
+
     /// An operation is lost, and `why` says why. If the program hears of that in another way than by the queue, the operation is
     /// done, and has brought nothing.
-    fn lost(&mut self, report: &Report, why: &[u8]) {
-        let Some(operation) = self.under_way.get(&report.id) else {
+    fn lost(&mut self, ended: Ended, peer: Option<u32>, why: &[u8]) {
+        let Some(operation) = self.under_way.get(&ended.id) else {
             return;
         };
         let PendingOp {
@@ -244,27 +242,27 @@ impl ProgressEngine {
             binding,
             ..
         } = *operation;
-        let heard = match report.kind() {
-            Some(ReportKind::Sent) => flags & FI_TAGGED != 0 || context == 0,
-            Some(ReportKind::Received | ReportKind::Collected) => flags & FI_TAGGED != 0,
+        let heard = match ended.end {
+            End::Sent => flags & FI_TAGGED != 0 || context == 0,
+            End::Received(_) | End::Collected { .. } => flags & FI_TAGGED != 0,
             _ => false,
         };
-        if !heard || !self.losses.tell(context, &losses::reason(report.peer, why)) {
+        if !heard || !self.losses.tell(context, &losses::reason(peer, why)) {
             return;
         }
-        self.under_way.remove(&report.id);
+        self.under_way.remove(&ended.id);
         let entry = FiCqTaggedEntry {
             op_context: context,
             flags: flags & !(FI_CLAIM | FI_DISCARD) | FI_REMOTE_CQ_DATA,
-            data: report.peer.into(),
+            data: peer.unwrap_or(u32::MAX).into(),
             ..FiCqTaggedEntry::default()
         };
-        let source = self.address_of(report.peer);
+        let source = peer.map_or(FI_ADDR_NOTAVAIL, |peer| self.address_of(peer));
         self.completions.done(binding, entry, source);
     }
 
     /// The simulator asks for two vectors to be combined, which come in parts.
-    fn combine(&mut self, part: Part, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
+    fn combine(&mut self, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
         if part.at() == 0 {
             self.vectors_to_combine.clear();
         }
@@ -275,9 +273,9 @@ impl ProgressEngine {
         vectors.map(groups::combined)
     }
 
-    /// Takes in a report that has no payload.
-    pub fn told(&mut self, report: &Report) {
-        self.end(report, 0);
+    /// Takes in the end of an operation that brings no bytes.
+    pub fn told(&mut self, ended: Ended) {
+        self.end(ended, &Report::Ended(ended).into(), 0);
     }
 
     /// The program posts a buffer for untagged messages.
@@ -306,24 +304,25 @@ impl ProgressEngine {
                     self.completions.done(binding, entry, source);
                 }
                 Effect::Failed(binding, error) => self.completions.failed(binding, error),
-                Effect::Differs(report, stored) => {
-                    self.wrong.get_or_insert_with(|| differs(&report, stored));
+                Effect::Differs(message, stored) => {
+                    self.wrong.get_or_insert_with(|| differs(message, stored));
                 }
             }
         }
     }
 
     /// Compares what the buffer of an operation holds with what was sent.
-    fn check(&mut self, report: &Report, buffer: &Buffer, size: usize) {
-        if report.checksum != 0 && link::checksum(buffer.bytes(0, size)) != report.checksum {
+    fn check(&mut self, delivery: &Delivery, buffer: &Buffer, size: usize) {
+        if delivery.checksum != 0 && link::checksum(buffer.bytes(0, size)) != delivery.checksum {
             let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();
-            self.wrong.get_or_insert_with(|| differs(report, stored));
+            self.wrong
+                .get_or_insert_with(|| differs(delivery.message, stored));
         }
     }
 
     /// An operation has ended. An operation that is not known belonged to an endpoint that has been closed.
-    fn end(&mut self, report: &Report, size: usize) {
-        let Some(operation) = self.under_way.remove(&report.id) else {
+    fn end(&mut self, ended: Ended, delivery: &Delivery, size: usize) {
+        let Some(operation) = self.under_way.remove(&ended.id) else {
             return;
         };
         let PendingOp {
@@ -332,10 +331,16 @@ impl ProgressEngine {
             flags,
             binding,
         } = operation;
-        let kind = report.kind();
-        let receives = matches!(kind, Some(ReportKind::Received | ReportKind::Collected));
-        let incoming = receives || kind == Some(ReportKind::Found);
-        let has_data = incoming && report.data != NO_DATA;
+        let incoming = match ended.end {
+            End::Received(message) | End::Found(message) => Some(message),
+            // The receive that stands for the call has a source, whichever.
+            End::Collected { size } => Some(Envelope {
+                data: Some(0),
+                size,
+                ..Envelope::default()
+            }),
+            _ => None,
+        };
         let room = buffer.length();
         let mut entry = FiCqTaggedEntry {
             op_context: context,
@@ -343,28 +348,24 @@ impl ProgressEngine {
             len: room,
             buf: buffer.address(),
             data: 0,
-            tag: report.tag,
+            tag: 0,
         };
-        if has_data {
-            entry.flags |= FI_REMOTE_CQ_DATA;
-            entry.data = report.data.into();
+        let mut source = FI_ADDR_NOTAVAIL;
+        if let Some(message) = incoming {
+            (entry.len, entry.tag) = (message.size as usize, message.tag);
+            source = self.address_of(message.from);
+            if let Some(data) = message.data {
+                entry.flags |= FI_REMOTE_CQ_DATA;
+                entry.data = data.into();
+            }
         }
-        if incoming {
-            entry.len = report.size as usize;
-        }
-        let source = if incoming {
-            self.address_of(report.peer)
-        } else {
-            FI_ADDR_NOTAVAIL
-        };
-        let failed = match report.status() {
+        let failed = match ended.status {
             Status::Done => {
-                if receives || kind == Some(ReportKind::Got) {
-                    assert_eq!(size as u64, report.size, "the payload of {report:?}");
-                    self.check(report, &buffer, size);
+                if let End::Received(_) | End::Collected { .. } | End::Got = ended.end {
+                    self.check(delivery, &buffer, size);
                 }
-                if kind == Some(ReportKind::Found) && flags & FI_CLAIM != 0 {
-                    self.claimed.push((context, report.id));
+                if matches!(ended.end, End::Found(_)) && flags & FI_CLAIM != 0 {
+                    self.claimed.push((context, ended.id));
                 }
                 self.completions.done(binding, entry, source);
                 return;
@@ -376,13 +377,11 @@ impl ProgressEngine {
             Status::Truncated => FI_ETRUNC,
             Status::Cancelled => FI_ECANCELED,
             Status::Nothing => FI_ENOMSG,
-            Status::Refused if matches!(kind, Some(ReportKind::Stored | ReportKind::Got)) => {
-                FI_EKEYREJECTED
-            }
-            Status::Refused | Status::Lost => FI_EIO,
+            Status::Refused if matches!(ended.end, End::Stored | End::Got) => FI_EKEYREJECTED,
+            Status::Refused | Status::Lost { .. } => FI_EIO,
         };
         if failed == FI_ENOMSG {
-            self.missed = report.id;
+            self.missed = ended.id;
         }
         let error = FiCqErrEntry {
             entry: FiCqTaggedEntry { len: 0, ..entry },

@@ -10,8 +10,7 @@ use crate::abi::{
 };
 use crate::memory::{Buffer, Span};
 use crate::operation::{self, call, functions, order_bytes};
-use crate::progress::bindings::OpKind;
-use link::{Order, OrderKind};
+use link::Order;
 use std::ffi::c_int;
 
 pub static OPS: FiOpsRma = FiOpsRma {
@@ -34,32 +33,35 @@ struct Place {
 }
 
 impl Place {
-    fn order(&self, kind: OrderKind) -> Order {
-        Order {
+    /// The place in the memory of its rank.
+    fn of(&self, rank: u32) -> link::Place {
+        link::Place {
+            rank,
             key: self.key,
             offset: self.at,
-            ..Order::new(kind, 0)
+        }
+    }
+
+    /// The order that puts bytes there.
+    fn put(&self, rank: u32) -> Order {
+        Order::Put {
+            to: self.of(rank),
+            notice: 0,
         }
     }
 }
 
 fn put(bytes: &Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
-    let kind = (OpKind::Write, FI_RMA | FI_WRITE);
-    let order = place.order(OrderKind::Put);
-    order_bytes(order, bytes, place.peer, context, kind, flags)
+    let order = |rank| place.put(rank);
+    order_bytes(order, bytes, place.peer, context, FI_RMA | FI_WRITE, flags)
 }
 
 fn get(buffer: Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
     let mut call = call(place.peer)?;
     let size = buffer.length() as u64;
-    let id = call.begin(OpKind::Read, context, buffer, FI_RMA | FI_READ, flags);
-    let order = Order {
-        id,
-        size,
-        peer: call.peer,
-        ..place.order(OrderKind::Get)
-    };
-    call.say(order);
+    let from = place.of(call.rank()?);
+    let id = call.begin(context, buffer, FI_RMA | FI_READ, flags);
+    call.say(id, Order::Get { from, size });
     Ok(())
 }
 
@@ -115,7 +117,7 @@ functions! {
 
     // No call of MPI that makes a put blocks until the put has ended.
     inject(bytes: *const u8, length: usize, peer: u64, at: u64, key: u64) => {
-        let order = Place { peer, at, key }.order(OrderKind::Put);
-        operation::inject(order, &Span::new(bytes, length).into(), peer, OpKind::Write)
+        let place = Place { peer, at, key };
+        operation::inject(|rank| place.put(rank), &Span::new(bytes, length).into(), peer, FI_WRITE)
     };
 }

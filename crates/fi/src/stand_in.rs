@@ -10,7 +10,7 @@ use link::Order;
 use std::cell::Cell;
 
 thread_local! {
-    /// What the thread's next receive stands for: the order of the call, but for its name, and the bytes that the rank gives.
+    /// What the thread's next receive stands for: the order of the call and the bytes that the rank gives.
     static NEXT: Cell<Option<(Order, Span)>> = const { Cell::new(None) };
 }
 

@@ -10,7 +10,7 @@
 
 mod parts;
 
-use link::{Compute, Flags, Leaving, NEVER, Order, OrderKind, Phase, Settings, Simulator, calls};
+use link::{Body, Compute, Leaving, NEVER, Order, Phase, Record, Settings, Simulator, Wait, calls};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -26,13 +26,13 @@ const MEETING: u64 = 5_000_000;
 /// The time of the simulation when a rank comes back, in picoseconds.
 const RETURN: u64 = 40_000_000;
 
-/// Runs a part as a rank and returns its orders.
-fn rank(part: &str, settings: Settings) -> Vec<Order> {
+/// Runs a part as a rank and returns its records.
+fn rank(part: &str, settings: Settings) -> Vec<Record> {
     watched(part, settings).0
 }
 
-/// Runs a part as a rank and returns its orders, and what the rank said of its end.
-fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) {
+/// Runs a part as a rank and returns its records, and how it reported its end.
+fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>) {
     let mut simulator = Simulator::new(1, settings).expect("memory");
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "tests::parts::run", "--ignored"])
@@ -43,7 +43,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
         .stdout(Stdio::null())
         .spawn()
         .expect("this program");
-    let mut orders = Vec::new();
+    let mut records = Vec::new();
     loop {
         if !simulator.wait(0, Duration::from_secs(20)) {
             let _ = (child.kill(), child.wait());
@@ -54,10 +54,10 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
         }
         let mut batch = Vec::new();
         assert!(
-            simulator.take_orders(0, &mut batch) == Ok(true),
+            simulator.take_records(0, &mut batch) == Ok(true),
             "there is room for all"
         );
-        orders.extend(batch.into_iter().map(|(order, _)| order));
+        records.extend(batch.into_iter().map(|(record, _)| record));
         if simulator.phase(0).is_out() {
             if simulator.wait_for_return(0, Duration::from_secs(20)) != Phase::Returning {
                 break;
@@ -67,26 +67,45 @@ fn watched(part: &str, settings: Settings) -> (Vec<Order>, Vec<(u32, Leaving)>) 
             simulator.release();
             continue;
         }
-        let wait = orders.last().expect("a wait");
-        assert_eq!(wait.kind(), Some(OrderKind::Wait));
-        let now = if wait.has(Flags::MEETING) {
-            wait.time + MEETING
-        } else {
-            assert_ne!(wait.key, NEVER, "{part}: nothing will happen");
-            wait.key.max(wait.time)
+        let last: &Record = records.last().expect("a wait");
+        let Body::Wait(wait, false) = last.body else {
+            panic!("{part}: {last:?}");
+        };
+        let now = match wait {
+            Wait::Meeting { .. } => last.time + MEETING,
+            Wait::Sleep { .. } | Wait::Report(_) => {
+                let until = until(wait);
+                assert_ne!(until, NEVER, "{part}: nothing will happen");
+                until.max(last.time)
+            }
         };
         simulator.give_turn(0, Some(now));
         simulator.release();
     }
     assert!(child.wait().expect("a child").success(), "{part} failed");
-    (orders, simulator.leaving())
+    (records, simulator.leaving())
 }
 
-fn waits(orders: &[Order]) -> Vec<Order> {
-    let waits = orders
-        .iter()
-        .filter(|order| order.kind() == Some(OrderKind::Wait));
-    waits.copied().collect()
+/// The moment at which a wait ends at the latest.
+fn until(wait: Wait) -> u64 {
+    match wait {
+        Wait::Sleep { until } => until,
+        Wait::Report(patience) => patience.until,
+        Wait::Meeting { .. } => NEVER,
+    }
+}
+
+/// The waits of a rank, and when each began.
+fn waits(records: &[Record]) -> Vec<(u64, Wait)> {
+    let waits = records.iter().filter_map(|record| match record.body {
+        Body::Wait(wait, _) => Some((record.time, wait)),
+        _ => None,
+    });
+    waits.collect()
+}
+
+fn sleeps(wait: Wait) -> bool {
+    matches!(wait, Wait::Sleep { .. })
 }
 
 /// By the words of both versions of the language, which go on unchanged; nothing else that is written counts as such a request.
@@ -102,13 +121,18 @@ fn who_has_all_ended_is_noted() {
 #[test]
 fn who_enters_a_barrier_waits_there_in_the_simulation() {
     let orders = waits(&rank("barriers", SETTINGS));
-    let sizes: Vec<u64> = orders.iter().map(|wait| wait.size).collect();
+    let met = orders.iter().map(|&(time, wait)| match wait {
+        Wait::Meeting { which, ranks } => (time / MEETING, which, ranks),
+        other => panic!("{other:?}"),
+    });
+    let met: Vec<(u64, u64, u64)> = met.collect();
+    let sizes: Vec<u64> = met.iter().map(|&(.., ranks)| ranks).collect();
     assert_eq!(sizes, [1, 1, 1, 3]);
-    assert!(orders.iter().all(|wait| wait.has(Flags::MEETING)));
-    let times: Vec<u64> = orders.iter().map(|wait| wait.time / MEETING).collect();
+    let times: Vec<u64> = met.iter().map(|&(time, ..)| time).collect();
     assert_eq!(times, [0, 1, 2, 3]);
-    assert_eq!(orders[0].id, orders[1].id);
-    assert!(orders[2].id != orders[0].id && orders[3].id != orders[2].id);
+    let names: Vec<u64> = met.iter().map(|&(_, which, _)| which).collect();
+    assert_eq!(names[0], names[1]);
+    assert!(names[2] != names[0] && names[3] != names[2]);
 }
 
 #[test]
@@ -131,7 +155,7 @@ fn sleep_takes_simulated_time_only() {
         began.elapsed() < Duration::from_secs(60),
         "it sleeps a minute"
     );
-    assert!(waits(&orders).iter().all(|wait| wait.has(Flags::SLEEP)));
+    assert!(waits(&orders).iter().all(|&(_, wait)| sleeps(wait)));
 }
 
 #[test]
@@ -144,17 +168,17 @@ fn a_busy_wait_ends_by_growing_steps() {
     let orders = rank("busy", SETTINGS);
     let steps: Vec<u64> = waits(&orders)
         .iter()
-        .map(|wait| wait.key - wait.time)
+        .map(|&(time, wait)| until(wait) - time)
         .collect();
     let first = [100_000, 200_000, 400_000, 800_000, 1_600_000, 1_600_000];
     assert_eq!(steps[..6], first);
     // The program computes, and MPI does not look meanwhile.
-    assert!(waits(&orders).iter().all(|wait| wait.has(Flags::SLEEP)));
+    assert!(waits(&orders).iter().all(|&(_, wait)| sleeps(wait)));
 }
 
 #[test]
 fn nothing_waits_within_the_provider() {
-    assert_eq!(waits(&rank("held", SETTINGS)), []);
+    assert!(waits(&rank("held", SETTINGS)).is_empty());
 }
 
 #[test]
@@ -165,11 +189,9 @@ fn children_have_the_systems_clocks() {
 #[test]
 fn other_threads_sleep_in_real_time_unless_the_rank_waits_for_them() {
     let orders = rank("threads", SETTINGS);
-    let [wait] = waits(&orders)[..] else {
-        panic!("one sleep: {orders:?}");
-    };
-    assert!(wait.has(Flags::SLEEP));
-    assert_eq!(wait.key, 20_000_000_000);
+    let waits: Vec<Wait> = waits(&orders).into_iter().map(|(_, wait)| wait).collect();
+    let until = 20_000_000_000;
+    assert_eq!(waits, [Wait::Sleep { until }]);
 }
 
 #[test]
@@ -179,16 +201,15 @@ fn a_timeout_takes_as_much_simulated_time() {
 
 #[test]
 fn after_the_end_time_goes_on_alone() {
-    assert_eq!(waits(&rank("end", SETTINGS)), []);
+    assert!(waits(&rank("end", SETTINGS)).is_empty());
 }
 
 #[test]
 fn who_comes_back_is_not_behind_the_simulation() {
     let orders = rank("again", SETTINGS);
-    let kinds: Vec<Option<OrderKind>> = orders.iter().map(Order::kind).collect();
-    let round = [Some(OrderKind::Finish), Some(OrderKind::Wait)];
-    assert_eq!(kinds, [&round[..], &round, &round[..1]].concat());
-    let times: Vec<u64> = waits(&orders).iter().map(|wait| wait.time).collect();
+    let finishes: Vec<bool> = orders.iter().map(|one| one.body == Body::Finish).collect();
+    assert_eq!(finishes, [true, false, true, false, true]);
+    let times: Vec<u64> = waits(&orders).iter().map(|&(time, _)| time).collect();
     assert_eq!(times, [RETURN, RETURN + 2 * 1_000_000 + 60_000_000]);
 }
 
@@ -202,8 +223,12 @@ fn calls_are_known_counted_and_recorded() {
     let orders = rank("calls", settings);
     let called: Vec<(&str, u64, u64)> = orders
         .iter()
-        .filter(|order| order.kind() == Some(OrderKind::Called))
-        .map(|order| (calls::name(order.id as u32), order.key, order.time))
+        .filter_map(|record| match record.body {
+            Body::Order(_, Order::Called { call, began, .. }) => {
+                Some((calls::name(call), began, record.time))
+            }
+            _ => None,
+        })
         .collect();
     // The call within `MPI_Allreduce` is not one of the program; each call comes after 7 ns of computing.
     let expected = [

@@ -3,12 +3,12 @@
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
 
+use crate::ABI;
 use crate::foul::Foul;
 use crate::part::{Part, Payload};
-use crate::record::BATCH;
+use crate::raw::{BATCH, RawReport};
 use crate::settings::{Raw, Settings};
 use crate::turn::{NOBODY, Word};
-use crate::{ABI, Report};
 use bytemuck::{CheckedBitPattern, Pod, checked::try_cast};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
@@ -28,7 +28,7 @@ const LEAST: usize = 1 << 16;
 
 // Many records must fit, and one with a good deal of payload.
 const _: () =
-    assert!(BATCH > 1000 * frame::<Report>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
+    assert!(BATCH > 1000 * frame::<RawReport>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
 /// Why a rank cannot attach.
 #[derive(Debug, Error)]

@@ -48,3 +48,32 @@ impl Atomic {
         }
     }
 }
+
+/// The length of the word of an atomic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Width {
+    /// 4 bytes.
+    Four = 4,
+    /// 8 bytes.
+    Eight = 8,
+}
+
+impl Width {
+    /// The width of so many bytes; nothing if no word of an atomic has so many.
+    pub fn of(bytes: u32) -> Option<Width> {
+        match bytes {
+            4 => Some(Width::Four),
+            8 => Some(Width::Eight),
+            _ => None,
+        }
+    }
+
+    /// The part of a word that counts.
+    pub fn narrow(self, word: u64) -> u64 {
+        match self {
+            Width::Four => word & 0xffff_ffff,
+            Width::Eight => word,
+        }
+    }
+}

@@ -1,8 +1,8 @@
 //! Collective operations of ranks: which there are, and how vectors are combined.
 //!
-//! A rank names its groups by numbers ([`OrderKind::Group`](crate::OrderKind::Group)). A call of a group
-//! ([`OrderKind::Collective`](crate::OrderKind::Collective)) is one of [`CollectiveKind`]; reductions combine elements of a type
-//! by an operation ([`Reduction`]).
+//! A rank names its groups by numbers ([`Order::Group`](crate::Order::Group)). A call of a group
+//! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine elements of a type by an
+//! operation ([`Reduction`]), or by a function of each rank ([`Combiner`]).
 
 use bytemuck::{CheckedBitPattern, checked::try_cast};
 
@@ -22,9 +22,8 @@ pub enum Collectives {
 /// The group of all ranks in their order, which nobody has to make.
 pub const ALL_RANKS: u64 = 0;
 
-/// In place of a [`Reduction`] in the `data` of an order: each rank has a function of its own, for elements of so many bytes as the
-/// order says. The simulator asks the rank whose host combines two vectors ([`ReportKind::Combine`](crate::ReportKind::Combine)).
-pub const OWN_FUNCTION: u32 = u32::MAX;
+/// The word of [`Combiner::Own`].
+const OWN: u32 = u32::MAX;
 
 /// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
@@ -176,7 +175,7 @@ impl Reduction {
         defined.then_some(Reduction { operation, element })
     }
 
-    /// The word in the `data` of an order.
+    /// The reduction as a word.
     pub fn word(self) -> u32 {
         u32::from(self.operation as u16) | u32::from(self.element as u16) << 16
     }
@@ -186,5 +185,47 @@ impl Reduction {
         let operation = try_cast((word & 0xffff) as u16).ok()?;
         let element = try_cast((word >> 16) as u16).ok()?;
         Reduction::new(operation, element)
+    }
+}
+
+/// How two vectors become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combiner {
+    /// Element by element.
+    Known(Reduction),
+    /// By a function of each rank: the simulator asks the rank whose host combines ([`Report::Combine`]).
+    ///
+    /// [`Report::Combine`]: crate::Report::Combine
+    Own {
+        /// Bytes of an element.
+        element: u64,
+    },
+}
+
+impl Combiner {
+    /// Bytes of an element.
+    pub fn element(&self) -> u64 {
+        match self {
+            Combiner::Known(reduction) => reduction.element.size(),
+            Combiner::Own { element } => *element,
+        }
+    }
+
+    /// The combiner as two words of a raw order: the function, and bytes of an element.
+    pub(crate) fn words(self) -> (u32, u64) {
+        let function = match self {
+            Combiner::Known(reduction) => reduction.word(),
+            Combiner::Own { .. } => OWN,
+        };
+        (function, self.element())
+    }
+
+    /// The combiner of these words, if they stand for one.
+    pub(crate) fn of_words(function: u32, element: u64) -> Option<Self> {
+        let combiner = match function {
+            OWN => Combiner::Own { element },
+            word => Combiner::Known(Reduction::of_word(word)?),
+        };
+        (element > 0 && combiner.element() == element).then_some(combiner)
     }
 }

@@ -8,7 +8,7 @@
 //!
 //! A rank that writes into the slots of other ranks may put the blame on one of these.
 
-use crate::{BATCH, Order};
+use crate::BATCH;
 use thiserror::Error;
 
 /// How a rank has broken the rules of the link.
@@ -94,11 +94,4 @@ pub enum Foul {
         /// The kind.
         tag: u64,
     },
-}
-
-impl Foul {
-    /// The foul of an order that has no place where it is.
-    pub fn of_kind(order: &Order) -> Foul {
-        Foul::Kind { kind: order.kind }
-    }
 }

@@ -7,7 +7,7 @@
 //! *Turns.* A rank and the simulator never touch a slot at the same time. During its turn, the rank runs on in real time, reads
 //! the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time at which the
 //! program gave it. The rank gives the turn to the simulator when it has nothing to do before something happens in simulated
-//! time; its last order says what it waits for ([`OrderKind::Wait`]). The simulator gives the turn back with the [`Report`]s
+//! time; its last record says what it waits for ([`Wait`]). The simulator gives the turn back with the [`Report`]s
 //! that are due by then. Only two words are written by both sides, and these are all the synchronisation: the turn of a slot,
 //! and the rank that the simulator sleeps for.
 //!
@@ -25,12 +25,14 @@
 //! ([`OutOfBand::exits`]), or shows this by its end.
 //!
 //! *Payload* follows its record in the area. A payload that does not fit travels in [parts](Part), each of which says where its
-//! bytes belong. A rank whose area is full gives its turn away and wants it back at once ([`OrderKind::More`]).
+//! bytes belong. A rank whose area is full gives its turn away and wants it back at once.
 //!
 //! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it with the
 //! checksum of the bytes that it has stored.
 //!
-//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]).
+//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]). So
+//! records have two types: a [raw](raw) one, which lies in memory, and the one that a parser makes of it ([`Record`],
+//! [`Delivery`]). Code behind the parsers meets no record without a meaning.
 //!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 //!
@@ -39,7 +41,8 @@
 //! | room | contents |
 //! |---|---|
 //! | `area`, [`turn`] | the shared memory, and the words of a turn |
-//! | `record`, `part`, `checksum` | orders and reports, payload in parts, checksums |
+//! | [`record`], [`order`], [`report`], [`raw`] | records of ranks, orders and reports, and how they lie in memory |
+//! | `part`, `checksum` | payload in parts, checksums |
 //! | `rank`, `simulator` | the two sides |
 //! | `atomic`, [`collective`], [`calls`] | operations by number |
 //! | `settings` | facts of the run that ranks read |
@@ -52,8 +55,8 @@
 //! 1. `rank.rs`: the rank writes an [`Order`] and gives its turn away.
 //! 2. `part.rs`, `area.rs`: the payload is cut to the area and copied.
 //! 3. `turn.rs`: the word of the turn changes hands, and wakes the simulator.
-//! 4. `simulator.rs`: orders and payload are read once, checked, and carried out by the caller.
-//! 5. `record.rs`: a [`Report`] in the other area has the result of the operation.
+//! 4. `simulator.rs`, `record.rs`: orders and payload are read once and parsed; the caller carries them out.
+//! 5. `report.rs`: a [`Report`] in the other area has the result of the operation.
 
 mod area;
 mod atomic;
@@ -61,21 +64,27 @@ pub mod calls;
 mod checksum;
 pub mod collective;
 mod foul;
+pub mod order;
 mod part;
 mod rank;
-mod record;
+pub mod raw;
+pub mod record;
+pub mod report;
 mod settings;
 mod simulator;
 pub mod turn;
 
 pub use area::{Leaving, LinkError, Phase, Stray};
-pub use atomic::Atomic;
+pub use atomic::{Atomic, Width};
 pub use checksum::{Checksum, checksum};
-pub use collective::{CollectiveKind, Collectives};
+pub use collective::{CollectiveKind, Collectives, Combiner};
 pub use foul::Foul;
+pub use order::{CollectiveCall, Order, Place, Wanted};
 pub use part::{Part, Payload};
 pub use rank::{OutOfBand, Rank, Starter};
-pub use record::{BATCH, Flags, Order, OrderKind, Report, ReportKind, Status};
+pub use raw::BATCH;
+pub use record::{Body, Complaint, Patience, Record, Wait};
+pub use report::{Delivery, End, Ended, Envelope, Report, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::Simulator;
 

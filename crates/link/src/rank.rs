@@ -1,9 +1,13 @@
 //! The rank's side of the link.
 
 use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, frame};
+use crate::order::Order;
 use crate::part::{Payload, Reassembly};
+use crate::raw::{OrderKind, RawOrder, RawReport};
+use crate::record::{Body, Complaint, Record, Wait};
+use crate::report::Delivery;
 use crate::turn::{self, RANK, Word};
-use crate::{Flags, Order, OrderKind, Part, Report, Settings};
+use crate::{NEVER, Part, Settings, checksum};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
@@ -19,7 +23,7 @@ pub struct Rank {
     number: u32,
     /// Bytes of orders so far in this turn.
     up: usize,
-    reassembly: Reassembly<Report>,
+    reassembly: Reassembly<RawReport>,
     settings: Settings,
     /// Who watches whether the simulator lives.
     simulator: rustix::process::Pid,
@@ -85,39 +89,92 @@ impl Rank {
         }
     }
 
-    /// Gives an order with its payload, which may lie in several pieces. When the area is full, the simulator takes what it
-    /// holds, in no simulated time, and gives the turn back at once.
-    pub fn order(&mut self, order: &Order, payload: &[&[u8]]) {
+    /// Gives an order with its payload, which may lie in several pieces. Its number names it in reports; 0 for an order
+    /// without a report.
+    pub fn order(&mut self, time: u64, id: u64, order: Order, payload: &[&[u8]]) {
+        let checksum = if order.carries() {
+            self.checksum(payload)
+        } else {
+            0
+        };
+        let words: Vec<u8> = match &order {
+            Order::Group { ranks, .. } => bytemuck::cast_slice(ranks).to_vec(),
+            _ => Vec::new(),
+        };
+        let own = [&words[..]];
+        let payload = if words.is_empty() { payload } else { &own };
+        self.write(time, checksum, Body::Order(id, order), payload);
+    }
+
+    /// Answers a report that asks for bytes.
+    pub fn reply(&mut self, time: u64, bytes: &[u8]) {
+        let checksum = self.checksum(&[bytes]);
+        self.write(time, checksum, Body::Reply, &[bytes]);
+    }
+
+    /// Says why the run cannot go on. Does not return: the simulator ends the run, and with it this process.
+    pub fn complain(&mut self, time: u64, complaint: Complaint, bytes: &[u8]) -> ! {
+        self.write(time, 0, Body::Complaint(complaint), &[bytes]);
+        loop {
+            self.hand_over(time, Wait::Sleep { until: NEVER }, false);
+        }
+    }
+
+    fn checksum(&self, payload: &[&[u8]]) -> u64 {
+        if self.settings.checksums {
+            checksum(payload.iter().copied())
+        } else {
+            0
+        }
+    }
+
+    fn write(&mut self, time: u64, checksum: u64, body: Body, payload: &[&[u8]]) {
+        let record = Record {
+            time,
+            checksum,
+            body,
+        };
+        self.write_raw(&record.raw(), payload);
+    }
+
+    /// Writes any record. When the area is full, the simulator takes what it holds, in no simulated time, and
+    /// gives the turn back at once.
+    pub fn write_raw(&mut self, record: &RawOrder, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
-            // The order that gives the turn away must fit behind this one.
-            let (way, free) = ((self.number, Way::Up), frame::<Order>());
-            let up = self.area.append(way, self.up, order, &mut payload, free);
+            // The record that gives the turn away must fit behind this one.
+            let (way, free) = ((self.number, Way::Up), frame::<RawOrder>());
+            let up = self.area.append(way, self.up, record, &mut payload, free);
             if let Some(up) = up {
                 self.up = up;
             } else {
-                self.end_turn(&Order::new(OrderKind::More, order.time));
+                self.end_turn(&RawOrder {
+                    kind: OrderKind::More as u32,
+                    time: record.time,
+                    ..RawOrder::default()
+                });
                 self.await_turn();
             }
         }
     }
 
-    /// Gives the turn to the simulator and waits until it comes back; the last order says what the rank waits for. Returns the
-    /// local time with which the rank goes on. Returns nothing if the rank got the turn only to take in the reports, to answer,
-    /// and to hand over again with [`Flags::STILL`].
+    /// Gives the turn to the simulator and waits until it comes back. Returns the local time with which the rank goes on.
+    /// Returns nothing if the rank got the turn only to take in the reports, to answer, and to hand over again, `still` in the
+    /// same wait.
     ///
     /// When the run is over, or the simulator is gone, this process ends.
-    pub fn hand_over(&mut self, time: u64, until: u64, flags: Flags) -> Option<u64> {
-        self.hand_over_by(&Order {
-            key: until,
-            flags: flags.0,
-            ..Order::new(OrderKind::Wait, time)
-        })
+    pub fn hand_over(&mut self, time: u64, wait: Wait, still: bool) -> Option<u64> {
+        let record = Record {
+            time,
+            checksum: 0,
+            body: Body::Wait(wait, still),
+        };
+        self.hand_over_raw(&record.raw())
     }
 
-    /// Hands the turn over like [`Rank::hand_over`], by an order of any kind.
-    pub fn hand_over_by(&mut self, wait: &Order) -> Option<u64> {
-        self.end_turn(wait);
+    /// Hands the turn over like [`Rank::hand_over`], by any record.
+    pub fn hand_over_raw(&mut self, last: &RawOrder) -> Option<u64> {
+        self.end_turn(last);
         self.await_turn();
         let slot = self.area.slot(self.number);
         (slot.resume.load(Acquire) != 0).then(|| slot.now.load(Acquire))
@@ -141,14 +198,14 @@ impl Rank {
     ///
     /// # Panics
     /// If the simulator's records make no sense: a broken invariant of the link.
-    pub fn reports(&mut self) -> impl Iterator<Item = (Report, Part, &[u8])> {
+    pub fn reports(&mut self) -> impl Iterator<Item = (Delivery, Part, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire);
         let records = self.area.records(self.number, Way::Down, down);
         let reassembly = &mut self.reassembly;
         records.expect(SOUND).map(move |record| {
-            let (report, part, bytes) = record.expect(SOUND);
-            reassembly.add(&report, part).expect(SOUND);
-            (report, part, bytes)
+            let (raw, part, bytes) = record.expect(SOUND);
+            reassembly.add(&raw, part).expect(SOUND);
+            (Delivery::parse(&raw).expect(SOUND), part, bytes)
         })
     }
 
@@ -156,7 +213,12 @@ impl Rank {
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
-        self.end_turn(&Order::new(OrderKind::Finish, time));
+        let record = Record {
+            time,
+            checksum: 0,
+            body: Body::Finish,
+        };
+        self.end_turn(&record.raw());
     }
 
     /// Comes back after [`Rank::finish`]: waits for the turn, and returns the present simulated time.
@@ -175,7 +237,7 @@ impl Rank {
     }
 
     /// Gives the turn to the simulator, with a last order that says why.
-    fn end_turn(&self, last: &Order) {
+    fn end_turn(&self, last: &RawOrder) {
         let (way, mut nothing) = ((self.number, Way::Up), Payload::new(&[]));
         let up = self.area.append(way, self.up, last, &mut nothing, 0);
         let up = up.expect("room was left for it");

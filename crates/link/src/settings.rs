@@ -25,7 +25,7 @@ pub struct Settings {
     pub longest_tick: u64,
     /// What the real-time clocks show at time 0, in seconds since 1970.
     pub epoch: u64,
-    /// Whether each MPI call is reported ([`crate::OrderKind::Called`]).
+    /// Whether each MPI call is reported ([`crate::Order::Called`]).
     pub calls: bool,
     /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
     pub checksums: bool,

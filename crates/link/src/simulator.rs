@@ -1,10 +1,13 @@
 //! The simulator's side of the link.
 
+use crate::Settings;
 use crate::area::{Area, BUSY, Leaving, Phase, Stray, Way};
 use crate::foul::Foul;
 use crate::part::{Payload, Reassembly};
+use crate::raw::{OrderKind, RawOrder};
+use crate::record::Record;
+use crate::report::Delivery;
 use crate::turn::{self, RANK, Word};
-use crate::{Order, OrderKind, Report, Settings};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io;
@@ -33,7 +36,7 @@ const READY: usize = 64 << 20;
 /// An order whose payload comes in parts.
 #[derive(Default)]
 struct Coming {
-    reassembly: Reassembly<Order>,
+    reassembly: Reassembly<RawOrder>,
     bytes: Vec<u8>,
 }
 
@@ -159,16 +162,16 @@ impl Simulator {
             .collect()
     }
 
-    /// Takes the orders of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
-    /// others. Returns false if the rank has more to order ([`OrderKind::More`]): then the caller gives the rank its turn back
-    /// with nothing new ([`Simulator::give_turn`]), and takes its orders again.
+    /// Takes the records of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
+    /// others. Returns false if the rank has more to write: then the caller gives the rank its turn back with nothing new
+    /// ([`Simulator::give_turn`]), and takes its records again.
     ///
     /// # Errors
     /// If what the rank has written is not what a rank writes.
-    pub fn take_orders(
+    pub fn take_records(
         &mut self,
         rank: u32,
-        orders: &mut Vec<(Order, Vec<u8>)>,
+        records: &mut Vec<(Record, Vec<u8>)>,
     ) -> Result<bool, Foul> {
         if !self.has_turn(rank) {
             return Err(Foul::Running);
@@ -177,20 +180,22 @@ impl Simulator {
         // Orders are taken once: a turn that comes back without the rank's doing has none.
         let length = self.area.slot(rank).up.swap(0, AcqRel);
         let up = &mut self.up[rank as usize];
-        let mut all = true;
-        for record in self.area.records::<Order>(rank, Way::Up, length)? {
-            let (order, part, bytes) = record?;
-            if order.kind() == Some(OrderKind::More) {
+        let (mut all, ranks) = (true, self.area.ranks());
+        for record in self.area.records::<RawOrder>(rank, Way::Up, length)? {
+            let (raw, part, bytes) = record?;
+            if raw.kind == OrderKind::More as u32 {
                 all = false;
                 continue;
             }
-            up.reassembly.add(&order, part)?;
+            up.reassembly.add(&raw, part)?;
             if part.at() == 0 {
                 up.bytes.reserve_exact(part.whole().min(READY));
             }
             up.bytes.extend_from_slice(bytes);
             if part.is_last() {
-                orders.push((order, std::mem::take(&mut up.bytes)));
+                let mut bytes = std::mem::take(&mut up.bytes);
+                let record = Record::parse(&raw, &mut bytes, ranks)?;
+                records.push((record, bytes));
             }
         }
         if all && !up.reassembly.is_closed() {
@@ -202,9 +207,10 @@ impl Simulator {
     /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for all of the payload: then
     /// the rank has to get its turn and take in what there is, before another call tells it the rest of the payload.
     #[must_use]
-    pub fn tell(&mut self, rank: u32, report: &Report, payload: &mut Payload) -> bool {
+    pub fn tell(&mut self, rank: u32, report: &Delivery, payload: &mut Payload) -> bool {
         assert!(self.own[rank as usize], "rank {rank} runs");
         let (way, down) = ((rank, Way::Down), &mut self.down[rank as usize]);
+        let report = &report.raw();
         while !payload.is_written() {
             match self.area.append(way, *down, report, payload, 0) {
                 Some(end) => *down = end,

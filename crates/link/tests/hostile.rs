@@ -11,7 +11,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
-use link::{BATCH, Foul, Order, OrderKind, Payload, Phase, Report, Settings, Simulator};
+use link::raw::{OrderKind, RawOrder};
+use link::{BATCH, Delivery, Foul, Payload, Phase, Report, Settings, Simulator};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,22 +91,41 @@ impl Memory {
     }
 }
 
+fn raw(kind: OrderKind) -> RawOrder {
+    RawOrder {
+        kind: kind as u32,
+        ..RawOrder::default()
+    }
+}
+
 /// Records as a rank writes them: the part's place, length and whole, the order, and its bytes.
 fn records(draw: &mut Draw) -> Vec<u8> {
     let mut all = Vec::new();
     for _ in 0..draw.below(6) {
         let length = [0, 1, 8, 100, 5000][draw.below(5) as usize];
+        let kind = if draw.below(8) == 0 {
+            OrderKind::More as u32
+        } else {
+            1 + draw.below(19) as u32
+        };
+        // The payload of a group is words.
+        let length = if kind == OrderKind::Group as u32 {
+            length & !3
+        } else {
+            length
+        };
         let part = [0, length, length];
-        let order = Order {
-            kind: draw.below(14) as u32,
+        let order = RawOrder {
+            kind,
             id: draw.below(4),
-            ..Order::default()
+            data: 8, // the bytes of an atomic's word
+            ..RawOrder::default()
         };
         all.extend(part.iter().flat_map(|word: &u64| word.to_le_bytes()));
         all.extend(bytemuck::bytes_of(&order));
         all.extend(vec![7; length.next_multiple_of(8) as usize]);
     }
-    let wait = Order::new(OrderKind::Wait, 0);
+    let wait = raw(OrderKind::Wait);
     all.extend([0_u8; 24]);
     all.extend(bytemuck::bytes_of(&wait));
     all
@@ -162,7 +182,7 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
             assert_eq!(turn, 0, "only a rank that runs is waited for");
             continue;
         }
-        let taken = simulator.take_orders(0, &mut orders);
+        let taken = simulator.take_records(0, &mut orders);
         let bytes: usize = orders.drain(..).map(|(_, bytes)| bytes.capacity()).sum();
         kept += BATCH;
         assert!(bytes <= 2 * kept, "{bytes} bytes of {kept}");
@@ -172,7 +192,11 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
             Err(_) => tally.foul += 1,
         }
         if taken.is_ok() {
-            let told = simulator.tell(0, &Report::default(), &mut Payload::new(&[&[1; 100]]));
+            let told = simulator.tell(
+                0,
+                &Delivery::from(Report::Combine),
+                &mut Payload::new(&[&[1; 100]]),
+            );
             assert!(told, "the area of reports is empty");
             simulator.give_turn(0, Some(1));
             simulator.release();
@@ -234,16 +258,16 @@ fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);
     let mut area: Vec<u8> = part.iter().flat_map(|word| word.to_le_bytes()).collect();
-    area.extend(bytemuck::bytes_of(&Order::new(OrderKind::Send, 0)));
+    area.extend(bytemuck::bytes_of(&raw(OrderKind::Send)));
     memory.write(SLOT + PAGE, &area);
     memory.write(SLOT + UP, &up.to_le_bytes());
     memory.word(TURN, 1);
-    simulator.take_orders(0, &mut Vec::new()).err()
+    simulator.take_records(0, &mut Vec::new()).err()
 }
 
 #[test]
 fn lengths_and_parts_are_compared_with_the_area() {
-    let one = 24 + size_of::<Order>() as u64;
+    let one = 24 + size_of::<RawOrder>() as u64;
     assert_eq!(foul([0; 3], one), None);
     for length in [BATCH as u64 + 1, u64::MAX] {
         assert_eq!(foul([0; 3], length), Some(Foul::Length { length }));
@@ -267,7 +291,7 @@ fn a_rank_that_has_taken_its_turn_back_is_at_fault() {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);
     assert_eq!(
-        simulator.take_orders(0, &mut Vec::new()),
+        simulator.take_records(0, &mut Vec::new()),
         Err(Foul::Running)
     );
     memory.word(TURN, 9);
@@ -286,10 +310,10 @@ fn orders_are_taken_once() {
     memory.write(SLOT + UP, &(area.len() as u64).to_le_bytes());
     memory.word(TURN, 1);
     let mut orders = Vec::new();
-    assert_eq!(simulator.take_orders(0, &mut orders), Ok(true));
+    assert!(simulator.take_records(0, &mut orders).is_ok());
     assert!(!orders.is_empty());
     orders.clear();
-    assert_eq!(simulator.take_orders(0, &mut orders), Ok(true));
+    assert_eq!(simulator.take_records(0, &mut orders), Ok(true));
     assert!(orders.is_empty());
 }
 

@@ -4,28 +4,28 @@
 //! rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: a rank that looks goes on as soon as something
 //! has ended, and at a moment at the latest; that moment may never come.
 
-mod about;
 mod atomics;
 mod collective;
+mod operation;
 mod orders;
 mod progress;
 mod queues;
 mod writes;
 
-use crate::endpoint::{Endpoint, NetworkOp, Number, Wanted};
+use crate::endpoint::{Endpoint, NetworkOp, Number};
 use crate::groups::Groups;
 use crate::record::Recorder;
 use crate::sent::InFlight;
 use crate::trace::Trace;
-use about::About;
-use atomics::Found;
 use elan::Node;
 use kernel::Signal;
-use link::{Foul, Order, OrderKind, Report, ReportKind};
+use link::{Delivery, Foul, Order, Wanted};
+use operation::Operation;
+pub(crate) use orders::{Content, Given, Turn, TurnEnd};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use units::{Bytes, Time};
+use units::Time;
 
 /// What all agents share.
 pub(crate) struct Shared {
@@ -81,65 +81,12 @@ pub(crate) struct MemoryRange {
     pub size: u64,
 }
 
-/// What an operation is to its rank.
-#[derive(Clone, Copy)]
-enum Role {
-    /// A send, by its number in the trace.
-    Send(usize),
-    Receive,
-    /// The receive of a message that a peek has kept, all of which is here, with its room.
-    Claim(Bytes),
-    /// A peek, and whether it keeps the message.
-    Peek(bool),
-    /// A peek that waits.
-    Probe,
-    /// An untagged message on its way to this rank: its sender, its place among the messages of this sender, and its number.
-    Untagged(u32, u64, Number),
-    /// A put or get, by its number in the trace.
-    Put(usize),
-    Get(usize, Number),
-    /// An atomic, by its number in the trace.
-    Atomic(usize),
-    /// An insertion into a queue, by its number in the trace.
-    Enqueue(usize),
-    /// A message in a queue of this rank, by the queue's name.
-    Arrival(u64),
-    /// A collective call.
-    Collective,
-}
-
-impl Role {
-    /// Whether it only looks for a message, and leaves the message where it is.
-    fn looks(self) -> bool {
-        matches!(self, Role::Peek(_) | Role::Probe)
-    }
-
-    /// What its rank is told of.
-    fn report(self) -> ReportKind {
-        match self {
-            Role::Send(_) => ReportKind::Sent,
-            Role::Receive | Role::Claim(_) => ReportKind::Received,
-            Role::Peek(_) | Role::Probe => ReportKind::Found,
-            Role::Untagged(..) => ReportKind::Untagged,
-            Role::Put(..) => ReportKind::Stored,
-            Role::Get(..) => ReportKind::Got,
-            Role::Atomic(_) => ReportKind::Fetched,
-            Role::Enqueue(_) => ReportKind::Enqueued,
-            Role::Arrival(_) => ReportKind::Arrived,
-            Role::Collective => ReportKind::Collected,
-        }
-    }
-}
-
 /// An operation under way.
 struct Entry {
     /// The rank's name of the operation.
     id: u64,
-    role: Role,
-    operation: Rc<dyn NetworkOp>,
-    about: About,
-    /// What an atomic has found.
-    found: Option<Rc<Cell<Found>>>,
+    operation: Operation,
+    network: Rc<dyn NetworkOp>,
 }
 
 /// A rank in the simulation.
@@ -166,9 +113,9 @@ struct State {
     /// The rank shall look once more, from this moment.
     nudged: Option<Time>,
     /// What the rank is told when it goes on.
-    reports: VecDeque<(Report, Box<[u8]>)>,
-    /// What others have put into the rank's memory; the rank is told it in its next turn.
-    writes: VecDeque<(Report, Rc<Vec<u8>>)>,
+    reports: VecDeque<(Delivery, Box<[u8]>)>,
+    /// What others have put into the rank's memory, and when; the rank is told it in its next turn.
+    writes: VecDeque<(Time, Delivery, Rc<Vec<u8>>)>,
     /// When others have put these into the rank's memory, since the rank last went on.
     written: VecDeque<Time>,
     /// Whether the rank, which waits, goes on when others put something into its memory.
@@ -231,30 +178,30 @@ impl Agent {
     /// What the rank has under way, for people.
     pub fn under_way(&self) -> Vec<String> {
         let state = self.state.borrow();
-        let own = |entry: &&Entry| !matches!(entry.role, Role::Untagged(..) | Role::Arrival(_));
-        let entries = state.entries.values().filter(own);
+        let entries = state.entries.values();
+        let entries = entries.filter(|entry| entry.operation.is_own());
         let meetings = self.shared.meetings.borrow();
         let mut all = meetings.values().flatten();
         let meets = all.any(|&(_, rank)| rank == self.rank);
         let meets = meets.then(|| "waits for other ranks at the process manager".to_string());
-        let entries = entries.map(|entry| entry.about.to_string());
+        let entries = entries.map(|entry| entry.operation.to_string());
         meets.into_iter().chain(entries).collect()
     }
 
     /// Takes what was written into the rank's memory by a moment.
-    pub fn next_write(&self, moment: Time) -> Option<(Report, Rc<Vec<u8>>)> {
+    pub fn next_write(&self, moment: Time) -> Option<(Delivery, Rc<Vec<u8>>)> {
         let state = &mut *self.state.borrow_mut();
-        let (first, _) = state.writes.front()?;
-        if first.time > moment.as_ps() {
+        let (at, ..) = state.writes.front()?;
+        if *at > moment {
             return None;
         }
-        let next = state.writes.pop_front()?;
-        state.told.push(Number(next.0.message as u32));
-        Some(next)
+        let (_, write, bytes) = state.writes.pop_front()?;
+        state.told.push(Number(write.message as u32));
+        Some((write, bytes))
     }
 
     /// Takes what the rank is told when it goes on.
-    pub fn next_report(&self) -> Option<(Report, Box<[u8]>)> {
+    pub fn next_report(&self) -> Option<(Delivery, Box<[u8]>)> {
         self.state.borrow_mut().reports.pop_front()
     }
 
@@ -272,19 +219,29 @@ impl Agent {
     }
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
-    pub async fn carry_out(self: Rc<Self>, batch: Vec<(Order, Vec<u8>)>) {
+    pub async fn carry_out(self: Rc<Self>, turn: Turn) {
         // With its turn the rank has had the messages that it was told, and has not complained.
         self.confirm();
-        for (order, bytes) in batch {
-            self.node.sleep_until(Time::from_ps(order.time)).await;
-            if order.kind() == Some(OrderKind::Wait) {
-                self.wait(&order).await;
-            } else {
-                let looks = matches!(order.kind(), Some(OrderKind::Peek | OrderKind::Cancel));
-                self.shared
-                    .orders_done
-                    .update(|done| done + u64::from(!looks));
-                self.begin(&order, bytes);
+        for given in turn.orders {
+            self.node.sleep_until(given.time).await;
+            let looks = matches!(
+                given.order,
+                Order::Peek { .. } | Order::Probe { .. } | Order::Cancel
+            );
+            self.shared
+                .orders_done
+                .update(|done| done + u64::from(!looks));
+            self.begin(given);
+        }
+        let Some((moment, end)) = turn.end else {
+            return;
+        };
+        self.node.sleep_until(moment).await;
+        match end {
+            TurnEnd::Waits(wait) => self.wait(moment, wait).await,
+            TurnEnd::Leaves => {
+                self.shared.orders_done.update(|done| done + 1);
+                self.leave(moment);
             }
         }
     }

@@ -2,8 +2,7 @@
 //!
 //! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
-use link::Status;
-use link::collective::CollectiveKind;
+use link::{CollectiveKind, Combiner, Status, Wanted};
 use std::fmt::Display;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -27,39 +26,6 @@ pub struct Outgoing {
     pub request: bool,
     /// The message's bytes.
     pub bytes: Rc<Vec<u8>>,
-}
-
-/// Which message a receive takes.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    /// From this rank only.
-    pub from: Option<u32>,
-    /// The tag.
-    pub tag: u64,
-    /// Bits of the tag that count.
-    pub mask: u64,
-    /// The longest message that fits.
-    pub room: Bytes,
-    /// Whether the program gave the receive in a call that makes a request.
-    pub request: bool,
-}
-
-impl Wanted {
-    /// Whether a message is taken.
-    pub fn takes(&self, from: u32, tag: u64) -> bool {
-        self.from.is_none_or(|rank| rank == from) && (tag ^ self.tag) & self.mask == 0
-    }
-}
-
-/// How a receive treats its message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
-    /// The receive takes its message, and waits for it.
-    Takes,
-    /// The receive sees a message that has come and that nobody has received, and leaves it there.
-    Peeks,
-    /// The receive sees a message as soon as there is one, and leaves it there.
-    Probes,
 }
 
 /// What became of an operation; fields that do not apply are 0 or empty.
@@ -101,7 +67,7 @@ impl Incoming {
             let loss = Some(error.to_string());
             Incoming {
                 loss,
-                ..Incoming::of(Status::Lost)
+                ..Incoming::of(Status::Lost { peer: None })
             }
         } else {
             Incoming::of(Status::Refused)
@@ -140,8 +106,13 @@ pub trait Endpoint {
     /// Starts to send.
     fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp>;
 
-    /// Starts to receive, or to look for a message.
-    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp>;
+    /// Starts to receive a message that fits into so much room; `request` says that the program does so in a call that makes a
+    /// request.
+    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, request: bool) -> Rc<dyn NetworkOp>;
+
+    /// Looks for a message that nobody has received, and leaves it where it is: for one that has come, or with `waits` until
+    /// there is one.
+    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp>;
 
     /// Sends an untagged message of the MPI library to itself: the send here, and the arrival at the other rank. Such messages
     /// of one rank to another may overtake each other.
@@ -220,10 +191,8 @@ pub type Combine = Rc<dyn Fn(&[u8], &mut [u8])>;
 /// How vectors are combined.
 #[derive(Clone)]
 pub struct Reducer {
-    /// What all members say of it: the word of a [`link::collective::Reduction`], or [`link::collective::OWN_FUNCTION`].
-    pub word: u32,
-    /// Bytes of an element.
-    pub element: Bytes,
+    /// The same at all members.
+    pub combiner: Combiner,
     /// The function.
     pub combine: Combine,
 }

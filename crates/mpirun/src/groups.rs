@@ -6,7 +6,8 @@
 //! number of groups, and nothing of a group is ever freed.
 
 use crate::endpoint::{Endpoint, GroupCall, NetworkGroup, NetworkOp};
-use link::collective::{ALL_RANKS, CollectiveKind};
+use link::collective::ALL_RANKS;
+use link::{CollectiveKind, Combiner};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -60,7 +61,7 @@ struct What {
     /// MPI matches calls that block with each other only, and so those that do not.
     posted: bool,
     root: u32,
-    reduction: Option<u32>,
+    reduction: Option<Combiner>,
     size: Bytes,
 }
 
@@ -184,7 +185,7 @@ impl RankGroup {
             hardware: call.hardware,
             posted: call.posted,
             root: call.root,
-            reduction: call.reduction.as_ref().map(|reduction| reduction.word),
+            reduction: call.reduction.as_ref().map(|reduction| reduction.combiner),
             size: call.size,
         };
         {

@@ -9,13 +9,12 @@ mod collective;
 mod queue;
 
 use crate::endpoint::{
-    Ended, Endpoint, Finish, Incoming, Manner, NetworkGroup, NetworkOp, NetworkQueue, Number,
-    Outgoing, Wanted,
+    Ended, Endpoint, Finish, Incoming, NetworkGroup, NetworkOp, NetworkQueue, Number, Outgoing,
 };
 use collective::IdealGroup;
 use elan::Node;
 use kernel::Signal;
-use link::Status;
+use link::{Status, Wanted};
 use queue::{Queue, Queues};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -51,30 +50,39 @@ impl IdealMessage {
     }
 }
 
+/// A receive or a look.
+#[derive(Clone, Copy)]
+struct Search {
+    wanted: Wanted,
+    /// The longest message that fits; nothing for a look, which leaves the message where it is.
+    room: Option<Bytes>,
+    /// Whether it waits for a message.
+    waits: bool,
+}
+
 /// An operation of any kind under way.
 struct Pending {
     node: Node,
     ended: Signal,
-    /// What the operation waits for, if it is a receive, a peek or a probe.
-    wanted: Option<(Wanted, Manner)>,
+    search: Option<Search>,
     cancelled: Cell<bool>,
     incoming: RefCell<Option<Incoming>>,
 }
 
 impl Pending {
-    fn new(node: &Node, wanted: Option<(Wanted, Manner)>) -> Rc<Self> {
+    fn new(node: &Node, search: Option<Search>) -> Rc<Self> {
         Rc::new(Pending {
             node: node.clone(),
             ended: Signal::new(),
-            wanted,
+            search,
             cancelled: Cell::new(false),
             incoming: RefCell::new(None),
         })
     }
 
-    /// What the receive waits for, and how.
-    fn wanted(&self) -> (Wanted, Manner) {
-        self.wanted.expect("it is a receive")
+    /// The search of a receive or look.
+    fn search(&self) -> Search {
+        self.search.expect("it is a receive or look")
     }
 
     fn end(&self, incoming: Incoming) {
@@ -119,16 +127,16 @@ struct Inbox {
 impl Inbox {
     fn arrive(&mut self, message: IdealMessage) {
         self.posted.retain(|receive| !receive.cancelled.get());
-        let takes = |receive: &Rc<Pending>, how| {
-            let (wanted, manner) = receive.wanted();
-            manner == how && wanted.takes(message.from, message.tag)
+        let takes = |pending: &Rc<Pending>, receives: bool| {
+            let search = pending.search();
+            search.room.is_some() == receives && search.wanted.takes(message.from, message.tag)
         };
         let mut posted = self.posted.iter();
-        if let Some(place) = posted.position(|receive| takes(receive, Manner::Takes)) {
+        if let Some(place) = posted.position(|pending| takes(pending, true)) {
             return give(&self.posted.remove(place), &message);
         }
         self.posted.retain(|probe| {
-            let told = takes(probe, Manner::Probes);
+            let told = takes(probe, false);
             if told {
                 probe.end(message.found(Box::default()));
             }
@@ -138,18 +146,18 @@ impl Inbox {
     }
 
     fn post(&mut self, receive: Rc<Pending>) {
-        let (wanted, manner) = receive.wanted();
-        let takes = |message: &IdealMessage| wanted.takes(message.from, message.tag);
+        let search = receive.search();
+        let takes = |message: &IdealMessage| search.wanted.takes(message.from, message.tag);
         let place = self.unexpected.iter().position(takes);
         match place {
-            Some(place) if manner != Manner::Takes => {
+            Some(place) if search.room.is_none() => {
                 receive.end(self.unexpected[place].found(Box::default()));
             }
             Some(place) => {
                 let message = self.unexpected.remove(place).expect("it is there");
                 give(&receive, &message);
             }
-            None if manner == Manner::Peeks => receive.end(Incoming::of(Status::Nothing)),
+            None if !search.waits => receive.end(Incoming::of(Status::Nothing)),
             None => self.posted.push(receive),
         }
     }
@@ -159,8 +167,8 @@ fn give(receive: &Pending, message: &IdealMessage) {
     if let Some(matched) = &message.matched {
         matched.fire();
     }
-    let (wanted, _) = receive.wanted();
-    if message.bytes.len() as u64 > wanted.room.as_u64() {
+    let size = Bytes::new(message.bytes.len() as u64);
+    if receive.search().room.is_some_and(|room| size > room) {
         receive.end(Incoming {
             status: Status::Truncated,
             ..message.found(Box::default())
@@ -217,6 +225,17 @@ impl End {
         });
     }
 
+    fn post(&self, at: Time, search: Search) -> Rc<dyn NetworkOp> {
+        let receive = Pending::new(&self.node, Some(search));
+        let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
+        self.after(self.work(at, CALL) + CALL, move || {
+            if !posted.cancelled.get() {
+                inboxes[rank as usize].borrow_mut().post(posted);
+            }
+        });
+        receive
+    }
+
     /// Lets bytes be there after the latency; whoever waits for them gets them.
     fn copy(&self, begin: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
@@ -268,15 +287,22 @@ impl Endpoint for End {
         send
     }
 
-    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
-        let receive = Pending::new(&self.node, Some((wanted, manner)));
-        let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
-        self.after(self.work(at, CALL) + CALL, move || {
-            if !posted.cancelled.get() {
-                inboxes[rank as usize].borrow_mut().post(posted);
-            }
-        });
-        receive
+    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, _request: bool) -> Rc<dyn NetworkOp> {
+        let search = Search {
+            wanted,
+            room: Some(room),
+            waits: true,
+        };
+        self.post(at, search)
+    }
+
+    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp> {
+        let search = Search {
+            wanted,
+            room: None,
+            waits,
+        };
+        self.post(at, search)
     }
 
     fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {

@@ -57,7 +57,7 @@
 //! A send of a rank:
 //!
 //! 1. `run.rs`: [`Run::serve`] makes cluster, endpoints and server.
-//! 2. `server/turns.rs`: the server takes the orders of a turn; `server/rules.rs` checks them.
+//! 2. `server/turns.rs`: the server takes the records of a turn; `server/rules.rs` makes a [turn](agent::Turn) of them.
 //! 3. `agent/orders.rs`: the agent of the rank begins each operation.
 //! 4. `tports.rs`, `tports/operations.rs`: the operation becomes a call of a simulated library.
 //! 5. `agent/progress.rs`: its end becomes a report of the next turn.

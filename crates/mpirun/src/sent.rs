@@ -21,7 +21,7 @@ pub(crate) struct Sent {
     /// The message's place in the trace.
     pub record: usize,
     /// The message's completion data: what the MPI library adds to it.
-    pub data: u32,
+    pub data: Option<u32>,
     /// The checksum that the sender's library has computed, or 0 if nothing is to be compared.
     pub checksum: u64,
     /// The bytes that were sent, if there is a checksum.
@@ -34,7 +34,13 @@ pub(crate) struct InFlight(RefCell<Slab<Sent>>);
 
 impl InFlight {
     /// A message has been sent.
-    pub fn send(&self, record: usize, data: u32, checksum: u64, bytes: &Rc<Vec<u8>>) -> Number {
+    pub fn send(
+        &self,
+        record: usize,
+        data: Option<u32>,
+        checksum: u64,
+        bytes: &Rc<Vec<u8>>,
+    ) -> Number {
         let mut all = self.0.borrow_mut();
         let number = all.insert(Sent {
             record,

@@ -225,10 +225,10 @@ impl Server {
 
     /// Takes the orders of the ranks that go on from a moment.
     fn take_orders(&self, moment: Time) -> Result<(), Over> {
-        for (rank, orders) in self.turns.take_orders(moment)? {
+        for (rank, turn) in self.turns.take_orders(moment)? {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             let node = agent.node.clone();
-            node.serve("orders", agent.carry_out(orders));
+            node.serve("orders", agent.carry_out(turn));
         }
         self.remove_dead(moment);
         Ok(())

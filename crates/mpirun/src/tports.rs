@@ -20,15 +20,14 @@ mod landing;
 mod operations;
 mod queue;
 
-use crate::endpoint::{
-    Ended, Endpoint, Manner, NetworkGroup, NetworkOp, NetworkQueue, Outgoing, Wanted,
-};
-use crate::memory::{Buffers, Use};
+use crate::endpoint::{Ended, Endpoint, NetworkGroup, NetworkOp, NetworkQueue, Outgoing};
+use crate::memory::{Buffer, Buffers, Use};
 use collective::{MachineGroup, Window};
 use elan::{ElanAddr, Placement, ProcessId};
 use landing::Landing;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
+use link::Wanted;
 use operations::{Arrival, Copy, Receive, Send, refused};
 use queue::Queue;
 use std::cell::RefCell;
@@ -112,30 +111,19 @@ impl Endpoint for Process {
         })
     }
 
-    fn receive(&self, at: Time, wanted: Wanted, manner: Manner) -> Rc<dyn NetworkOp> {
-        let (room, buffer) = match manner {
-            Manner::Takes => match self.buffers.take(wanted.room) {
-                Ok(buffer) => (Room::Buffer(buffer.at(), wanted.room), Some(buffer)),
-                Err(_) => return refused(at),
-            },
-            Manner::Peeks => (Room::Peek, None),
-            Manner::Probes => (Room::Probe, None),
-        };
-        let select = Select {
-            process: wanted.from.map(ProcessId::new),
-            tag_mask: wanted.mask,
-            tag: wanted.tag,
-            ..Select::ANY
-        };
-        let rx = self.call(at, wanted.request, |pe| {
-            pe.elan().tport().rx_start(select, room)
-        });
-        Rc::new(Receive {
-            rx: RefCell::new(Some(Rc::new(rx))),
-            pe: self.pe.clone(),
-            buffer,
-            buffers: Rc::clone(&self.buffers),
-        })
+    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, request: bool) -> Rc<dyn NetworkOp> {
+        match self.buffers.take(room) {
+            Ok(buffer) => {
+                let into = Room::Buffer(buffer.at(), room);
+                self.start(at, wanted, into, Some(buffer), request)
+            }
+            Err(_) => refused(at),
+        }
+    }
+
+    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp> {
+        let room = if waits { Room::Probe } else { Room::Peek };
+        self.start(at, wanted, room, None, false)
     }
 
     fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
@@ -232,6 +220,30 @@ impl Endpoint for Process {
 }
 
 impl Process {
+    /// Starts a receive, or a look.
+    fn start(
+        &self,
+        at: Time,
+        wanted: Wanted,
+        room: Room,
+        buffer: Option<Buffer>,
+        request: bool,
+    ) -> Rc<dyn NetworkOp> {
+        let select = Select {
+            process: wanted.from.map(ProcessId::new),
+            tag_mask: wanted.mask,
+            tag: wanted.tag,
+            ..Select::ANY
+        };
+        let rx = self.call(at, request, |pe| pe.elan().tport().rx_start(select, room));
+        Rc::new(Receive {
+            rx: RefCell::new(Some(Rc::new(rx))),
+            pe: self.pe.clone(),
+            buffer,
+            buffers: Rc::clone(&self.buffers),
+        })
+    }
+
     /// Puts bytes, and watches the other rank's memory for the last one. The buffer there is used again only when the bytes are
     /// in it: else the next watch would take these for its own.
     fn put_and_watch(&self, at: Time, to: u32, bytes: &[u8]) -> (Rc<dyn NetworkOp>, Ended) {

@@ -12,7 +12,7 @@ use super::{finish, library};
 use crate::memory::Buffer;
 use crate::session::{self, Session};
 use link::collective::ALL_RANKS;
-use link::{Order, OrderKind, Status};
+use link::{Order, Status};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -175,14 +175,8 @@ fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
 
 /// Names a group, or leaves it.
 fn say(session: &Session, key: u64, id: u64, ranks: &[u32]) {
-    let bytes: Vec<u8> = ranks.iter().copied().flat_map(u32::to_ne_bytes).collect();
-    let order = Order {
-        id,
-        key,
-        size: bytes.len() as u64,
-        ..Order::new(OrderKind::Group, 0)
-    };
-    session.order(&mut session.lock(), order, &[&bytes]);
+    let ranks = ranks.to_vec();
+    session.order(&mut session.lock(), id, Order::Group { key, ranks }, &[]);
 }
 
 /// A communicator is freed.

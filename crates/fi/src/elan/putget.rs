@@ -59,8 +59,8 @@ pub fn process(call: &str, vp: c_uint) -> u32 {
 fn place(rank: u32, at: usize) -> Place {
     Place {
         rank,
-        space: ADDRESS_SPACE,
-        at: at as u64,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Groups of ranks and their collective calls, which Elanlib's groups carry out in the simulator.
 
 use super::{Buffer, Ticket, begin, life, session, wait};
-use link::collective::{ALL_RANKS, CollectiveKind, OWN_FUNCTION, Reduction};
-use link::{Order, OrderKind};
+use link::collective::{ALL_RANKS, Reduction};
+use link::{CollectiveCall, CollectiveKind, Combiner, Order};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -24,20 +24,16 @@ pub fn group(ranks: &[u32]) -> Group {
     }
     // FNV-1a: well-known, and the same everywhere.
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    let payload: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_ne_bytes()).collect();
-    let key = payload.iter().copied().fold(0xcbf2_9ce4_8422_2325, mix) | OWN_GROUPS;
+    let bytes = ranks.iter().flat_map(|rank| rank.to_ne_bytes());
+    let key = bytes.fold(0xcbf2_9ce4_8422_2325, mix) | OWN_GROUPS;
     if NAMED
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
         .insert(key)
     {
-        let order = Order {
-            key,
-            size: payload.len() as u64,
-            ..Order::new(OrderKind::Group, 0)
-        };
-        if wait(begin(Buffer::default(), order, &[&payload])).is_err() {
-            let members = ranks.len();
+        let members = ranks.len();
+        let ranks = ranks.to_vec();
+        if wait(begin(Buffer::default(), Order::Group { key, ranks }, &[])).is_err() {
             life::stop(&format!(
                 "the adapters have no room for another group, of {members} ranks: every set of ranks that calls together is a group"
             ));
@@ -82,24 +78,19 @@ pub enum Collective<'a> {
 }
 
 /// Combines two vectors of one length, one behind the other.
-pub type Combiner = fn(Vec<u8>) -> Vec<u8>;
+pub type CombinerFn = fn(Vec<u8>) -> Vec<u8>;
 
-static COMBINER: Mutex<Option<Combiner>> = Mutex::new(None);
+static COMBINER: Mutex<Option<CombinerFn>> = Mutex::new(None);
 
 /// Names the function that combines vectors for [`Collective::Combine`].
-pub fn combine_by(combiner: Combiner) {
+pub fn combine_by(combiner: CombinerFn) {
     *COMBINER.lock().unwrap_or_else(PoisonError::into_inner) = Some(combiner);
 }
 
 /// The simulator asks for two vectors, one behind the other, to be combined. Returns the reply.
-pub fn combined(vectors: Vec<u8>) -> (Order, Vec<u8>) {
+pub fn combined(vectors: Vec<u8>) -> Vec<u8> {
     let combiner = *COMBINER.lock().unwrap_or_else(PoisonError::into_inner);
-    let bytes = combiner.map_or(Vec::new(), |combine| combine(vectors));
-    let order = Order {
-        size: bytes.len() as u64,
-        ..Order::new(OrderKind::Reply, 0)
-    };
-    (order, bytes)
+    combiner.map_or(Vec::new(), |combine| combine(vectors))
 }
 
 /// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into the buffer:
@@ -118,20 +109,22 @@ pub fn collective(group: Group, call: Collective<'_>, by_hardware: bool, into: B
             (kind, root.unwrap_or(0), bytes.len(), bytes)
         }
     };
-    let (data, element) = match call {
-        Collective::Reduce { reduction, .. } => (reduction.word(), reduction.element.size()),
-        Collective::Combine { element, .. } => (OWN_FUNCTION, element as u64),
-        _ => (0, 1),
+    let combiner = match call {
+        Collective::Reduce { reduction, .. } => Some(Combiner::Known(reduction)),
+        Collective::Combine { element, .. } => {
+            let element = element as u64;
+            Some(Combiner::Own { element })
+        }
+        Collective::Barrier | Collective::Broadcast { .. } => None,
     };
-    let order = Order {
-        peer: root,
-        tag: kind as u64,
-        mask: by_hardware.into(),
-        data,
-        key: group.0,
-        offset: element,
+    let order = Order::Collective(CollectiveCall {
+        group: group.0,
+        kind,
+        root,
         size: size as u64,
-        ..Order::new(OrderKind::Collective, 0)
-    };
+        combiner,
+        hardware: by_hardware,
+        posted: false,
+    });
     begin(into, order, &[bytes])
 }

@@ -1,7 +1,7 @@
 //! What the progress engine knows of the operations of our own libraries.
 
 use crate::memory::Buffer;
-use link::{Order, OrderKind, Part, Report, ReportKind, Status};
+use link::{Complaint, Delivery, End, Envelope, Part, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 use thiserror::Error;
@@ -136,96 +136,100 @@ impl Operations {
         self.queues.get(&name).map_or(0, VecDeque::len)
     }
 
-    /// Whether a report is about one of these operations, or a queue.
-    pub fn is_meant(report: &Report) -> bool {
-        report.id & NATIVE != 0 || report.kind() == Some(ReportKind::Arrived)
+    /// Whether an operation is one of these, by its number.
+    pub fn have(id: u64) -> bool {
+        id & NATIVE != 0
     }
 
-    /// Takes in a report with a part of its payload. Returns what was stored wrongly, if anything was.
-    pub fn report(
+    /// Takes in the end of an operation with a part of its payload. Returns what was stored wrongly, if anything was.
+    pub fn ended(
         &mut self,
-        report: &Report,
+        ended: link::Ended,
+        delivery: &Delivery,
         part: Part,
         bytes: &[u8],
-    ) -> Option<(Order, Vec<u8>)> {
-        if report.kind() == Some(ReportKind::Arrived) {
-            return self.arrived(report, part, bytes);
-        }
+    ) -> Option<(Complaint, Vec<u8>)> {
         // The bytes of an operation that is lost say why.
-        if let Some(buffer) = self.under_way.get(&report.id)
-            && report.status() != Status::Lost
+        if let Some(buffer) = self.under_way.get(&ended.id)
+            && !matches!(ended.status, Status::Lost { .. })
         {
             buffer.store(part.at(), bytes);
         }
         if !part.is_last() {
             return None;
         }
-        let buffer = self.under_way.remove(&report.id)?;
-        noticed(self.notices.remove(&report.id).unwrap_or(0));
-        let end = end(report, part.whole());
-        let wrong = end.is_ok() && differs(report, &buffer, part.whole());
-        let forgotten = self.forgotten.iter().position(|&id| id == report.id);
+        let buffer = self.under_way.remove(&ended.id)?;
+        noticed(self.notices.remove(&ended.id).unwrap_or(0));
+        let size = part.whole();
+        let end = end(ended, size);
+        let stores = matches!(
+            ended.end,
+            End::Received(_) | End::Got | End::Collected { .. }
+        );
+        let wrong = end.is_ok()
+            && stores
+            && delivery.checksum != 0
+            && link::checksum(buffer.bytes(0, size)) != delivery.checksum;
+        let forgotten = self.forgotten.iter().position(|&id| id == ended.id);
         if let Some(place) = forgotten {
             self.forgotten.swap_remove(place);
         } else {
-            self.ended.insert(report.id, end);
+            self.ended.insert(ended.id, end);
         }
         wrong.then(|| {
-            let stored = buffer.bytes(0, part.whole()).collect::<Vec<_>>().concat();
-            complaint(report, stored)
+            let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();
+            differs(delivery.message, stored)
         })
     }
 
-    fn arrived(&mut self, report: &Report, part: Part, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
-        let queue = self.queues.entry(report.key).or_default();
+    /// A part of a message that has come into a queue.
+    pub fn arrived(
+        &mut self,
+        queue: u64,
+        delivery: &Delivery,
+        part: Part,
+        bytes: &[u8],
+    ) -> Option<(Complaint, Vec<u8>)> {
+        let queue = self.queues.entry(queue).or_default();
         if part.at() == 0 {
             queue.push_back(Vec::with_capacity(part.whole()));
         }
         let message = queue.back_mut()?;
         message.extend_from_slice(bytes);
-        let differs = part.is_last()
-            && report.checksum != 0
-            && link::checksum([&message[..]]) != report.checksum;
-        differs.then(|| complaint(report, message.clone()))
+        let wrong = part.is_last()
+            && delivery.checksum != 0
+            && link::checksum([&message[..]]) != delivery.checksum;
+        wrong.then(|| differs(delivery.message, message.clone()))
     }
 }
 
-/// The order that says which bytes were stored instead of those that were sent.
-fn complaint(report: &Report, stored: Vec<u8>) -> (Order, Vec<u8>) {
-    let order = Order {
-        id: report.message,
-        size: stored.len() as u64,
-        ..Order::new(OrderKind::Differs, 0)
+/// The complaint that these bytes were stored instead of those of a message.
+pub fn differs(message: u64, stored: Vec<u8>) -> (Complaint, Vec<u8>) {
+    (Complaint::Differs { message }, stored)
+}
+
+fn end(ended: link::Ended, size: usize) -> Result<Ended, Failure> {
+    let message = match ended.end {
+        End::Received(message) | End::Found(message) => message,
+        _ => Envelope::default(),
     };
-    (order, stored)
-}
-
-fn differs(report: &Report, buffer: &Buffer, size: usize) -> bool {
-    let stores = matches!(
-        report.kind(),
-        Some(ReportKind::Received | ReportKind::Got | ReportKind::Collected)
-    );
-    stores && report.checksum != 0 && link::checksum(buffer.bytes(0, size)) != report.checksum
-}
-
-fn end(report: &Report, size: usize) -> Result<Ended, Failure> {
-    match report.status() {
+    match ended.status {
         Status::Done => Ok(Ended {
-            from: report.peer,
-            tag: report.tag & !super::OWN_TAGS,
-            size: match report.kind() {
-                Some(ReportKind::Found) => report.size as usize,
+            from: message.from,
+            tag: message.tag & !super::OWN_TAGS,
+            size: match ended.end {
+                End::Found(message) => message.size as usize,
                 _ => size,
             },
-            word: match report.kind() {
-                Some(ReportKind::Fetched) => report.tag,
+            word: match ended.end {
+                End::Fetched { word } => word,
                 _ => 0,
             },
         }),
-        Status::Truncated => Err(Failure::Truncated(report.size as usize)),
+        Status::Truncated => Err(Failure::Truncated(message.size as usize)),
         Status::Cancelled => Err(Failure::Cancelled),
         Status::Nothing => Err(Failure::Nothing),
         Status::Refused => Err(Failure::Refused),
-        Status::Lost => Err(Failure::Lost),
+        Status::Lost { .. } => Err(Failure::Lost),
     }
 }

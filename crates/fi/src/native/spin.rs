@@ -32,7 +32,7 @@ mod trace;
 
 use crate::session;
 use crate::thread;
-use link::{Flags, NEVER};
+use link::{Patience, Wait};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Processor time without a call after which a program is watched, in nanoseconds.
@@ -90,14 +90,21 @@ fn wait(why: Loop) {
     KNOWN.store(true, Ordering::Relaxed);
     CALLS.fetch_add(1, Ordering::Relaxed);
     session.in_call(link::calls::LOOP);
-    let (until, flags) = match why {
-        Loop::Proven => (NEVER, super::blocking()),
+    let patience = match why {
+        Loop::Proven => super::patience(),
         Loop::Likely => {
             let longest = session.settings().longest_tick;
-            (session.now().saturating_add(longest), Flags::GUESSED)
+            Patience {
+                guessed: true,
+                ..Patience::until(session.now().saturating_add(longest))
+            }
         }
     };
-    session.wait(&mut state, until, flags.with(Flags::WRITES));
+    let patience = Patience {
+        writes: true,
+        ..patience
+    };
+    session.wait(&mut state, Wait::Report(patience));
     session.in_call(0);
     drop(state);
     thread::waited();

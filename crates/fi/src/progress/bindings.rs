@@ -5,14 +5,8 @@
 use super::completions::Binding;
 use crate::abi::{FI_COMPLETION, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_SEND, FI_WRITE};
 
-/// Kinds of operations; each kind may have its own counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpKind {
-    Send,
-    Receive,
-    Read,
-    Write,
-}
+/// The flags of the kinds of operations, each of which may have its own counter.
+const KINDS: [u64; 4] = [FI_SEND, FI_RECV, FI_READ, FI_WRITE];
 
 /// The queue of one direction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,33 +50,36 @@ impl Bindings {
 
     /// Binds a counter, as the flags say.
     pub fn bind_counter(&mut self, counter: usize, flags: u64) {
-        let kinds = [FI_SEND, FI_RECV, FI_READ, FI_WRITE].into_iter();
-        for (flag, place) in kinds.zip(&mut self.counters) {
+        for (flag, place) in KINDS.into_iter().zip(&mut self.counters) {
             if flags & flag != 0 {
                 *place = Some(counter);
             }
         }
     }
 
-    /// Where an operation's end is told, by the flags of its call or, if the call has none, by those of the endpoint.
-    pub fn of(&self, kind: OpKind, flags: Option<u64>) -> Binding {
-        let direction = match kind {
-            OpKind::Receive => self.receive,
-            OpKind::Send | OpKind::Read | OpKind::Write => self.transmit,
+    /// Where the end of an operation is told whose kind is among the flags `shown`: by the flags of its call or, if the call
+    /// has none, by those of the endpoint.
+    pub fn of(&self, shown: u64, flags: Option<u64>) -> Binding {
+        let direction = if shown & FI_RECV != 0 {
+            self.receive
+        } else {
+            self.transmit
         };
+        let mut counters = KINDS.into_iter().zip(self.counters);
+        let counter = counters.find(|(kind, _)| shown & kind != 0);
         let flags = flags.unwrap_or(direction.flags);
         Binding {
             queue: direction.queue,
             quiet: direction.selective && flags & FI_COMPLETION == 0,
-            counter: self.counters[kind as usize],
+            counter: counter.and_then(|(_, counter)| counter),
         }
     }
 
     /// Where the end of an injected operation is told: the queue hears of it only if it fails.
-    pub fn of_injected(&self, kind: OpKind) -> Binding {
+    pub fn of_injected(&self, shown: u64) -> Binding {
         Binding {
             quiet: true,
-            ..self.of(kind, None)
+            ..self.of(shown, None)
         }
     }
 }

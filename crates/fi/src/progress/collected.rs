@@ -2,7 +2,7 @@
 //! operations of the MPI library ([`crate::stand_in`]).
 
 use crate::memory::Buffer;
-use link::{Part, Report, Status};
+use link::{Ended, Part, Status};
 use std::collections::BTreeMap;
 
 /// Calls that nobody has seen the end of.
@@ -24,13 +24,13 @@ impl Collected {
     }
 
     /// Takes in a part of a result; the bytes of a call that is lost say why.
-    pub fn report(&mut self, report: &Report, part: Part, bytes: &[u8]) {
-        if let Some(call) = self.under_way.get_mut(&report.id) {
-            if report.status() != Status::Lost {
+    pub fn report(&mut self, ended: Ended, part: Part, bytes: &[u8]) {
+        if let Some(call) = self.under_way.get_mut(&ended.id) {
+            if !matches!(ended.status, Status::Lost { .. }) {
                 call.buffer.store(part.at(), bytes);
             }
             if part.is_last() {
-                call.ended = Some(report.status());
+                call.ended = Some(ended.status);
             }
         }
     }

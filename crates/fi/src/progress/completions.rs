@@ -4,9 +4,6 @@
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use std::collections::VecDeque;
 
-/// The completion data of messages that have none.
-pub const NO_DATA: u32 = u32::MAX;
-
 /// Where an operation's end is told. Queues and counters are numbered in the order in which they were opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Binding {

@@ -5,13 +5,14 @@
 //! module answers looks for the same message without an order: with nothing, or with what the probe has found. There is one
 //! probe at most. It is given up when the rank orders something after which its answer might be wrong.
 
-use link::{Order, OrderKind, Report, ReportKind, Status};
+use link::{End, Ended, Envelope, Order, Status, Wanted};
 
 /// A probe that was ordered.
 #[derive(Debug)]
 struct Ordered {
-    order: Order,
-    found: Option<Report>,
+    id: u64,
+    wanted: Wanted,
+    found: Option<Ended>,
 }
 
 /// The probe, if there is one.
@@ -25,18 +26,19 @@ impl Probe {
     }
 
     /// The probe is ordered.
-    pub fn begin(&mut self, order: Order) {
-        self.0 = Some(Ordered { order, found: None });
+    pub fn begin(&mut self, id: u64, wanted: Wanted) {
+        let found = None;
+        self.0 = Some(Ordered { id, wanted, found });
     }
 
     /// Takes in what was found; returns whether the report meant the probe.
-    pub fn ended(&mut self, report: &Report) -> bool {
-        let probe = self.0.as_mut().filter(|probe| probe.order.id == report.id);
+    pub fn ended(&mut self, ended: Ended) -> bool {
+        let probe = self.0.as_mut().filter(|probe| probe.id == ended.id);
         let Some(probe) = probe else {
             return false;
         };
-        if report.status() == Status::Done {
-            probe.found = Some(*report);
+        if ended.status == Status::Done {
+            probe.found = Some(ended);
         } else {
             // Whoever looks next is told why.
             self.0 = None;
@@ -46,29 +48,32 @@ impl Probe {
 
     /// The end of a look that needs no order: nothing, or what the probe has found, unless the look is to claim the message. A
     /// probe that has found something is over then.
-    pub fn answer(&mut self, look: &Order, claims: bool) -> Option<Report> {
-        let what = |order: &Order| (order.peer, order.tag, order.mask);
+    pub fn answer(&mut self, id: u64, wanted: Wanted, claims: bool) -> Option<Ended> {
         let probe = self.0.as_ref();
-        let probe = probe.filter(|probe| what(&probe.order) == what(look))?;
+        let probe = probe.filter(|probe| probe.wanted == wanted)?;
         let Some(found) = probe.found else {
-            return Some(Report::new(ReportKind::Found, Status::Nothing, 0, look.id));
+            return Some(Ended {
+                id,
+                status: Status::Nothing,
+                end: End::Found(Envelope::default()),
+            });
         };
         self.0 = None;
-        (!claims).then_some(Report {
-            id: look.id,
-            ..found
-        })
+        (!claims).then_some(Ended { id, ..found })
     }
 
     /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be told. Orders that
     /// take messages or look for them end the probe; all orders do when the call that waits for the probe is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
-        let stays = match order.kind() {
-            Some(OrderKind::Called | OrderKind::Reply) => true,
-            Some(OrderKind::Receive | OrderKind::Peek | OrderKind::Claim) => false,
+        let stays = match order {
+            Order::Called { .. } => true,
+            Order::Receive { .. }
+            | Order::Peek { .. }
+            | Order::Probe { .. }
+            | Order::Claim { .. } => false,
             _ => waits,
         };
         let probe = self.0.take_if(|_| !stays)?;
-        probe.found.is_none().then_some(probe.order.id)
+        probe.found.is_none().then_some(probe.id)
     }
 }

@@ -4,7 +4,7 @@
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use crate::memory::Span;
 use crate::{elan, native};
-use link::{ADDRESS_SPACE, Checksum, ELAN3_SPACE, Order, OrderKind, Part, Report};
+use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, Part, Place};
 use std::collections::BTreeMap;
 
 /// Registered memory, by key.
@@ -31,55 +31,48 @@ impl Regions {
         self.all.remove(&key);
     }
 
-    /// The memory that a report means, if it may be reached by this kind of access.
-    fn memory(&self, report: &Report, length: u64, access: u64) -> Option<Span> {
-        if report.key == ADDRESS_SPACE {
-            return native::memory::reach(report.offset, length, access == FI_REMOTE_WRITE);
+    /// The memory at a place, if it may be reached by this kind of access.
+    fn memory(&self, key: u64, offset: u64, length: u64, access: u64) -> Option<Span> {
+        if key == ADDRESS_SPACE {
+            return native::memory::reach(offset, length, access == FI_REMOTE_WRITE);
         }
-        if report.key == ELAN3_SPACE {
-            return elan::reach(report.offset, length, access == FI_REMOTE_WRITE);
+        if key == ELAN3_SPACE {
+            return elan::reach(offset, length, access == FI_REMOTE_WRITE);
         }
-        let (memory, allowed) = self.all.get(&report.key)?;
-        let part = memory.part(report.offset as usize, length as usize);
+        let (memory, allowed) = self.all.get(&key)?;
+        let part = memory.part(offset as usize, length as usize);
         part.filter(|_| allowed & access != 0)
     }
 
-    /// Stores a part of what another rank puts here. Returns the checksum of all parts with the last one, if the report has
-    /// one.
+    /// Stores a part of what another rank puts here, at a place that names that rank. Returns the checksum of all parts with
+    /// the last one, if `checks`.
     ///
     /// # Errors
-    /// The order that refuses bytes for an address at which this rank has no memory for others.
+    /// The refusal of bytes for an address at which this rank has no memory for others.
     pub fn write(
         &mut self,
-        report: &Report,
+        place: Place,
+        checks: bool,
         part: Part,
         bytes: &[u8],
-    ) -> Result<Option<u64>, Order> {
-        let place = Report {
-            offset: report.offset.wrapping_add(part.at() as u64),
-            ..*report
-        };
-        match self.memory(&place, bytes.len() as u64, FI_REMOTE_WRITE) {
+    ) -> Result<Option<u64>, Complaint> {
+        let Place { rank, key, offset } = place;
+        let at = offset.wrapping_add(part.at() as u64);
+        match self.memory(key, at, bytes.len() as u64, FI_REMOTE_WRITE) {
             Some(memory) => memory.store(0, bytes),
-            None if [ADDRESS_SPACE, ELAN3_SPACE].contains(&report.key) => {
-                return Err(Order {
-                    id: report.message,
-                    peer: report.peer,
-                    key: report.key,
-                    offset: report.offset,
-                    size: report.size,
-                    ..Order::new(OrderKind::Refuses, 0)
+            None if [ADDRESS_SPACE, ELAN3_SPACE].contains(&key) => {
+                return Err(Complaint::Refuses {
+                    by: rank,
+                    offset,
+                    size: part.whole() as u64,
                 });
             }
             None => eprintln!(
-                "elanite: rank {} puts {} bytes to place {} of memory {:#x}, which this rank does not offer",
-                report.peer,
+                "elanite: rank {rank} puts {} bytes to place {at} of memory {key:#x}, which this rank does not offer",
                 bytes.len(),
-                place.offset,
-                report.key,
             ),
         }
-        if report.checksum == 0 {
+        if !checks {
             return Ok(None);
         }
         if part.at() == 0 && part.is_last() {
@@ -92,21 +85,15 @@ impl Regions {
         Ok(part.is_last().then(|| self.coming.value()))
     }
 
-    /// The memory that a report has written, as it is now.
-    pub fn content(&self, report: &Report) -> Vec<u8> {
-        let memory = self.memory(report, report.size, FI_REMOTE_WRITE);
+    /// The memory at a place to which another rank has put bytes, as it is now.
+    pub fn content(&self, place: Place, size: u64) -> Vec<u8> {
+        let memory = self.memory(place.key, place.offset, size, FI_REMOTE_WRITE);
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 
-    /// Another rank gets bytes from here: the reply with these bytes, or a reply without any.
-    pub fn read(&self, report: &Report) -> (Order, Vec<u8>) {
-        let memory = self.memory(report, report.size, FI_REMOTE_READ);
-        let bytes = memory.map_or(Vec::new(), |memory| memory.bytes().to_vec());
-        let order = Order {
-            id: report.id,
-            size: bytes.len() as u64,
-            ..Order::new(OrderKind::Reply, 0)
-        };
-        (order, bytes)
+    /// Another rank gets bytes from here: these, or none if they may not be reached.
+    pub fn read(&self, key: u64, offset: u64, size: u64) -> Vec<u8> {
+        let memory = self.memory(key, offset, size, FI_REMOTE_READ);
+        memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 }

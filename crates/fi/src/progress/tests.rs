@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::memory::Span;
 use completions::Completion;
-use link::{OrderKind, Payload};
+use link::{Order, Payload, Place, Wanted};
 
 /// A buffer of a test, which lives as long as the test.
 fn buffer(length: usize) -> (&'static [u8], Span) {
@@ -66,23 +66,29 @@ fn failed(engine: &mut ProgressEngine) -> FiCqErrEntry {
     }
 }
 
-fn received(id: u64, status: Status, size: u64) -> Report {
-    Report {
-        size,
+fn envelope(size: u64) -> Envelope {
+    Envelope {
+        from: 1,
         tag: 5,
-        peer: 1,
-        data: NO_DATA,
-        ..Report::new(ReportKind::Received, status, 0, id)
+        data: None,
+        size,
     }
 }
 
-/// The report of a peek, and of a message of 40 bytes if there is one.
-fn found(id: u64, status: Status) -> Report {
-    Report {
-        kind: ReportKind::Found as u32,
-        ..received(id, status, 40)
-    }
+fn ended(id: u64, status: Status, end: End) -> Delivery {
+    Report::Ended(Ended { id, status, end }).into()
 }
+
+fn received(id: u64, status: Status, size: u64) -> Delivery {
+    ended(id, status, End::Received(envelope(size)))
+}
+
+/// The end of a peek, with a message of 40 bytes if there is one.
+fn found(id: u64, status: Status) -> Delivery {
+    ended(id, status, End::Found(envelope(40)))
+}
+
+const LOST: Status = Status::Lost { peer: Some(1) };
 
 /// The parts of a payload, each of at most `most` bytes.
 fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
@@ -92,7 +98,7 @@ fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
 }
 
 /// Gives the engine a report with its payload in one part.
-fn tell(engine: &mut ProgressEngine, report: &Report, bytes: &[u8]) -> Option<(Order, Vec<u8>)> {
+fn tell(engine: &mut ProgressEngine, report: &Delivery, bytes: &[u8]) -> Option<Vec<u8>> {
     let parts = parts(bytes, usize::MAX);
     engine.report(report, parts[0].0, bytes)
 }
@@ -100,19 +106,33 @@ fn tell(engine: &mut ProgressEngine, report: &Report, bytes: &[u8]) -> Option<(O
 #[test]
 fn what_is_stored_and_differs_is_kept_for_the_simulator() {
     let sent = b"what was sent";
-    let report = |kind, id| Report {
-        size: sent.len() as u64,
-        message: 30 + id,
-        key: 5,
-        checksum: link::checksum([&sent[..]]),
-        ..Report::new(kind, Status::Done, 0, id)
+    let size = sent.len() as u64;
+    let (id, status) = (1, Status::Done);
+    let end = |end| Report::Ended(Ended { id, status, end });
+    let write = Report::Write {
+        place: Place {
+            rank: 1,
+            key: 5,
+            offset: 0,
+        },
+        size,
+        notice: 0,
     };
-    for kind in [
-        ReportKind::Received,
-        ReportKind::Got,
-        ReportKind::Untagged,
-        ReportKind::Write,
+    let untagged = Report::Untagged {
+        from: 1,
+        data: None,
+    };
+    for report in [
+        end(End::Received(envelope(size))),
+        end(End::Got),
+        untagged,
+        write,
     ] {
+        let delivery = Delivery {
+            report,
+            checksum: link::checksum([&sent[..]]),
+            message: 31,
+        };
         for (bytes, most) in [
             (b"what was sent", 99),
             (b"what was sent", 4),
@@ -120,12 +140,12 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
         ] {
             let (mut engine, binding) = engine();
             let (_memory, span) = buffer(13);
-            let id = engine.begin(operation(7, span, 0, binding));
+            assert_eq!(engine.begin(operation(7, span, 0, binding)), id);
             assert!(engine.regions.open(5, span, FI_REMOTE_WRITE));
             for (part, bytes) in parts(bytes, most) {
-                engine.report(&report(kind, id), part, &bytes);
+                engine.report(&delivery, part, &bytes);
             }
-            if kind == ReportKind::Untagged {
+            if report == untagged {
                 // It has come early.
                 let posted = Posted {
                     context: 8,
@@ -137,14 +157,9 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
                 engine.post(posted);
             }
             let wrong = engine.wrong.take();
-            assert_eq!(wrong.is_some(), bytes != sent, "{kind:?}");
-            if let Some((order, stored)) = wrong {
-                assert_eq!(
-                    (order.kind(), order.id),
-                    (Some(OrderKind::Differs), 30 + id)
-                );
-                assert_eq!(stored, bytes);
-            }
+            let complaint = Complaint::Differs { message: 31 };
+            let expected = (bytes != sent).then(|| (complaint, bytes.to_vec()));
+            assert_eq!(wrong, expected, "{report:?}");
         }
     }
 }
@@ -162,10 +177,13 @@ fn a_receive_is_filled_in_pieces() {
     // SAFETY: the list has two entries, of the test's buffers.
     let both = unsafe { Buffer::new(list.as_ptr(), 2) };
     let id = engine.begin(operation(77, both, FI_TAGGED | FI_RECV, binding));
-    let report = Report {
-        data: 9,
+    let envelope = Envelope {
+        data: Some(9),
+        ..envelope(7)
+    };
+    let report = Delivery {
         checksum: link::checksum([&b"abcdefg"[..]]),
-        ..received(id, Status::Done, 7)
+        ..ended(id, Status::Done, End::Received(envelope))
     };
     let parts = parts(b"abcdefg", 4);
     engine.report(&report, parts[0].0, &parts[0].1);
@@ -192,11 +210,11 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     for (status, error, olen) in [
         (Status::Truncated, FI_ETRUNC, 4),
         (Status::Cancelled, FI_ECANCELED, 0),
-        (Status::Lost, FI_EIO, 0),
+        (LOST, FI_EIO, 0),
     ] {
         let id = engine.begin(operation.clone());
         let size = if status == Status::Truncated { 6 } else { 0 };
-        let why: &[u8] = if status == Status::Lost {
+        let why: &[u8] = if status == LOST {
             b"the cable is dead"
         } else {
             &[]
@@ -225,7 +243,7 @@ fn a_program_that_handles_errors_hears_of_a_loss_by_its_request() {
     let (words, context) = request(-32766);
     let lost = |engine: &mut ProgressEngine, context, flags| {
         let id = engine.begin(operation(context, buffer(2).1, flags, binding));
-        tell(engine, &received(id, Status::Lost, 0), b"its cable is dead");
+        tell(engine, &received(id, LOST, 0), b"its cable is dead");
         assert!(!engine.is_under_way(id));
     };
     lost(&mut engine, context, FI_TAGGED | FI_RECV);
@@ -247,7 +265,7 @@ fn a_program_that_handles_errors_hears_of_a_loss_by_its_request() {
     assert_eq!(failed(&mut engine).err, FI_EIO, "no request of a program");
     assert!(!engine.losses.take_injected());
     let id = engine.begin(operation(0, Buffer::default(), 0, binding));
-    let sent = Report::new(ReportKind::Sent, Status::Lost, 0, id);
+    let sent = ended(id, LOST, End::Sent);
     tell(&mut engine, &sent, b"no way");
     assert!(engine.losses.take_injected());
     assert!(!engine.losses.take_injected(), "only once");
@@ -300,33 +318,36 @@ fn a_claimed_message_may_find_no_room() {
 #[test]
 fn a_probe_answers_looks_for_the_same() {
     let mut engine = ProgressEngine::default();
-    let look = |id, tag| Order {
-        id,
+    let tagged = |tag| Wanted {
+        from: None,
         tag,
-        ..Order::new(OrderKind::Peek, 0)
+        mask: u64::MAX,
     };
     let begin = |engine: &mut ProgressEngine| {
         let id = engine.number();
-        engine.probe.begin(look(id, 7));
+        engine.probe.begin(id, tagged(7));
         id
     };
-    assert_eq!(engine.probe.answer(&look(90, 7), false), None);
+    assert_eq!(engine.probe.answer(90, tagged(7), false), None);
     let id = begin(&mut engine);
     assert_eq!(
-        engine.probe.answer(&look(91, 8), false),
+        engine.probe.answer(91, tagged(8), false),
         None,
         "another one"
     );
-    let nothing = engine.probe.answer(&look(92, 7), false).expect("it waits");
-    assert_eq!((nothing.id, nothing.status()), (92, Status::Nothing));
+    let nothing = engine.probe.answer(92, tagged(7), false).expect("it waits");
+    assert_eq!((nothing.id, nothing.status), (92, Status::Nothing));
     tell(&mut engine, &found(id, Status::Done), &[]);
-    let seen = engine.probe.answer(&look(93, 7), false);
-    assert_eq!(seen, Some(found(93, Status::Done)));
+    let seen = engine.probe.answer(93, tagged(7), false);
+    assert_eq!(
+        seen.map(|ended| Report::Ended(ended).into()),
+        Some(found(93, Status::Done))
+    );
     assert!(!engine.probe.is_there(), "it answers once");
     // A look that is to claim a message asks the simulator.
     let id = begin(&mut engine);
     tell(&mut engine, &found(id, Status::Done), &[]);
-    assert_eq!(engine.probe.answer(&look(94, 7), true), None);
+    assert_eq!(engine.probe.answer(94, tagged(7), true), None);
     assert!(!engine.probe.is_there());
     // A probe that was refused answers nothing.
     let id = begin(&mut engine);
@@ -337,37 +358,44 @@ fn a_probe_answers_looks_for_the_same() {
 #[test]
 fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
     let mut engine = ProgressEngine::default();
-    let give_up = |engine: &mut ProgressEngine, kind, waits| {
-        let order = Order::new(kind, 0);
-        engine.probe.give_up(&order, waits)
+    let wanted = Wanted {
+        from: None,
+        tag: 0,
+        mask: 0,
     };
-    assert_eq!(
-        give_up(&mut engine, OrderKind::Receive, true),
-        None,
-        "there is none"
-    );
-    for (kind, waits, stays) in [
-        (OrderKind::Send, true, true),
-        (OrderKind::Put, true, true),
-        (OrderKind::Called, false, true),
-        (OrderKind::Reply, false, true),
-        (OrderKind::Send, false, false),
-        (OrderKind::Receive, true, false),
-        (OrderKind::Peek, true, false),
-        (OrderKind::Claim, true, false),
+    let receive = Order::Receive {
+        wanted,
+        room: 0,
+        request: false,
+    };
+    let give_up =
+        |engine: &mut ProgressEngine, order: &Order, waits| engine.probe.give_up(order, waits);
+    assert_eq!(give_up(&mut engine, &receive, true), None, "there is none");
+    let send = Order::Untagged { to: 0, data: None };
+    let called = Order::Called {
+        call: 1,
+        began: 0,
+        served: false,
+    };
+    let claims = false;
+    for (order, waits, stays) in [
+        (&send, true, true),
+        (&called, false, true),
+        (&send, false, false),
+        (&receive, true, false),
+        (&Order::Peek { wanted, claims }, true, false),
+        (&Order::Probe { wanted }, true, false),
+        (&Order::Claim { room: 0 }, true, false),
     ] {
         let id = engine.number();
-        engine.probe.begin(Order {
-            id,
-            ..Order::new(OrderKind::Peek, 0)
-        });
-        let cancelled = give_up(&mut engine, kind, waits);
-        assert_eq!(cancelled, (!stays).then_some(id), "{kind:?}");
-        assert_eq!(engine.probe.is_there(), stays, "{kind:?}");
+        engine.probe.begin(id, wanted);
+        let cancelled = give_up(&mut engine, order, waits);
+        assert_eq!(cancelled, (!stays).then_some(id), "{order:?}");
+        assert_eq!(engine.probe.is_there(), stays, "{order:?}");
         // A probe that has ended need not be taken back.
         if stays {
             tell(&mut engine, &found(id, Status::Done), &[]);
-            assert_eq!(give_up(&mut engine, OrderKind::Receive, true), None);
+            assert_eq!(give_up(&mut engine, &receive, true), None);
             assert!(!engine.probe.is_there());
         }
     }
@@ -376,14 +404,12 @@ fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
 #[test]
 fn untagged_messages_share_a_buffer() {
     let (mut engine, binding) = engine();
-    let message = |length: u64| Report {
-        peer: 1,
-        data: NO_DATA,
-        size: length,
-        ..Report::new(ReportKind::Untagged, Status::Done, 0, 0)
-    };
+    let message = &Delivery::from(Report::Untagged {
+        from: 1,
+        data: None,
+    });
     // The first comes before there is a buffer.
-    tell(&mut engine, &message(10), &[1; 10]);
+    tell(&mut engine, message, &[1; 10]);
     let (bytes, span) = buffer(64);
     let post = |context| Posted {
         context,
@@ -395,19 +421,19 @@ fn untagged_messages_share_a_buffer() {
     engine.post(post(1));
     let first = done(&mut engine);
     assert_eq!((first.len, first.flags), (10, FI_MSG | FI_RECV));
-    tell(&mut engine, &message(5), &[2; 5]);
+    tell(&mut engine, message, &[2; 5]);
     let second = done(&mut engine);
     assert_eq!(second.buf, first.buf + 16, "aligned");
     assert_eq!((bytes[9], bytes[15], bytes[20]), (1, 0, 2));
     // Less than 20 bytes are left after this message: the buffer goes back.
-    tell(&mut engine, &message(1), &[3]);
+    tell(&mut engine, message, &[3]);
     assert_eq!(done(&mut engine).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
     // The next message does not fit into the rest of a buffer: the buffer goes back without it.
     engine.post(post(2));
     engine.post(post(3));
-    tell(&mut engine, &message(10), &[4; 10]);
+    tell(&mut engine, message, &[4; 10]);
     assert_eq!(done(&mut engine).op_context, 2);
-    tell(&mut engine, &message(60), &[5; 60]);
+    tell(&mut engine, message, &[5; 60]);
     let back = done(&mut engine);
     assert_eq!(
         (back.op_context, back.flags, back.len),
@@ -422,7 +448,7 @@ fn untagged_messages_share_a_buffer() {
     // In pieces, and longer than a whole buffer.
     engine.post(post(4));
     for (part, bytes) in parts(&[6; 70], 40) {
-        engine.report(&message(70), part, &bytes);
+        engine.report(message, part, &bytes);
     }
     let error = failed(&mut engine);
     assert_eq!((error.err, error.olen), (FI_ETRUNC, 6));
@@ -435,29 +461,31 @@ fn memory_is_reached_by_key_and_place() {
     let access = FI_REMOTE_READ | FI_REMOTE_WRITE;
     assert!(engine.regions.open(5, span, access));
     assert!(!engine.regions.open(5, span, access), "the key is taken");
-    let report = |kind, key, offset, size| Report {
-        key,
-        offset,
-        size,
-        ..Report::new(kind, Status::Done, 0, 8)
+    let write = |key, offset, size| {
+        let place = Place {
+            rank: 1,
+            key,
+            offset,
+        };
+        Delivery::from(Report::Write {
+            place,
+            size,
+            notice: 0,
+        })
     };
-    tell(&mut engine, &report(ReportKind::Write, 5, 7, 3), b"abc");
+    let read = |key, offset, size| Delivery::from(Report::Read { key, offset, size });
+    tell(&mut engine, &write(5, 7, 3), b"abc");
     assert_eq!(&bytes[6..], b"\0abc");
-    let (order, reply) = tell(&mut engine, &report(ReportKind::Read, 5, 8, 2), &[]).expect("asked");
-    assert_eq!((order.id, order.size, &reply[..]), (8, 2, &b"bc"[..]));
+    let reply = tell(&mut engine, &read(5, 8, 2), &[]).expect("asked");
+    assert_eq!(reply, b"bc");
     for (key, offset) in [(6, 0), (5, 9), (5, u64::MAX)] {
-        let (_, reply) =
-            tell(&mut engine, &report(ReportKind::Read, key, offset, 2), &[]).expect("asked");
+        let reply = tell(&mut engine, &read(key, offset, 2), &[]).expect("asked");
         assert_eq!(reply, b"", "key {key}, place {offset}");
-        tell(
-            &mut engine,
-            &report(ReportKind::Write, key, offset, 2),
-            b"xx",
-        );
+        tell(&mut engine, &write(key, offset, 2), b"xx");
     }
     assert_eq!(&bytes[6..], b"\0abc");
     engine.regions.close(5);
-    let (_, reply) = tell(&mut engine, &report(ReportKind::Read, 5, 0, 1), &[]).expect("asked");
+    let reply = tell(&mut engine, &read(5, 0, 1), &[]).expect("asked");
     assert_eq!(reply, b"");
 }
 
@@ -469,7 +497,7 @@ fn counters_wait_only_while_something_is_under_way() {
     assert!(!engine.completions.looks_again(0), "nothing will come");
     let id = engine.begin(operation(0, Buffer::default(), FI_SEND, binding));
     assert!(engine.completions.looks_again(0));
-    let refused = Report::new(ReportKind::Stored, Status::Refused, 0, id);
+    let refused = ended(id, Status::Refused, End::Stored);
     tell(&mut engine, &refused, &[]);
     assert_eq!(failed(&mut engine).err, FI_EKEYREJECTED);
     assert!(!engine.completions.looks_again(0));
@@ -494,10 +522,7 @@ fn a_receive_that_stands_for_a_collective_call_ends_with_it() {
     // A call that blocks, at the same time, has a number of its own.
     let (room, blocking_span) = buffer(6);
     let blocks = engine.begin_collective(blocking_span.into());
-    let collected = |id, status, size| Report {
-        size,
-        ..Report::new(ReportKind::Collected, status, 0, id)
-    };
+    let collected = |id, status, size| ended(id, status, End::Collected { size });
     for (part, bytes) in parts(b"posted", 4) {
         assert!(engine.is_under_way(posted));
         engine.report(&collected(posted, Status::Done, 6), part, &bytes);
@@ -512,17 +537,11 @@ fn a_receive_that_stands_for_a_collective_call_ends_with_it() {
     assert_eq!(room, b"blocks");
     assert!(next(&mut engine).is_none());
 
-    for (status, error) in [(Status::Truncated, FI_ETRUNC), (Status::Lost, FI_EIO)] {
+    let lost = Status::Lost { peer: None };
+    for (status, error) in [(Status::Truncated, FI_ETRUNC), (lost, FI_EIO)] {
         let posted = engine.begin(operation(71, Span::default(), flags, binding));
-        let report = Report {
-            peer: Order::ANYBODY,
-            ..collected(posted, status, 0)
-        };
-        let why: &[u8] = if status == Status::Lost {
-            b"a dead cable"
-        } else {
-            b""
-        };
+        let report = collected(posted, status, 0);
+        let why: &[u8] = if status == lost { b"a dead cable" } else { b"" };
         tell(&mut engine, &report, why);
         let failed = failed(&mut engine);
         assert_eq!((failed.entry.op_context, failed.err), (71, error));

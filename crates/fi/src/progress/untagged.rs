@@ -6,14 +6,14 @@
 //! completion says so. A list of [`Effect`]s says what follows for queues and counters, and for the simulator if a message was
 //! stored wrongly.
 
-use super::completions::{Binding, NO_DATA};
+use super::completions::Binding;
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
     FI_REMOTE_CQ_DATA,
 };
 use crate::memory::Buffer;
-use link::{Part, Report};
+use link::Part;
 use std::collections::VecDeque;
 
 /// Messages lie in buffers at multiples of this.
@@ -31,11 +31,23 @@ pub struct Posted {
     pub binding: Binding,
 }
 
+/// The sender, the completion data and the checksum of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// The sender's address.
+    pub source: u64,
+    /// Completion data.
+    pub data: Option<u32>,
+    /// The checksum of its bytes, or 0.
+    pub checksum: u64,
+    /// Its number in the run.
+    pub number: u64,
+}
+
 /// A message that came before its buffer.
 #[derive(Debug)]
 struct Early {
-    source: u64,
-    report: Report,
+    message: Message,
     bytes: Vec<u8>,
 }
 
@@ -45,8 +57,8 @@ pub enum Effect {
     Done(Binding, FiCqTaggedEntry, u64),
     /// A receive has failed.
     Failed(Binding, FiCqErrEntry),
-    /// The bytes of a message have another checksum in their buffer than the message was sent with.
-    Differs(Report, Vec<u8>),
+    /// The bytes of a message of this number have another checksum in their buffer than the message was sent with.
+    Differs(u64, Vec<u8>),
 }
 
 /// Posted buffers, and messages that came before theirs.
@@ -60,13 +72,7 @@ pub struct Untagged {
 
 impl Untagged {
     /// Takes in a part of the next message.
-    pub fn arrive(
-        &mut self,
-        report: &Report,
-        part: Part,
-        bytes: &[u8],
-        source: u64,
-    ) -> Vec<Effect> {
+    pub fn arrive(&mut self, message: Message, part: Part, bytes: &[u8]) -> Vec<Effect> {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
             bytes
@@ -79,14 +85,10 @@ impl Untagged {
             }
             &whole
         };
-        assert_eq!(bytes.len() as u64, report.size, "the payload of {report:?}");
         let mut effects = Vec::new();
-        if !self.store(source, report, bytes, &mut effects) {
-            self.early.push_back(Early {
-                source,
-                report: *report,
-                bytes: bytes.to_vec(),
-            });
+        if !self.store(message, bytes, &mut effects) {
+            let bytes = bytes.to_vec();
+            self.early.push_back(Early { message, bytes });
         }
         effects
     }
@@ -97,7 +99,7 @@ impl Untagged {
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
         for early in std::mem::take(&mut self.early) {
-            if !self.store(early.source, &early.report, &early.bytes, &mut effects) {
+            if !self.store(early.message, &early.bytes, &mut effects) {
                 left.push_back(early);
             }
         }
@@ -123,13 +125,8 @@ impl Untagged {
     }
 
     /// Puts a message into the first buffer that takes it; returns whether there is one.
-    fn store(
-        &mut self,
-        source: u64,
-        report: &Report,
-        bytes: &[u8],
-        effects: &mut Vec<Effect>,
-    ) -> bool {
+    fn store(&mut self, message: Message, bytes: &[u8], effects: &mut Vec<Effect>) -> bool {
+        let source = message.source;
         loop {
             let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
             let Some(place) = self.posted.iter().position(fits) else {
@@ -145,9 +142,9 @@ impl Untagged {
                 buf: posted.buffer.address() + filled,
                 ..FiCqTaggedEntry::default()
             };
-            if report.data != NO_DATA {
+            if let Some(data) = message.data {
                 entry.flags |= FI_REMOTE_CQ_DATA;
-                entry.data = report.data.into();
+                entry.data = data.into();
             }
             if bytes.len() > room && filled > 0 {
                 // The next buffer must take the message; this buffer goes back with nothing in its rest.
@@ -171,9 +168,9 @@ impl Untagged {
             }
             posted.buffer.store(filled, bytes);
             let stored = || posted.buffer.bytes(filled, bytes.len());
-            if report.checksum != 0 && link::checksum(stored()) != report.checksum {
+            if message.checksum != 0 && link::checksum(stored()) != message.checksum {
                 let stored = stored().collect::<Vec<_>>().concat();
-                effects.push(Effect::Differs(*report, stored));
+                effects.push(Effect::Differs(message.number, stored));
             }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);

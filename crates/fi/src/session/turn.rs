@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, State, VISITS};
 use crate::thread;
-use link::{Flags, LinkError, NEVER, Order, OrderKind, ReportKind};
+use link::{LinkError, NEVER, Order, Patience, Report, Wait};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it looks
@@ -47,58 +47,58 @@ impl Session {
         self.spare_looks.store(spare, Ordering::Relaxed);
     }
 
-    /// Gives an order at the present, with all bytes that belong to it; fills in `time` and `checksum`.
-    pub fn order(&self, state: &mut State, order: Order, payload: &[&[u8]]) {
-        let kind = order.kind();
-        // The record of a call is no progress: a program may call again and again, and nothing happens.
-        if kind != Some(OrderKind::Called) {
-            thread::acted();
-            self.progressed();
-            thread::ordered();
-        }
-        if let Some(id) = state.engine.probe.give_up(&order, thread::probes()) {
-            let cancel = Order {
-                id,
-                ..Order::new(OrderKind::Cancel, 0)
-            };
-            self.order(state, cancel, &[]);
-        }
-        let carries = matches!(
-            kind,
-            Some(
-                OrderKind::Send
-                    | OrderKind::Put
-                    | OrderKind::Reply
-                    | OrderKind::Enqueue
-                    | OrderKind::Collective
-            )
-        );
-        let checksum = if carries && self.settings.checksums {
-            link::checksum(payload.iter().copied())
-        } else {
-            0
-        };
-        let order = Order {
-            time: self.now(),
-            checksum,
-            ..order
-        };
-        if kind != Some(OrderKind::Called) {
-            self.at_work.store(true, Ordering::Relaxed);
-        }
-        state.link.order(&order, payload);
+    /// The rank does something else than to look.
+    fn acts(&self) {
+        thread::acted();
+        self.progressed();
+        thread::ordered();
+        self.at_work.store(true, Ordering::Relaxed);
     }
 
-    /// Waits in simulated time: for a report, at most until a moment. The progress engine has then got all reports up to the
-    /// new present. With [`Flags::SLEEP`] the wait lasts until that moment, and reports stay with the simulator. Returns
-    /// whether something of the rank's own has ended or come; what others read or write in its memory does not count.
-    pub fn wait(&self, state: &mut State, until: u64, flags: Flags) -> bool {
-        let wait = Order {
-            key: until,
-            flags: flags.0,
-            ..Order::new(OrderKind::Wait, 0)
-        };
-        self.wait_by(state, wait)
+    /// Gives an order at the present, with all bytes that belong to it.
+    pub fn order(&self, state: &mut State, id: u64, order: Order, payload: &[&[u8]]) {
+        // The record of a call is no progress: a program may call again and again, and nothing happens.
+        if !matches!(order, Order::Called { .. }) {
+            self.acts();
+        }
+        if let Some(probe) = state.engine.probe.give_up(&order, thread::probes()) {
+            self.order(state, probe, Order::Cancel, &[]);
+        }
+        state.link.order(self.now(), id, order, payload);
+    }
+
+    /// Waits in simulated time. The progress engine has then got all reports up to the new present; those that come in a sleep
+    /// stay with the simulator. Returns whether something of the rank's own has ended or come; what others read or write in its
+    /// memory does not count.
+    pub fn wait(&self, state: &mut State, wait: Wait) -> bool {
+        let (mut still, mut ended) = (false, false);
+        self.at_work.store(false, Ordering::Relaxed);
+        if !matches!(wait, Wait::Sleep { .. }) {
+            self.slept.store(false, Ordering::Relaxed);
+        }
+        loop {
+            let resumed = state.link.hand_over(self.now(), wait, still);
+            let mut replies = Vec::new();
+            for (delivery, part, bytes) in state.link.reports() {
+                self.look_anew();
+                self.progressed();
+                ended |= !matches!(delivery.report, Report::Read { .. } | Report::Write { .. });
+                replies.extend(state.engine.report(&delivery, part, bytes));
+            }
+            if let Some((complaint, bytes)) = state.engine.wrong.take() {
+                state.link.complain(self.now(), complaint, &bytes);
+            }
+            if let Some(now) = resumed {
+                assert!(replies.is_empty(), "who goes on is asked nothing");
+                self.now.fetch_max(now, Ordering::AcqRel);
+                return ended;
+            }
+            for bytes in replies {
+                self.acts();
+                state.link.reply(self.now(), &bytes);
+            }
+            still = true;
+        }
     }
 
     /// Waits, outside the simulation, until this many ranks wait at a meeting of this name. All of them go on from the moment
@@ -107,53 +107,8 @@ impl Session {
         if HOLDS.get() {
             return;
         }
-        let wait = Order {
-            id: which,
-            key: NEVER,
-            size: ranks.into(),
-            flags: Flags::MEETING.0,
-            ..Order::new(OrderKind::Wait, 0)
-        };
-        self.wait_by(&mut self.lock(), wait);
-    }
-
-    fn wait_by(&self, state: &mut State, wait: Order) -> bool {
-        let mut flags = Flags(wait.flags);
-        let mut ended = false;
-        self.at_work.store(false, Ordering::Relaxed);
-        if !flags.has(Flags::SLEEP) {
-            self.slept.store(false, Ordering::Relaxed);
-        }
-        loop {
-            let resumed = state.link.hand_over_by(&Order {
-                time: self.now(),
-                flags: flags.0,
-                ..wait
-            });
-            let mut replies = Vec::new();
-            for (report, part, bytes) in state.link.reports() {
-                self.look_anew();
-                self.progressed();
-                ended |= !matches!(report.kind(), Some(ReportKind::Read | ReportKind::Write));
-                replies.extend(state.engine.report(&report, part, bytes));
-            }
-            if let Some((order, bytes)) = state.engine.wrong.take() {
-                self.order(state, order, &[&bytes]);
-                loop {
-                    // The simulator ends the run, and with it this process.
-                    state.link.hand_over(self.now(), NEVER, Flags::BLOCKING);
-                }
-            }
-            if let Some(now) = resumed {
-                assert!(replies.is_empty(), "who goes on is asked nothing");
-                self.now.fetch_max(now, Ordering::AcqRel);
-                return ended;
-            }
-            for (order, bytes) in replies {
-                self.order(state, order, &[&bytes]);
-            }
-            flags = flags.with(Flags::STILL);
-        }
+        let ranks = ranks.into();
+        self.wait(&mut self.lock(), Wait::Meeting { which, ranks });
     }
 
     /// The program, or MPI for it, has looked and found nothing. In a call that blocks, once MPI has looked a few times, time
@@ -163,7 +118,7 @@ impl Session {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
         if self.slept.load(Ordering::Relaxed) {
-            self.wait(state, self.now(), Flags::default());
+            self.wait(state, Wait::report(self.now()));
             return;
         }
         let found_nothing = self.found_nothing.load(Ordering::Relaxed);
@@ -189,12 +144,11 @@ impl Session {
             }
             let hears = !thread::probes() || state.engine.probe.is_there();
             if looks >= glances + steps && hears {
-                let flags = if thread::one_thread() {
-                    Flags::BLOCKING
-                } else {
-                    Flags::BLOCKING.with(Flags::THREADS)
+                let patience = Patience {
+                    threads: !thread::one_thread(),
+                    ..Patience::until(NEVER)
                 };
-                if !self.wait(state, NEVER, flags) {
+                if !self.wait(state, Wait::Report(patience)) {
                     // The simulator lets all ranks go on before it reports that they wait for each other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
                     self.last_looks.store(more, Ordering::Relaxed);
@@ -212,27 +166,33 @@ impl Session {
             && !LEFT.load(Ordering::Relaxed)
             && let Some(mut state) = self.try_lock()
         {
-            self.wait(&mut state, self.now(), Flags::SLEEP);
+            let until = self.now();
+            self.wait(&mut state, Wait::Sleep { until });
         }
     }
 
     /// The program reads the clock again and again: a step of time in which MPI does not look.
     pub fn pass(&self, state: &mut State) {
-        self.step_by(state, Flags::SLEEP);
+        self.step_by(state, |until| Wait::Sleep { until });
         self.slept.store(true, Ordering::Relaxed);
     }
 
     /// Time goes on by a step that grows.
     pub fn step(&self, state: &mut State) {
-        self.step_by(state, Flags::default());
+        self.step_by(state, Wait::report);
     }
 
     /// The same; the step ends early when others write into the rank's memory.
     pub fn step_to_write(&self, state: &mut State) {
-        self.step_by(state, Flags::WRITES);
+        self.step_by(state, |until| {
+            Wait::Report(Patience {
+                writes: true,
+                ..Patience::until(until)
+            })
+        });
     }
 
-    fn step_by(&self, state: &mut State, flags: Flags) {
+    fn step_by(&self, state: &mut State, wait: impl FnOnce(u64) -> Wait) {
         let tick = self.tick.load(Ordering::Relaxed);
         let longest = if thread::times_out() {
             LONGEST_OF_TIMED
@@ -243,7 +203,7 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.compute(tick);
         } else {
-            self.wait(state, self.now() + tick, flags);
+            self.wait(state, wait(self.now() + tick));
         }
         // Unless there was a report.
         let (new, old) = (Ordering::Relaxed, Ordering::Relaxed);
@@ -259,7 +219,7 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.now.fetch_max(until, Ordering::AcqRel);
         } else if self.now() < until {
-            self.wait(&mut state, until, Flags::SLEEP);
+            self.wait(&mut state, Wait::Sleep { until });
             self.slept.store(true, Ordering::Relaxed);
         }
     }

@@ -1,5 +1,12 @@
 use super::*;
-use crate::{Order, OrderKind};
+use crate::raw::RawOrder;
+
+fn order(time: u64) -> RawOrder {
+    RawOrder {
+        time,
+        ..RawOrder::default()
+    }
+}
 
 /// The parts of a payload whose next part has at most `most` bytes, as the reading side finds them.
 fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
@@ -23,7 +30,7 @@ fn parts_are_the_whole_however_it_is_cut() {
             let mut whole: Vec<u8> = Vec::new();
             for (part, bytes) in &parts {
                 assert_eq!((part.at(), part.whole()), (whole.len(), 100));
-                let order = Order::new(OrderKind::Send, 7);
+                let order = order(7);
                 reassembly.add(&order, *part).expect("it comes next");
                 whole.extend(bytes);
                 assert_eq!(part.is_last(), reassembly.is_closed());
@@ -48,7 +55,7 @@ fn join(parts: &[(usize, u64)]) -> Result<bool, Foul> {
     let all = cut(&[&bytes], |_| 10);
     let mut reassembly = Reassembly::default();
     for &(number, time) in parts {
-        reassembly.add(&Order::new(OrderKind::Put, time), all[number].0)?;
+        reassembly.add(&order(time), all[number].0)?;
     }
     Ok(reassembly.is_closed())
 }
@@ -75,7 +82,7 @@ fn a_part_that_is_lost_or_comes_twice_or_early_or_with_another_record_is_found()
 
 #[test]
 fn a_part_whose_numbers_pass_the_range_is_found() {
-    let order = Order::new(OrderKind::Put, 1);
+    let order = order(1);
     let add = |parts: &[(u64, u64, u64)]| {
         let mut reassembly = Reassembly::default();
         let mut parts = parts

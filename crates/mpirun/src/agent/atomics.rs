@@ -1,59 +1,59 @@
 //! Atomics on words of ranks. The simulated adapter says when; the word itself lies in the rank's process, where it is read and
 //! changed at that moment.
 
-use super::about::About;
-use super::{Agent, MemoryRange, Role};
+use super::operation::{Found, Operation};
+use super::{Agent, MemoryRange};
 use crate::trace::MessageKind;
-use link::{Atomic, Foul, Order, Report, ReportKind, Status};
+use link::{Atomic, Delivery, Place, Report, Width};
 use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// What an atomic has found.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
-    pub word: u64,
-    /// Whether the rank has no such memory.
-    pub refused: bool,
+/// A change of a word.
+#[derive(Clone, Copy)]
+pub(super) struct Change {
+    pub on: Place,
+    pub atomic: Atomic,
+    pub width: Width,
+    pub operand: u64,
+    pub compare: u64,
 }
 
-/// A word of so many bytes, in the order of the host's bytes.
-fn word_of(bytes: &[u8]) -> Option<u64> {
-    match bytes.len() {
-        4 => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),
-        8 => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
-        _ => None,
+/// The word of these bytes, in the order of the host's bytes.
+fn word_of(bytes: &[u8], width: Width) -> Option<u64> {
+    match width {
+        Width::Four => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),
+        Width::Eight => Some(u64::from_ne_bytes(bytes.try_into().ok()?)),
     }
 }
 
-fn bytes_of(word: u64, size: u64) -> Vec<u8> {
-    if size == 4 {
-        (word as u32).to_ne_bytes().to_vec()
-    } else {
-        word.to_ne_bytes().to_vec()
+fn bytes_of(word: u64, width: Width) -> Vec<u8> {
+    match width {
+        Width::Four => (word as u32).to_ne_bytes().to_vec(),
+        Width::Eight => word.to_ne_bytes().to_vec(),
     }
 }
 
 impl Agent {
-    pub(super) fn atomic(self: &Rc<Self>, order: &Order, bytes: &[u8]) {
-        let compare = word_of(bytes).filter(|_| bytes.len() == 8);
-        let (Some(what), Some(compare), 4 | 8) = (Atomic::of(order.tag), compare, order.size)
-        else {
-            return self.shared.read.blame(self.rank, Foul::Atomic);
-        };
-        let (size, to) = (order.size, order.peer);
-        let narrow = |word: u64| if size == 4 { word & 0xffff_ffff } else { word };
-        let (operand, compare) = (narrow(order.mask), narrow(compare));
-        let record = self.record(order, MessageKind::Atomic, Bytes::new(size));
+    pub(super) fn atomic(self: &Rc<Self>, at: Time, id: u64, change: Change) {
+        let Change {
+            on, atomic, width, ..
+        } = change;
+        let (to, size) = (on.rank, u64::from(width as u32));
+        let [operand, compare] = [change.operand, change.compare].map(|word| width.narrow(word));
+        let record = self.record(at, MessageKind::Atomic, to, Bytes::new(size));
         let found = Rc::<Cell<Found>>::default();
         let (finds, own) = (Rc::clone(&found), Rc::clone(self));
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
-        let (key, offset) = (order.key, order.offset);
         let execute = Box::new(move || {
-            let range = MemoryRange { key, offset, size };
+            let range = MemoryRange {
+                key: on.key,
+                offset: on.offset,
+                size,
+            };
             let now = other.node.now();
             let read = own.shared.read.read(&other, now, range);
-            let Some(word) = read.and_then(|(bytes, _)| word_of(&bytes)) else {
+            let Some(word) = read.and_then(|(bytes, _)| word_of(&bytes, width)) else {
                 finds.set(Found {
                     word: 0,
                     refused: true,
@@ -64,33 +64,39 @@ impl Agent {
                 word,
                 refused: false,
             });
-            let new = what.apply(word, operand, compare);
+            let new = atomic.apply(word, operand, compare);
             if let Some(new) = new {
-                own.store(&other, record, range, new);
+                own.store(&other, record, range, bytes_of(new, width));
             }
             new.is_some()
         });
-        let at = Time::from_ps(order.time);
-        let tests = what == Atomic::CompareSwap;
-        let operation = self.endpoint.atomic(at, to, tests, execute);
-        let key = self.start(order.id, Role::Atomic(record), operation, About::Atomic(to));
-        let mut state = self.state.borrow_mut();
-        if let Some(entry) = state.entries.get_mut(&key) {
-            entry.found = Some(found);
-        }
+        let tests = atomic == Atomic::CompareSwap;
+        let network = self.endpoint.atomic(at, to, tests, execute);
+        let operation = Operation::Atomic {
+            on: to,
+            record,
+            found,
+        };
+        self.start(id, operation, network);
     }
 
     /// Stores the new word of an atomic.
-    fn store(&self, other: &Agent, record: usize, range: MemoryRange, new: u64) {
-        let bytes = Rc::new(bytes_of(new, range.size));
-        let number = self.shared.in_flight.send(record, 0, 0, &bytes);
-        let write = Report {
-            key: range.key,
-            offset: range.offset,
+    fn store(&self, other: &Agent, record: usize, range: MemoryRange, new: Vec<u8>) {
+        let bytes = Rc::new(new);
+        let number = self.shared.in_flight.send(record, None, 0, &bytes);
+        let report = Report::Write {
+            place: Place {
+                rank: self.rank,
+                key: range.key,
+                offset: range.offset,
+            },
             size: range.size,
-            peer: self.rank,
+            notice: 0,
+        };
+        let write = Delivery {
+            report,
+            checksum: 0,
             message: number.0.into(),
-            ..Report::new(ReportKind::Write, Status::Done, 0, 0)
         };
         other.written(write, bytes);
     }

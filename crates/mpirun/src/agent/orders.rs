@@ -1,158 +1,265 @@
 //! Begins what a rank orders.
 
-use super::about::About;
-use super::{Agent, Entry, MemoryRange, Role};
-use crate::endpoint::{Manner, Number, Outgoing, Wanted};
+use super::atomics::Change;
+use super::operation::Operation;
+use super::{Agent, MemoryRange};
+use crate::endpoint::{Number, Outgoing};
 use crate::trace::{CallRow, MessageKind, MessageRow};
-use link::{ADDRESS_SPACE, Flags, Foul, Order, OrderKind, Report, ReportKind, Status};
+use link::{ADDRESS_SPACE, Delivery, End, Ended, Foul, Order, Place, Report, Status, Wait, Wanted};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
+/// What a rank wrote in a turn, as the rules allow it.
+#[derive(Default)]
+pub(crate) struct Turn {
+    pub orders: Vec<Given>,
+    /// The end of the turn, and its moment; nothing if the rank has died within it.
+    pub end: Option<(Time, TurnEnd)>,
+}
+
+impl Turn {
+    /// The moment of the first record, if the rank has written any.
+    pub fn begin(&self) -> Option<Time> {
+        let first = self.orders.first().map(|given| given.time);
+        first.or(self.end.map(|(time, _)| time))
+    }
+}
+
+/// How a turn ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    /// The rank waits.
+    Waits(Wait),
+    /// The rank has left MPI.
+    Leaves,
+}
+
+/// An order, as it was given.
+pub(crate) struct Given {
+    pub time: Time,
+    /// The rank's number of the operation; 0 if the rank awaits no report.
+    pub id: u64,
+    pub order: Order,
+    pub content: Content,
+}
+
+/// The bytes of an order, and the checksum that the rank gave for them, or 0.
+pub(crate) struct Content {
+    pub checksum: u64,
+    pub bytes: Vec<u8>,
+}
+
+impl Content {
+    fn size(&self) -> Bytes {
+        Bytes::new(self.bytes.len() as u64)
+    }
+}
+
+/// A message with a tag.
+struct Message {
+    to: u32,
+    tag: u64,
+    data: Option<u32>,
+}
+
 impl Agent {
     /// Begins what an order says.
-    pub(super) fn begin(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
-        let at = Time::from_ps(order.time);
-        match order.kind() {
-            Some(OrderKind::Send) => self.send(order, bytes),
-            Some(OrderKind::Receive) => {
-                let wanted = wanted(order);
-                let recorded = self
-                    .shared
-                    .record(|recorder| recorder.receives(self.rank, at, wanted.request));
-                let operation = self.endpoint.receive(at, wanted, Manner::Takes);
-                let about = About::Receives(wanted);
-                let key = self.start(order.id, Role::Receive, operation, about);
-                self.recorded(key, recorded);
+    pub(super) fn begin(self: &Rc<Self>, given: Given) {
+        let Given {
+            time: at,
+            id,
+            order,
+            content,
+        } = given;
+        match order {
+            Order::Send {
+                to,
+                tag,
+                data,
+                synchronous,
+                request,
+            } => {
+                let message = Message { to, tag, data };
+                self.send(at, id, message, (synchronous, request), content);
             }
-            Some(OrderKind::Peek) => {
-                let wanted = wanted(order);
-                let (role, manner) = if order.has(Flags::BLOCKING) {
-                    (Role::Probe, Manner::Probes)
-                } else {
-                    (Role::Peek(order.has(Flags::CLAIM)), Manner::Peeks)
+            Order::Untagged { to, data } => self.send_untagged(at, id, (to, data), content),
+            Order::Receive {
+                wanted,
+                room,
+                request,
+            } => self.receive(at, id, (wanted, Bytes::new(room)), request),
+            Order::Peek { wanted, claims } => {
+                let network = self.endpoint.look(at, wanted, false);
+                self.start(id, Operation::Peek { wanted, claims }, network);
+            }
+            Order::Probe { wanted } => {
+                let network = self.endpoint.look(at, wanted, true);
+                self.start(id, Operation::Probe(wanted), network);
+            }
+            Order::Claim { room } => {
+                let kept = self.state.borrow_mut().kept.remove(&id);
+                let Some((network, wanted)) = kept else {
+                    return self.shared.read.blame(self.rank, Foul::Claim { id });
                 };
-                let operation = self.endpoint.receive(at, wanted, manner);
-                self.start(order.id, role, operation, About::LooksFor(wanted));
+                self.start(id, Operation::Claim(wanted, Bytes::new(room)), network);
             }
-            Some(OrderKind::Claim) => {
-                let kept = self.state.borrow_mut().kept.remove(&order.id);
-                let Some((operation, wanted)) = kept else {
-                    let foul = Foul::Claim { id: order.id };
-                    return self.shared.read.blame(self.rank, foul);
+            Order::Cancel => self.cancel(at, id),
+            Order::Put { to, notice } => self.put(at, id, (to, notice), content),
+            Order::Get { from, size } => self.get(at, id, from, size),
+            Order::Atomic {
+                on,
+                atomic,
+                width,
+                operand,
+                compare,
+            } => {
+                let change = Change {
+                    on,
+                    atomic,
+                    width,
+                    operand,
+                    compare,
                 };
-                let role = Role::Claim(Bytes::new(order.size));
-                self.start(order.id, role, operation, About::Receives(wanted));
+                self.atomic(at, id, change);
             }
-            Some(OrderKind::Cancel) => {
-                let state = self.state.borrow();
-                let mut entries = state.entries.values();
-                let found = entries.find(|entry| {
-                    entry.id == order.id && matches!(entry.role, Role::Receive | Role::Probe)
-                });
-                let operation = found.map(|entry| Rc::clone(&entry.operation));
-                drop(state);
-                if let Some(operation) = operation {
-                    operation.cancel(at);
-                }
-            }
-            Some(OrderKind::Put) => self.put(order, bytes),
-            Some(OrderKind::Get) => self.get(order),
-            Some(OrderKind::Atomic) => self.atomic(order, &bytes),
-            Some(OrderKind::Queue) => self.open_queue(order),
-            Some(OrderKind::Enqueue) => self.enqueue(order, bytes),
-            Some(OrderKind::Dequeued) => self.dequeued(order),
-            Some(OrderKind::Group) => self.group(order, &bytes),
-            Some(OrderKind::Collective) => self.collective(order, bytes),
-            Some(OrderKind::Called) => {
+            Order::Queue { name, slots, slot } => self.open_queue(name, slots, Bytes::new(slot)),
+            Order::Enqueue { to, name } => self.enqueue(at, id, (to, name), content.bytes),
+            Order::Dequeued { name } => self.dequeued(name),
+            Order::Group { key, ranks } => self.group(id, key, &ranks),
+            Order::Collective(call) => self.collective(at, id, call, content.bytes),
+            Order::Called {
+                call,
+                began,
+                served,
+            } => {
                 let call = CallRow {
                     rank: self.rank,
-                    call: order.id as u32,
-                    begin: Time::from_ps(order.key),
+                    call,
+                    begin: Time::from_ps(began),
                     end: at,
                 };
-                self.shared.trace.borrow_mut().called(call, order.tag != 0);
+                self.shared.trace.borrow_mut().called(call, served);
             }
-            Some(OrderKind::Finish) => {
-                self.state.borrow_mut().finished = true;
-                self.take_back(at);
-                self.shared
-                    .record(|recorder| recorder.finishes(self.rank, at));
-                let mut trace = self.shared.trace.borrow_mut();
-                trace.ranks[self.rank as usize].end = at;
-            }
-            None
-            | Some(
-                OrderKind::Reply
-                | OrderKind::Wait
-                | OrderKind::More
-                | OrderKind::Differs
-                | OrderKind::Refuses,
-            ) => {
-                unreachable!("the orders of a turn are checked: {order:?}")
-            }
+        }
+    }
+
+    /// The rank leaves MPI.
+    pub(super) fn leave(&self, at: Time) {
+        self.state.borrow_mut().finished = true;
+        self.take_back(at);
+        self.shared
+            .record(|recorder| recorder.finishes(self.rank, at));
+        let mut trace = self.shared.trace.borrow_mut();
+        trace.ranks[self.rank as usize].end = at;
+    }
+
+    fn cancel(&self, at: Time, id: u64) {
+        let state = self.state.borrow();
+        let mut entries = state.entries.values();
+        let found = entries.find(|entry| entry.id == id && entry.operation.waits());
+        let network = found.map(|entry| Rc::clone(&entry.network));
+        drop(state);
+        if let Some(network) = network {
+            network.cancel(at);
         }
     }
 
     /// Takes back the operations that the rank has left behind: they would take messages of a later session.
     pub(super) fn take_back(&self, at: Time) {
         let state = self.state.borrow();
-        let waits = |entry: &&Entry| matches!(entry.role, Role::Receive | Role::Probe);
-        let left = state.entries.values().filter(waits);
-        let left: Vec<_> = left.map(|entry| Rc::clone(&entry.operation)).collect();
+        let entries = state.entries.values();
+        let left = entries.filter(|entry| entry.operation.waits());
+        let left: Vec<_> = left.map(|entry| Rc::clone(&entry.network)).collect();
         drop(state);
-        for operation in left {
-            operation.cancel(at);
+        for network in left {
+            network.cancel(at);
         }
     }
 
-    pub(super) fn record(&self, order: &Order, kind: MessageKind, bytes: Bytes) -> usize {
+    /// Takes note of a message without a tag, to a rank or of one.
+    pub(super) fn record(&self, at: Time, kind: MessageKind, peer: u32, bytes: Bytes) -> usize {
         let (source, destination) = match kind {
-            MessageKind::Get => (order.peer, self.rank),
-            _ => (self.rank, order.peer),
+            MessageKind::Get => (peer, self.rank),
+            _ => (self.rank, peer),
         };
-        let tag = if matches!(kind, MessageKind::Tagged) {
-            order.tag
-        } else {
-            0
-        };
+        self.post(at, kind, (source, destination), 0, bytes)
+    }
+
+    fn post(
+        &self,
+        posted: Time,
+        kind: MessageKind,
+        (source, destination): (u32, u32),
+        tag: u64,
+        bytes: Bytes,
+    ) -> usize {
         self.shared.trace.borrow_mut().posted(MessageRow {
             kind,
             source,
             destination,
             bytes,
             tag,
-            posted: Time::from_ps(order.time),
+            posted,
             sent: None,
             arrived: None,
         })
     }
 
-    fn send(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
-        if order.has(Flags::UNTAGGED) {
-            return self.message(order, bytes);
-        }
-        let size = Bytes::new(bytes.len() as u64);
-        let record = self.record(order, MessageKind::Tagged, size);
-        let bytes = Rc::new(bytes);
+    fn send(
+        self: &Rc<Self>,
+        at: Time,
+        id: u64,
+        Message { to, tag, data }: Message,
+        (synchronous, request): (bool, bool),
+        content: Content,
+    ) {
+        let size = content.size();
+        let record = self.post(at, MessageKind::Tagged, (self.rank, to), tag, size);
+        let operation = Operation::Send {
+            to,
+            tag,
+            size,
+            record,
+        };
+        let (number, bytes) = self.in_flight(record, data, content);
         let outgoing = Outgoing {
-            to: order.peer,
-            tag: order.tag,
-            number: self.sent(order, record, &bytes),
-            synchronous: order.has(Flags::SYNCHRONOUS),
-            request: order.has(Flags::REQUEST),
+            to,
+            tag,
+            number,
+            synchronous,
+            request,
             bytes,
         };
-        let at = Time::from_ps(order.time);
-        let about = About::Sends(size, order.peer, order.tag);
         let recorded = self.shared.record(|recorder| {
-            if outgoing.synchronous {
-                recorder.refuse(self.rank, &format!("{about} synchronously"));
+            if synchronous {
+                recorder.refuse(self.rank, &format!("{operation} synchronously"));
             }
-            let message = (order.peer, size);
-            recorder.sends(self.rank, at, message, record, outgoing.request)
+            recorder.sends(self.rank, at, (to, size), record, request)
         });
-        let operation = self.endpoint.send(at, outgoing);
-        let key = self.start(order.id, Role::Send(record), operation, about);
+        let network = self.endpoint.send(at, outgoing);
+        let key = self.start(id, operation, network);
+        self.recorded(key, recorded);
+    }
+
+    /// Gives a message its number.
+    fn in_flight(
+        &self,
+        record: usize,
+        data: Option<u32>,
+        content: Content,
+    ) -> (Number, Rc<Vec<u8>>) {
+        let bytes = Rc::new(content.bytes);
+        let in_flight = &self.shared.in_flight;
+        let number = in_flight.send(record, data, content.checksum, &bytes);
+        (number, bytes)
+    }
+
+    fn receive(self: &Rc<Self>, at: Time, id: u64, (wanted, room): (Wanted, Bytes), request: bool) {
+        let recorded = self
+            .shared
+            .record(|recorder| recorder.receives(self.rank, at, request));
+        let network = self.endpoint.receive(at, wanted, room, request);
+        let key = self.start(id, Operation::Receive(wanted), network);
         self.recorded(key, recorded);
     }
 
@@ -164,107 +271,101 @@ impl Agent {
         }
     }
 
-    fn message(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
-        let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let record = self.record(order, MessageKind::Untagged, size);
-        let bytes = Rc::new(bytes);
-        let number = self.sent(order, record, &bytes);
-        let at = Time::from_ps(order.time);
+    fn send_untagged(
+        self: &Rc<Self>,
+        at: Time,
+        id: u64,
+        (to, data): (u32, Option<u32>),
+        content: Content,
+    ) {
+        let size = content.size();
+        let record = self.record(at, MessageKind::Untagged, to, size);
+        let (number, bytes) = self.in_flight(record, data, content);
         let [sent, arrival] = self.endpoint.message(at, to, bytes);
-        let about = About::Messages(size, to);
-        self.start(order.id, Role::Send(record), sent, about);
+        self.start(id, Operation::Untagged { to, size, record }, sent);
         let sequence = {
             let mut state = self.state.borrow_mut();
             let messages = state.messages.entry(to).or_default();
             *messages += 1;
             *messages - 1
         };
-        let role = Role::Untagged(self.rank, sequence, number);
-        let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
-        other.start(0, role, arrival, about);
-    }
-
-    fn put(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
-        let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
-        let record = self.record(order, MessageKind::Put, size);
-        let bytes = Rc::new(bytes);
-        let number = self.sent(order, record, &bytes);
-        let at = Time::from_ps(order.time);
-        let about = About::Puts(size, to);
-        let write = Report {
-            tag: order.tag,
-            key: order.key,
-            offset: order.offset,
-            size: size.as_u64(),
-            peer: self.rank,
-            checksum: order.checksum,
-            message: number.0.into(),
-            ..Report::new(ReportKind::Write, Status::Done, 0, 0)
+        let message = Operation::Message {
+            from: self.rank,
+            size,
+            sequence,
+            number,
         };
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
-        if order.key & ADDRESS_SPACE != 0 {
+        other.start(0, message, arrival);
+    }
+
+    fn put(self: &Rc<Self>, at: Time, id: u64, (place, notice): (Place, u64), content: Content) {
+        let (size, to, checksum) = (content.size(), place.rank, content.checksum);
+        let record = self.record(at, MessageKind::Put, to, size);
+        let (number, bytes) = self.in_flight(record, None, content);
+        let report = Report::Write {
+            place: Place {
+                rank: self.rank,
+                ..place
+            },
+            size: size.as_u64(),
+            notice,
+        };
+        let write = Delivery {
+            report,
+            checksum,
+            message: number.0.into(),
+        };
+        let operation = Operation::Put { to, size, record };
+        let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
+        if place.key & ADDRESS_SPACE != 0 {
             // Programs look for these bytes themselves.
-            let (operation, seen) = self.endpoint.put_seen(at, to, Rc::clone(&bytes));
-            self.start(order.id, Role::Put(record), operation, about);
+            let (network, seen) = self.endpoint.put_seen(at, to, Rc::clone(&bytes));
+            self.start(id, operation, network);
             return self.node.serve("put", async move {
                 seen.await;
                 other.written(write, bytes);
             });
         }
-        let operation = self.endpoint.put(at, to, Rc::clone(&bytes));
-        let key = self.start(order.id, Role::Put(record), operation, about);
+        let network = self.endpoint.put(at, to, Rc::clone(&bytes));
+        self.start(id, operation, Rc::clone(&network));
         // The other rank's memory has them as soon as the adapter there does.
-        let operation = self.operation(key);
         self.node.serve("put", async move {
-            operation.ended().await;
-            if !operation.is_lost() {
+            network.ended().await;
+            if !network.is_lost() {
                 other.written(write, bytes);
             }
         });
     }
 
-    fn get(self: &Rc<Self>, order: &Order) {
-        let from = Rc::clone(&self.shared.agents.borrow()[order.peer as usize]);
-        let at = Time::from_ps(order.time);
-        let (size, peer) = (Bytes::new(order.size), order.peer);
-        let record = self.record(order, MessageKind::Get, size);
+    fn get(self: &Rc<Self>, at: Time, id: u64, place: Place, size: u64) {
+        let from = Rc::clone(&self.shared.agents.borrow()[place.rank as usize]);
+        let record = self.record(at, MessageKind::Get, place.rank, Bytes::new(size));
         let range = MemoryRange {
-            key: order.key,
-            offset: order.offset,
-            size: order.size,
+            key: place.key,
+            offset: place.offset,
+            size,
         };
         let Some((bytes, checksum)) = self.shared.read.read(&from, at, range) else {
-            return self.refuse(ReportKind::Got, order);
+            return self.answer(id, Status::Refused, End::Got);
         };
         let bytes = Rc::new(bytes);
         let in_flight = &self.shared.in_flight;
-        let number = in_flight.send(record, 0, checksum, &bytes);
-        let operation = self.endpoint.get(at, peer, bytes);
-        let role = Role::Get(record, number);
-        self.start(order.id, role, operation, About::Gets(size, peer));
+        let operation = Operation::Get {
+            from: place.rank,
+            size: Bytes::new(size),
+            record,
+            number: in_flight.send(record, None, checksum, &bytes),
+        };
+        let network = self.endpoint.get(at, place.rank, bytes);
+        self.start(id, operation, network);
     }
 
-    /// Tells the rank that its order is refused.
-    pub(super) fn refuse(&self, kind: ReportKind, order: &Order) {
-        let refused = Report::new(kind, Status::Refused, order.time, order.id);
+    /// Reports the end of an operation that has not begun.
+    pub(super) fn answer(&self, id: u64, status: Status, end: End) {
+        let report = Report::Ended(Ended { id, status, end });
         let mut state = self.state.borrow_mut();
-        state.reports.push_back((refused, Box::default()));
+        state.reports.push_back((report.into(), Box::default()));
         state.bell.fire();
-    }
-
-    /// Gives a message its number.
-    pub(super) fn sent(&self, order: &Order, record: usize, bytes: &Rc<Vec<u8>>) -> Number {
-        let in_flight = &self.shared.in_flight;
-        in_flight.send(record, order.data, order.checksum, bytes)
-    }
-}
-
-fn wanted(order: &Order) -> Wanted {
-    Wanted {
-        from: (order.peer != Order::ANYBODY).then_some(order.peer),
-        tag: order.tag,
-        mask: order.mask,
-        room: Bytes::new(order.size),
-        request: order.has(Flags::REQUEST),
     }
 }

@@ -1,11 +1,11 @@
 //! The operations that a rank has under way: how each ends, when the rank sees its end, and what the rank is told.
 
-use super::about::About;
-use super::{Agent, Entry, Role, State};
-use crate::endpoint::{Finish, Incoming, Manner, NetworkOp, Wanted};
+use super::operation::Operation;
+use super::{Agent, Entry, State};
+use crate::endpoint::{Finish, Incoming, NetworkOp};
 use goal::Kind;
 use kernel::Signal;
-use link::{Flags, NEVER, Order, Report, Status};
+use link::{Delivery, Ended, Envelope, NEVER, Patience, Report, Status, Wait, Wanted};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -17,25 +17,22 @@ impl Agent {
     pub(super) fn start(
         self: &Rc<Self>,
         id: u64,
-        role: Role,
-        operation: Rc<dyn NetworkOp>,
-        about: About,
+        operation: Operation,
+        network: Rc<dyn NetworkOp>,
     ) -> u64 {
-        if !about.is_recorded() {
+        if !operation.is_recorded() {
             self.shared
-                .record(|recorder| recorder.refuse(self.rank, &about));
+                .record(|recorder| recorder.refuse(self.rank, &operation));
         }
-        let ended = operation.ended();
+        let ended = network.ended();
         let mut state = self.state.borrow_mut();
         let key = state.started;
         state.started += 1;
-        state.looks += u32::from(role.looks());
+        state.looks += u32::from(operation.looks());
         let entry = Entry {
             id,
-            role,
             operation,
-            about,
-            found: None,
+            network,
         };
         state.entries.insert(key, entry);
         drop(state);
@@ -43,40 +40,41 @@ impl Agent {
         self.node.serve("operation", async move {
             let at = ended.await;
             // If nobody waits for a send, the processor takes its end when it comes.
-            if let Some((finish, about)) = agent.ended(key, at) {
+            if let Some((finish, operation)) = agent.ended(key, at) {
                 let mut incoming = finish.await;
-                agent.takes_loss(&mut incoming, &about);
+                agent.takes_loss(&mut incoming, &operation);
             }
         });
         key
     }
 
-    pub(super) fn operation(&self, key: u64) -> Rc<dyn NetworkOp> {
-        Rc::clone(&self.state.borrow().entries[&key].operation)
+    fn network(&self, key: u64) -> Rc<dyn NetworkOp> {
+        Rc::clone(&self.state.borrow().entries[&key].network)
     }
 
     /// Takes what an operation says of its loss: the first loss of the run is kept.
-    fn takes_loss(&self, incoming: &mut Incoming, about: &About) -> Option<String> {
+    fn takes_loss(&self, incoming: &mut Incoming, operation: &Operation) -> Option<String> {
         let loss = incoming.loss.take()?;
-        let about = format!("rank {} {about}: {loss}", self.rank);
+        let about = format!("rank {} {operation}: {loss}", self.rank);
         self.shared.lost.borrow_mut().get_or_insert(about);
         Some(loss)
     }
 
     /// An operation has ended, and the rank could see its end. Returns what is left to do if the rank never will.
-    fn ended(&self, key: u64, now: Time) -> Option<(Finish, About)> {
+    fn ended(&self, key: u64, now: Time) -> Option<(Finish, Operation)> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
-        if let Role::Send(number) = entry.role {
-            self.shared.trace.borrow_mut().sent(number, now);
+        if let Operation::Send { record, .. } | Operation::Untagged { record, .. } = entry.operation
+        {
+            self.shared.trace.borrow_mut().sent(record, now);
             if entry.id == 0 {
                 let entry = state.entries.remove(&key).expect("it is under way");
-                return Some((entry.operation.finish(now), entry.about));
+                return Some((entry.network.finish(now), entry.operation));
             }
         }
-        if let Role::Untagged(from, number, _) = entry.role {
+        if let Operation::Message { from, sequence, .. } = entry.operation {
             // A message that has overtaken others is seen after them.
-            state.early.insert((from, number), (now, key));
+            state.early.insert((from, sequence), (now, key));
             let mut expected = state.expected.get(&from).copied().unwrap_or_default();
             while let Some((_, key)) = state.early.remove(&(from, expected)) {
                 state.has_ended(now, key);
@@ -93,75 +91,78 @@ impl Agent {
     }
 
     /// The rank waits.
-    pub(super) async fn wait(self: &Rc<Self>, order: &Order) {
-        if order.has(Flags::MEETING) {
-            return self.meet(order);
-        }
-        if order.has(Flags::GUESSED) {
-            self.shared.guessed.set(true);
-        }
-        let (begin, until) = (Time::from_ps(order.time), Time::from_ps(order.key));
-        let moment = if order.has(Flags::SLEEP) {
-            let time = until.saturating_sub(begin);
-            self.shared
-                .record(|recorder| recorder.sleeps(self.rank, begin, time));
-            self.endpoint.compute(begin, time).await
-        } else {
-            self.shared
-                .record(|recorder| recorder.waits(self.rank, begin));
-            // A claimed message or a refused operation has ended before its order; its end shows now.
-            yield_now().await;
-            let writes = order.has(Flags::WRITES);
-            let first = {
-                let state = self.state.borrow();
-                if state.reports.is_empty() {
-                    state.first(writes)
-                } else {
-                    Some(begin)
-                }
-            };
-            let first = match first {
-                None if begin < until => {
-                    {
-                        let mut state = self.state.borrow_mut();
-                        state.waits = Some(order.has(Flags::THREADS));
-                        state.hears_writes = writes;
-                    }
-                    self.something(order.key).await;
-                    let mut state = self.state.borrow_mut();
-                    state.waits = None;
-                    state.hears_writes = false;
-                    state.first(writes)
-                }
-                first => first,
-            };
-            let nudged = self.state.borrow_mut().nudged.take();
-            match first.or(nudged) {
-                Some(at) if at <= begin => self.see(begin).await,
-                Some(at) if at < until => {
-                    // A process that polls a word sees it a while after it has been stored.
-                    let polls = writes && self.state.borrow().written.front() == Some(&at);
-                    let lag = if polls {
-                        self.endpoint.poll()
-                    } else {
-                        Time::ZERO
-                    };
-                    self.see(at + lag).await
-                }
-                // Operations that end in that moment, or have ended since, before these orders were taken, are for the next time.
-                _ => begin.max(until),
+    pub(super) async fn wait(self: &Rc<Self>, begin: Time, wait: Wait) {
+        let moment = match wait {
+            Wait::Meeting { which, ranks } => return self.meet(begin, which, ranks),
+            Wait::Sleep { until } => {
+                let time = Time::from_ps(until).saturating_sub(begin);
+                self.shared
+                    .record(|recorder| recorder.sleeps(self.rank, begin, time));
+                self.endpoint.compute(begin, time).await
             }
+            Wait::Report(patience) => self.wait_for_report(begin, patience).await,
         };
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }
 
+    /// The rank waits for a report; returns from when on it goes on.
+    async fn wait_for_report(self: &Rc<Self>, begin: Time, patience: Patience) -> Time {
+        if patience.guessed {
+            self.shared.guessed.set(true);
+        }
+        self.shared
+            .record(|recorder| recorder.waits(self.rank, begin));
+        // A claimed message or a refused operation has ended before its order; its end shows now.
+        yield_now().await;
+        let (until, writes) = (Time::from_ps(patience.until), patience.writes);
+        let first = {
+            let state = self.state.borrow();
+            if state.reports.is_empty() {
+                state.first(writes)
+            } else {
+                Some(begin)
+            }
+        };
+        let first = match first {
+            None if begin < until => {
+                {
+                    let mut state = self.state.borrow_mut();
+                    state.waits = Some(patience.threads);
+                    state.hears_writes = writes;
+                }
+                self.something(patience.until).await;
+                let mut state = self.state.borrow_mut();
+                state.waits = None;
+                state.hears_writes = false;
+                state.first(writes)
+            }
+            first => first,
+        };
+        let nudged = self.state.borrow_mut().nudged.take();
+        match first.or(nudged) {
+            Some(at) if at <= begin => self.see(begin).await,
+            Some(at) if at < until => {
+                // A process that polls a word sees it a while after it has been stored.
+                let polls = writes && self.state.borrow().written.front() == Some(&at);
+                let lag = if polls {
+                    self.endpoint.poll()
+                } else {
+                    Time::ZERO
+                };
+                self.see(at + lag).await
+            }
+            // Operations that end in that moment, or have ended since, before these orders were taken, are for the next time.
+            _ => begin.max(until),
+        }
+    }
+
     /// The rank waits for others outside the simulation. All go on when the last one has come.
-    fn meet(&self, order: &Order) {
+    fn meet(&self, at: Time, which: u64, ranks: u64) {
         let mut meetings = self.shared.meetings.borrow_mut();
-        let there = meetings.entry(order.id).or_default();
-        there.push((Time::from_ps(order.time), self.rank));
-        if there.len() as u64 >= order.size {
-            let all = meetings.remove(&order.id).unwrap_or_default();
+        let there = meetings.entry(which).or_default();
+        there.push((at, self.rank));
+        if there.len() as u64 >= ranks {
+            let all = meetings.remove(&which).unwrap_or_default();
             let last = all.iter().map(|&(at, _)| at).max().unwrap_or_default();
             let all = all.into_iter().map(|(_, rank)| (last, rank));
             self.shared.ready.borrow_mut().extend(all);
@@ -203,7 +204,7 @@ impl Agent {
                 }
             };
             let before = self.node.now();
-            let incoming = self.operation(key).finish(now).await;
+            let incoming = self.network(key).finish(now).await;
             // An end that took no time of the processor was seen in the same moment.
             let after = self.node.now();
             if after > before {
@@ -217,101 +218,105 @@ impl Agent {
     fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
         let mut state = self.state.borrow_mut();
         let entry = state.entries.remove(&key).expect("it is under way");
-        state.looks -= u32::from(entry.role.looks());
-        let mut trace = self.shared.trace.borrow_mut();
-        let number = match entry.role {
-            Role::Get(_, number) | Role::Untagged(.., number) => Some(number),
-            _ => incoming.number,
-        };
+        let (id, operation) = (entry.id, entry.operation);
+        state.looks -= u32::from(operation.looks());
+        let number = operation.number().or(incoming.number);
         let in_flight = &self.shared.in_flight;
         let sent = number
             .map(|number| in_flight.get(number, |sent| (sent.record, sent.data, sent.checksum)));
-        if let Role::Claim(room) = entry.role
+        let record = sent.map(|(record, ..)| record);
+        if let Operation::Claim(_, room) = operation
             && incoming.status == Status::Done
             && incoming.size > room
         {
             (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
         }
-        match entry.role {
-            Role::Put(record)
-            | Role::Get(record, _)
-            | Role::Atomic(record)
-            | Role::Enqueue(record) => trace.copied(record, at),
-            Role::Peek(true) if incoming.status == Status::Done => {
+        let whole = matches!(incoming.status, Status::Done | Status::Truncated);
+        match operation {
+            Operation::Put { record, .. }
+            | Operation::Get { record, .. }
+            | Operation::Atomic { record, .. }
+            | Operation::Enqueue { record, .. } => {
+                self.shared.trace.borrow_mut().copied(record, at);
+            }
+            Operation::Peek { claims: true, .. } if incoming.status == Status::Done => {
                 // No other receive may take the message from now on.
                 let wanted = Wanted {
                     from: Some(incoming.from),
                     tag: incoming.tag,
                     mask: u64::MAX,
-                    room: incoming.size,
-                    request: false,
                 };
-                let operation = self.endpoint.receive(at, wanted, Manner::Takes);
-                state.kept.insert(entry.id, (operation, wanted));
+                let network = self.endpoint.receive(at, wanted, incoming.size, false);
+                state.kept.insert(id, (network, wanted));
             }
             // A message that is too long for its receive counts as received.
-            Role::Receive | Role::Claim(_) | Role::Untagged(..)
-                if matches!(incoming.status, Status::Done | Status::Truncated) =>
-            {
-                let (record, ..) = sent.expect("it came with its number");
+            Operation::Receive(_) | Operation::Claim(..) | Operation::Message { .. } if whole => {
+                let record = record.expect("it came with its number");
+                let mut trace = self.shared.trace.borrow_mut();
                 incoming.from = trace.messages[record].source;
                 trace.received(record, at);
             }
             _ => {}
         }
-        let whole = matches!(incoming.status, Status::Done | Status::Truncated);
-        self.shared.record(|recorder| match (entry.role, sent) {
-            (Role::Send(_), _) => recorder.sees_sent(self.rank, key),
-            (Role::Receive | Role::Claim(_), Some((record, ..))) if whole => {
-                let size = trace.messages[record].bytes;
-                recorder.sees_received(self.rank, key, record, size);
-            }
-            (role, Some((record, ..))) if whole && role.looks() => {
-                let size = trace.messages[record].bytes;
-                let how = match role {
-                    Role::Peek(keeps) => (Kind::Poll, keeps),
-                    _ => (Kind::Probe, false),
-                };
-                recorder.sees_found(self.rank, record, size, how);
-            }
-            _ => {}
-        });
+        self.record_end(key, &operation, record.filter(|_| whole));
         if incoming.status == Status::Refused {
-            let about = format!("rank {} {}", self.rank, entry.about);
+            let about = format!("rank {} {operation}", self.rank);
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
-        if let Some(loss) = self.takes_loss(&mut incoming, &entry.about) {
+        if let Some(loss) = self.takes_loss(&mut incoming, &operation) {
             incoming.bytes = loss.into_bytes().into();
-            incoming.from = entry.about.peer().unwrap_or(Order::ANYBODY);
+            let peer = operation.peer();
+            incoming.status = Status::Lost { peer };
         }
-        let found = entry.found.map(|found| found.get()).unwrap_or_default();
-        if found.refused {
+        if let Operation::Atomic { found, .. } = &operation
+            && found.get().refused
+        {
             incoming.status = Status::Refused;
         }
-        incoming.tag |= found.word;
-        let queue = match entry.role {
-            Role::Arrival(name) => name,
-            _ => 0,
-        };
-        if let Some(queue) = state.queues.get_mut(&queue) {
-            queue.told += u64::from(matches!(entry.role, Role::Arrival(_)));
+        if let Operation::Arrival(queue) = operation
+            && let Some(queue) = state.queues.get_mut(&queue)
+        {
+            queue.told += 1;
         }
         let (_, data, checksum) = sent.unwrap_or_default();
         // Receives that only look leave the message where it is.
-        if !entry.role.looks() {
+        if !operation.looks() {
             state.told.extend(number);
         }
-        let report = Report {
+        let message = Envelope {
+            from: incoming.from,
             tag: incoming.tag,
-            key: queue,
-            size: incoming.size.as_u64(),
-            peer: incoming.from,
             data,
+            size: incoming.size.as_u64(),
+        };
+        let status = incoming.status;
+        let report = operation.report(message, |end| Report::Ended(Ended { id, status, end }));
+        let delivery = Delivery {
+            report,
             checksum,
             message: number.map_or(0, |number| number.0.into()),
-            ..Report::new(entry.role.report(), incoming.status, at.as_ps(), entry.id)
         };
-        state.reports.push_back((report, incoming.bytes));
+        state.reports.push_back((delivery, incoming.bytes));
+    }
+
+    /// Records the end of an operation that the rank sees, with the place in the trace of the message that it has found.
+    fn record_end(&self, key: u64, operation: &Operation, message: Option<usize>) {
+        let size = |record: usize| self.shared.trace.borrow().messages[record].bytes;
+        self.shared.record(|recorder| match (operation, message) {
+            (Operation::Send { .. } | Operation::Untagged { .. }, _) => {
+                recorder.sees_sent(self.rank, key);
+            }
+            (Operation::Receive(_) | Operation::Claim(..), Some(record)) => {
+                recorder.sees_received(self.rank, key, record, size(record));
+            }
+            (&Operation::Peek { claims, .. }, Some(record)) => {
+                recorder.sees_found(self.rank, record, size(record), (Kind::Poll, claims));
+            }
+            (Operation::Probe(_), Some(record)) => {
+                recorder.sees_found(self.rank, record, size(record), (Kind::Probe, false));
+            }
+            _ => {}
+        });
     }
 }
 

@@ -1,10 +1,10 @@
 //! Queues of ranks for small messages.
 
-use super::about::About;
-use super::{Agent, Role};
+use super::Agent;
+use super::operation::Operation;
 use crate::endpoint::NetworkQueue;
 use crate::trace::MessageKind;
-use link::{Foul, Order, ReportKind};
+use link::{End, Foul, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -18,13 +18,12 @@ pub(super) struct Queue {
 
 impl Agent {
     /// The rank makes a queue. A queue of this name that exists stays as it is.
-    pub(super) fn open_queue(self: &Rc<Self>, order: &Order) {
-        let (name, slot) = (order.key, Bytes::new(order.size));
+    pub(super) fn open_queue(self: &Rc<Self>, name: u64, slots: u32, slot: Bytes) {
         if self.state.borrow().queues.contains_key(&name) {
             return;
         }
-        let Some(queue) = self.endpoint.queue(order.data, slot) else {
-            let (rank, slots) = (self.rank, order.data);
+        let Some(queue) = self.endpoint.queue(slots, slot) else {
+            let rank = self.rank;
             let about = format!("rank {rank} makes a queue of {slots} slots of {slot}");
             self.shared.no_room.borrow_mut().get_or_insert(about);
             return;
@@ -40,34 +39,38 @@ impl Agent {
             loop {
                 let at = queue.arrival().await;
                 let message = Rc::clone(&queue).message(at);
-                agent.start(0, Role::Arrival(name), message, About::Dequeues);
+                agent.start(0, Operation::Arrival(name), message);
             }
         });
     }
 
-    pub(super) fn enqueue(self: &Rc<Self>, order: &Order, bytes: Vec<u8>) {
-        let (size, to) = (Bytes::new(bytes.len() as u64), order.peer);
+    pub(super) fn enqueue(
+        self: &Rc<Self>,
+        at: Time,
+        id: u64,
+        (to, name): (u32, u64),
+        bytes: Vec<u8>,
+    ) {
+        let size = Bytes::new(bytes.len() as u64);
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
         let state = other.state.borrow();
-        let queue = state.queues.get(&order.key);
+        let queue = state.queues.get(&name);
         let fits = queue.filter(|queue| !size.is_zero() && size <= queue.slot);
         let address = fits.map(|queue| queue.network.address());
         drop(state);
         let Some(address) = address else {
-            return self.refuse(ReportKind::Enqueued, order);
+            return self.answer(id, Status::Refused, End::Enqueued);
         };
-        let record = self.record(order, MessageKind::Queued, size);
-        let at = Time::from_ps(order.time);
-        let operation = self.endpoint.enqueue(at, to, address, Rc::new(bytes));
-        let about = About::Enqueues(size, to);
-        self.start(order.id, Role::Enqueue(record), operation, about);
+        let record = self.record(at, MessageKind::Queued, to, size);
+        let network = self.endpoint.enqueue(at, to, address, Rc::new(bytes));
+        self.start(id, Operation::Enqueue { to, size, record }, network);
     }
 
     /// The program has taken a message out.
-    pub(super) fn dequeued(&self, order: &Order) {
+    pub(super) fn dequeued(&self, name: u64) {
         let queue = {
             let mut state = self.state.borrow_mut();
-            let queue = state.queues.get_mut(&order.key);
+            let queue = state.queues.get_mut(&name);
             let queue = queue.filter(|queue| queue.told > 0);
             queue.map(|queue| {
                 queue.told -= 1;
@@ -77,7 +80,7 @@ impl Agent {
         if let Some(queue) = queue {
             return queue.complete();
         }
-        let foul = Foul::Dequeued { key: order.key };
+        let foul = Foul::Dequeued { key: name };
         self.shared.read.blame(self.rank, foul);
     }
 }

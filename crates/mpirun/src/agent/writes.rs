@@ -1,20 +1,16 @@
 //! What others write into the memory of a rank: what they put there, and what atomics store.
 
 use super::Agent;
-use link::Report;
+use link::Delivery;
 use std::rc::Rc;
 use units::Time;
 
 impl Agent {
     /// Bytes come into the rank's memory now. The rank is told them in its next turn, or before others read there.
-    pub(super) fn written(&self, write: Report, bytes: Rc<Vec<u8>>) {
+    pub(super) fn written(&self, write: Delivery, bytes: Rc<Vec<u8>>) {
         let now = self.node.now();
-        let write = Report {
-            time: now.as_ps(),
-            ..write
-        };
         let mut state = self.state.borrow_mut();
-        state.writes.push_back((write, bytes));
+        state.writes.push_back((now, write, bytes));
         state.written.push_back(now);
         if state.hears_writes {
             state.bell.fire();

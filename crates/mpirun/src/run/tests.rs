@@ -9,9 +9,9 @@ mod process;
 use super::*;
 use crate::Memory;
 use elan::{Placement, Watch as Bounds};
-use link::{Flags, Order, OrderKind, Report, Status};
+use link::{Envelope, Order, Patience, Status, Wait, Wanted};
 use lookahead::random;
-use process::{ANYBODY, Process, machine, options, play};
+use process::{Process, machine, message, options, play};
 use std::sync::Mutex;
 use units::Bytes;
 use workload::ping::{Directions, Library, Ping};
@@ -65,10 +65,10 @@ fn ping(process: &mut Process, size: u64) -> Option<f64> {
             if process.rank() == step {
                 assert_eq!(process.send_and_wait(other, 5, &bytes), Status::Done);
             } else {
-                let (status, report, got) = process.receive_and_wait(other, 5, size);
+                let (status, message, got) = process.receive_and_wait(other, 5, size);
                 assert_eq!(
-                    (status, report.peer, report.data),
-                    (Status::Done, other, other)
+                    (status, message.from, message.data),
+                    (Status::Done, other, Some(other))
                 );
                 assert!(got == bytes, "the payload is another one");
             }
@@ -149,9 +149,9 @@ fn puts_and_gets_reach_the_memory_of_others() {
         let other = 1 - process.rank();
         if process.rank() == 0 {
             let rest = vec![9; long - 100];
-            let put = process.copy(OrderKind::Put, other, (77, 100, long as u64 - 100), &rest);
+            let put = process.put(other, (77, 100), &rest);
             assert_eq!(process.end_of(put).0, Status::Done);
-            let get = process.copy(OrderKind::Get, other, (77, 0, long as u64), &[]);
+            let get = process.get(other, (77, 0), long as u64);
             let (status, _, bytes) = process.end_of(get);
             assert_eq!(status, Status::Done);
             assert!(bytes[..100].iter().all(|&byte| byte == 1));
@@ -169,9 +169,9 @@ fn puts_and_gets_reach_the_memory_of_others() {
 fn peeks_claims_and_cancels_end_as_they_should() {
     finish("es40-qsnet", options(2), |process| {
         if process.rank() == 0 {
-            assert_eq!(process.peek(Flags::default()).1, Status::Nothing);
+            assert_eq!(process.peek(false).1, Status::Nothing);
             process.sleep(Time::from_us(50));
-            let (id, status, report) = process.peek(Flags::CLAIM);
+            let (id, status, report) = process.peek(true);
             assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
             // A later receive with the same tag does not get the kept message.
             let later = process.receive(1, 4, 100);
@@ -190,14 +190,12 @@ fn peeks_claims_and_cancels_end_as_they_should() {
 
 /// Orders a probe of a message with a tag.
 fn probe(process: &mut Process, tag: u64) -> u64 {
-    let order = Order {
-        peer: ANYBODY,
+    let wanted = Wanted {
+        from: None,
         tag,
         mask: u64::MAX,
-        flags: Flags::BLOCKING.0,
-        ..Order::default()
     };
-    process.order(OrderKind::Peek, order, &[])
+    process.order(Order::Probe { wanted }, &[])
 }
 
 /// The networks, and the machines whose processes and adapters match messages.
@@ -229,8 +227,9 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                     times.push(process.now);
                 }
                 let probed = probe(process, 4);
-                let (status, report, bytes) = process.end_of(probed);
-                assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
+                let (status, end, bytes) = process.end_of(probed);
+                let found = message(end);
+                assert_eq!((status, found.size, found.tag), (Status::Done, 3, 4));
                 assert!(bytes.is_empty());
                 let (received, probed) = (times[1] - times[0], process.now - times[1]);
                 let difference = received.abs_diff(probed);
@@ -304,10 +303,10 @@ fn what_is_too_long_is_told_and_not_stored() {
 /// Also where a peek has kept the message. The message is taken away, so that the next one with its tag comes next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
-    let too_long = |(status, report, bytes): (Status, Report, Vec<u8>), length| {
+    let too_long = |(status, report, bytes): (Status, Envelope, Vec<u8>), length| {
         assert_eq!((status, report.size), (Status::Truncated, length));
-        let who = (report.peer, report.data, report.tag, bytes.len());
-        assert_eq!(who, (2, 2, 1, 0));
+        let who = (report.from, report.data, report.tag, bytes.len());
+        assert_eq!(who, (2, Some(2), 1, 0));
     };
     for (name, network) in networks() {
         let results = finish(name, on(network, 3), move |process| {
@@ -321,7 +320,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
                 }
                 for length in [500, 200_000] {
                     let id = loop {
-                        match process.peek(Flags::CLAIM) {
+                        match process.peek(true) {
                             (id, Status::Done, _) => break id,
                             _ => process.sleep(Time::from_us(50)),
                         }
@@ -456,7 +455,7 @@ fn a_payload_that_changes_before_it_is_sent_is_found() {
     let (outcome, _) = play(machine("es40-qsnet"), options(1), WHOLE, |process| {
         process.misquotes = true;
         process.send(0, 5, &[1; 300]);
-        process.wait(0, Flags::default());
+        process.wait(Wait::Report(Patience::until(0)));
     });
     assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
     let what = "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
@@ -515,9 +514,9 @@ fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
         process.memory.insert(7, vec![process.rank() as u8; 4096]);
         let other = 1 - process.rank();
         for round in 0..100 {
-            let put = process.copy(OrderKind::Put, other, (7, 1000, 320), &[100 + round; 320]);
+            let put = process.put(other, (7, 1000), &[100 + round; 320]);
             assert_eq!(process.end_of(put).0, Status::Done);
-            let get = process.copy(OrderKind::Get, other, (7, 0, 272), &[]);
+            let get = process.get(other, (7, 0), 272);
             assert_eq!(process.end_of(get).2, vec![other as u8; 272]);
         }
         let send = process.send(other, 1, &[]);

@@ -1,25 +1,29 @@
-//! The rules that the orders of a turn keep, whatever a rank has written.
+//! The parser of a turn: the rules that the records of a turn keep, whatever a rank has written.
 //!
 //! | rule | without it |
 //! |---|---|
-//! | the last order, and no other, says what the rank waits for, or that it leaves MPI | the rank would go on twice, or never |
+//! | the last record, and no other, says what the rank waits for, or that it leaves MPI | the rank would go on twice, or never |
 //! | a rank that was asked answers, and goes on waiting; a rank that was not asked does neither | the same |
 //! | times begin where the rank went on, and do not go back | the simulation would have to |
 //! | times end at the [`HORIZON`] | times would overflow |
-//! | ranks that are named exist | there is nobody to send to |
 //!
-//! The link has checked lengths and parts before. What is left harms nobody: names of operations that the rank does not know
-//! are its own affair, tags may be anything, a length is refused where there is no room for it.
+//! The link has parsed the records themselves before: lengths, parts, kinds, and ranks that are named. What is left harms
+//! nobody: names of operations that the rank does not know are its own affair, tags may be anything, a length is refused where
+//! there is no room for it.
 
-use link::{Flags, Foul, NEVER, Order, OrderKind};
+use crate::agent::{Content, Given, Turn, TurnEnd};
+use link::{Body, Foul, NEVER, Patience, Record, Wait};
 use units::Time;
 
 /// Where the simulated time of programs ends. A processor with noise draws each detour on the way to a moment, so that a sleep
 /// of years would take hours; and times near the end of the range of [`Time`] would overflow.
 pub(crate) const HORIZON: Time = Time::from_secs(24 * 3600);
 
-/// What a rank ordered in a turn.
-pub(super) type Batch = Vec<(Order, Vec<u8>)>;
+/// The records of a turn, each with its payload.
+pub(super) type Records = Vec<(Record, Vec<u8>)>;
+
+/// The answer of a rank: bytes and their checksum.
+pub(super) type Reply = (Vec<u8>, u64);
 
 /// Why the orders of a turn are not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,78 +39,98 @@ impl From<Foul> for Refusal {
     }
 }
 
-/// Checks the orders that one of this many ranks, which went on at `now`, has given in a turn. `asked` says that the turn was
-/// one to answer. A wait that ends beyond the horizon then ends there.
-pub(super) fn check(batch: &mut Batch, ranks: u32, now: Time, asked: bool) -> Result<(), Refusal> {
-    let Some(((last, _), before)) = batch.split_last_mut() else {
-        return Err(Foul::NoWait.into());
+/// The turn of a rank that went on at a moment.
+pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
+    let (end, time) = match records.pop() {
+        Some((record, _)) => (end_of(&record.body)?, record.time),
+        None => return Err(Foul::NoWait.into()),
     };
-    let ends = match last.kind() {
-        Some(OrderKind::Wait) => true,
-        Some(OrderKind::Finish) => !asked,
-        _ => false,
-    };
-    if !ends {
-        return Err(Foul::NoWait.into());
-    }
-    if last.has(Flags::STILL) != asked {
-        return Err(Foul::Answer.into());
-    }
-    let mut least = now.as_ps();
-    for (order, _) in before.iter() {
-        check_order(order, ranks, asked)?;
-        least = check_time(order, least)?;
-    }
-    check_time(last, least)?;
-    // A rank may wait for ever, and not sleep for ever.
-    if last.key != NEVER || last.has(Flags::SLEEP) {
-        last.key = last.key.min(HORIZON.as_ps());
-    }
-    Ok(())
+    let mut least = now;
+    let orders: Result<Vec<Given>, Refusal> = records
+        .into_iter()
+        .map(|(record, bytes)| {
+            let Body::Order(id, order) = record.body else {
+                return Err(misplaced(&record.body).into());
+            };
+            least = check_time(record.time, least)?;
+            Ok(Given {
+                time: least,
+                id,
+                order,
+                content: Content {
+                    checksum: record.checksum,
+                    bytes,
+                },
+            })
+        })
+        .collect();
+    Ok(Turn {
+        orders: orders?,
+        end: Some((check_time(time, least)?, end)),
+    })
 }
 
-fn check_order(order: &Order, ranks: u32, asked: bool) -> Result<(), Foul> {
-    let (named, anybody) = match order.kind() {
-        Some(OrderKind::Reply) if asked => return Ok(()),
-        // What these name is looked up where they are carried out.
-        Some(
-            OrderKind::Claim
-            | OrderKind::Cancel
-            | OrderKind::Called
-            | OrderKind::Queue
-            | OrderKind::Dequeued
-            | OrderKind::Group
-            | OrderKind::Collective,
-        ) if !asked => return Ok(()),
-        Some(
-            OrderKind::Send
-            | OrderKind::Put
-            | OrderKind::Get
-            | OrderKind::Atomic
-            | OrderKind::Enqueue,
-        ) if !asked => (order.peer, false),
-        Some(OrderKind::Receive | OrderKind::Peek) if !asked => (order.peer, true),
-        Some(OrderKind::Reply) => return Err(Foul::Answer),
-        Some(OrderKind::Wait | OrderKind::Finish) => return Err(Foul::NoWait),
-        _ => return Err(Foul::of_kind(order)),
+/// The answer of a rank that went on waiting at a moment, and had its turn only to answer; nothing if it does not.
+pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, Refusal> {
+    let Some((last, _)) = records.pop() else {
+        return Err(Foul::NoWait.into());
     };
-    if named < ranks || anybody && named == Order::ANYBODY {
-        Ok(())
-    } else {
-        Err(Foul::Peer { peer: named, ranks })
+    match last.body {
+        Body::Wait(_, true) => {}
+        Body::Wait(_, false) => return Err(Foul::Answer.into()),
+        _ => return Err(Foul::NoWait.into()),
+    }
+    let (mut least, mut first) = (now, None);
+    for (record, bytes) in records {
+        if record.body != Body::Reply {
+            return Err(misplaced(&record.body).into());
+        }
+        least = check_time(record.time, least)?;
+        first.get_or_insert((bytes, record.checksum));
+    }
+    check_time(last.time, least)?;
+    Ok(first)
+}
+
+/// The foul of a record that has no place where it is.
+fn misplaced(body: &Body) -> Foul {
+    match body {
+        Body::Wait(..) | Body::Finish => Foul::NoWait,
+        Body::Order(..) | Body::Reply | Body::Complaint(_) => Foul::Answer,
     }
 }
 
-/// The time of an order, which no later one may precede.
-fn check_time(order: &Order, least: u64) -> Result<u64, Refusal> {
-    let time = order.time;
-    if time < least {
-        return Err(Foul::Past { time, now: least }.into());
+/// The end of a turn in its last record. A wait that ends beyond the horizon ends there.
+fn end_of(last: &Body) -> Result<TurnEnd, Foul> {
+    let horizon = HORIZON.as_ps();
+    match *last {
+        Body::Wait(_, true) => Err(Foul::Answer),
+        Body::Wait(Wait::Sleep { until }, _) => Ok(TurnEnd::Waits(Wait::Sleep {
+            until: until.min(horizon),
+        })),
+        // A rank may wait for ever, and not sleep for ever.
+        Body::Wait(Wait::Report(patience), _) if patience.until != NEVER => {
+            Ok(TurnEnd::Waits(Wait::Report(Patience {
+                until: patience.until.min(horizon),
+                ..patience
+            })))
+        }
+        Body::Wait(wait, _) => Ok(TurnEnd::Waits(wait)),
+        Body::Finish => Ok(TurnEnd::Leaves),
+        Body::Order(..) | Body::Reply | Body::Complaint(_) => Err(Foul::NoWait),
+    }
+}
+
+/// The time of a record, which no later one may precede.
+fn check_time(time: u64, least: Time) -> Result<Time, Refusal> {
+    let now = least.as_ps();
+    if time < now {
+        return Err(Foul::Past { time, now }.into());
     }
     if time >= HORIZON.as_ps() {
         return Err(Refusal::Horizon);
     }
-    Ok(time)
+    Ok(Time::from_ps(time))
 }
 
 #[cfg(test)]

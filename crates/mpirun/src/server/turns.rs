@@ -1,11 +1,11 @@
 //! The turns of the ranks: giving them, waiting for their end, and what ranks are told and asked with them.
 
-use super::rules::{self, Batch, Refusal};
-use crate::agent::{Agent, MemoryRange, Reader};
+use super::rules::{self, Records, Refusal, Reply};
+use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
 use crate::endpoint::Number;
 use crate::sent::Wrong;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
-use link::{Foul, OrderKind, Payload, Phase, Report, ReportKind, Simulator, Status};
+use link::{Body, Complaint, Delivery, Foul, Payload, Phase, Report, Simulator};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,8 +45,8 @@ pub(super) struct Turns {
 
 /// Why simulated time may not pass a rank's moment.
 enum Out {
-    /// The rank goes on from it. Holds the rank's orders, if these have been taken before their time.
-    Runs(Option<Batch>),
+    /// The rank goes on from it. Holds the rank's turn, if that has been taken before its time.
+    Runs(Option<Turn>),
     /// The rank has left MPI a while before, and may come back at this moment.
     Away,
 }
@@ -94,19 +94,24 @@ impl Turns {
         out.first_key_value().map(|(&(moment, _), _)| moment)
     }
 
+    /// The rank that may come back at the first moment, and the moment.
+    fn gate(&self) -> Option<(Time, u32)> {
+        let out = self.out.borrow();
+        let (&place, first) = out.first_key_value()?;
+        matches!(first, Out::Away).then_some(place)
+    }
+
     /// Whether a rank may come back at the first moment.
     pub fn is_gate(&self) -> bool {
-        let out = self.out.borrow();
-        let first = out.first_key_value();
-        matches!(first, Some((_, Out::Away)))
+        self.gate().is_some()
     }
 
     /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back goes on.
     pub fn open_gate(&self) -> Result<Option<u32>, Trouble> {
-        let first = self.out.borrow_mut().pop_first();
-        let Some(((moment, rank), Out::Away)) = first else {
-            unreachable!("a rank is away")
+        let Some((moment, rank)) = self.gate() else {
+            return Ok(None);
         };
+        self.out.borrow_mut().remove(&(moment, rank));
         loop {
             let link = self.link.lock();
             let dead = is_dead(&link, rank);
@@ -131,7 +136,7 @@ impl Turns {
 
     /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order of
     /// the moments of their first orders, then of the ranks.
-    pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Batch)>, Trouble> {
+    pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Turn)>, Trouble> {
         let mut out = Vec::new();
         while self.first_out() == Some(moment) && !self.is_gate() {
             let first = self.out.borrow_mut().pop_first();
@@ -140,33 +145,57 @@ impl Turns {
             }
         }
         // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
-        let mut batches = Vec::new();
+        let mut turns = Vec::new();
         for (rank, early) in out.into_iter().rev() {
-            batches.push((rank, early.map_or_else(|| self.orders(rank, false), Ok)?));
+            turns.push((rank, early.map_or_else(|| self.turn(rank), Ok)?));
         }
-        batches.reverse();
-        for (rank, batch) in &batches {
-            if let Some((last, _)) = batch.last()
-                && last.kind() == Some(OrderKind::Finish)
-            {
-                let gate = Time::from_ps(last.time) + AWAY;
-                self.out.borrow_mut().insert((gate, *rank), Out::Away);
+        turns.reverse();
+        for (rank, turn) in &turns {
+            if let Some((time, TurnEnd::Leaves)) = turn.end {
+                self.out
+                    .borrow_mut()
+                    .insert((time + AWAY, *rank), Out::Away);
             }
         }
-        batches.sort_by_key(|(_, batch)| batch.first().map(|(order, _)| order.time));
-        Ok(batches)
+        turns.sort_by_key(|(_, turn)| turn.begin());
+        Ok(turns)
     }
 
-    /// The orders of a rank, as soon as it has given its turn away and all of them have come; no orders of a rank that has died
-    /// before. `asked` says that the rank had its turn only to answer.
-    fn orders(&self, rank: u32, asked: bool) -> Result<Batch, Trouble> {
-        let mut orders = Batch::new();
+    /// The turn of a rank, as soon as it has given the turn away; an empty one of a rank that has died before.
+    fn turn(&self, rank: u32) -> Result<Turn, Trouble> {
+        let Some(records) = self.records(rank)? else {
+            return Ok(Turn::default());
+        };
+        let now = self.since.borrow()[rank as usize];
+        rules::turn(records, now).map_err(|refusal| self.refuse(rank, refusal))
+    }
+
+    /// The answer of a rank that has its turn only to answer; nothing if the rank has died before, or does not answer.
+    fn answer(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
+        let Some(records) = self.records(rank)? else {
+            return Ok(None);
+        };
+        let now = self.since.borrow()[rank as usize];
+        rules::answer(records, now).map_err(|refusal| self.refuse(rank, refusal))
+    }
+
+    fn refuse(&self, rank: u32, refusal: Refusal) -> Trouble {
+        match refusal {
+            Refusal::Foul(foul) => self.blame(rank, foul),
+            Refusal::Horizon => Trouble::Horizon,
+        }
+    }
+
+    /// The records of a rank, as soon as it has given its turn away and all of them have come; nothing of a rank that has died
+    /// before. Complaints end the run, and so do payloads that have changed on their way.
+    fn records(&self, rank: u32) -> Result<Option<Records>, Trouble> {
+        let mut records = Records::new();
         loop {
             if !self.until_given(rank)? {
-                return Ok(Batch::new());
+                return Ok(None);
             }
             let mut link = self.link.lock();
-            let taken = link.take_orders(rank, &mut orders);
+            let taken = link.take_records(rank, &mut records);
             if taken.map_err(|foul| self.blame(rank, foul))? {
                 break;
             }
@@ -175,35 +204,31 @@ impl Turns {
             link.give_turn(rank, None);
             link.release();
         }
-        for (order, bytes) in &mut orders {
-            if order.kind() == Some(OrderKind::Refuses) {
-                let foul = Foul::Address {
-                    peer: rank,
-                    at: order.offset,
-                    size: order.size,
-                };
-                // Who is named exists, or the rank that names it is to blame.
-                let ranks = self.link.lock().ranks();
-                let culprit = if order.peer < ranks { order.peer } else { rank };
-                return Err(self.blame(culprit, foul));
-            }
+        for (record, bytes) in &mut records {
             let size = Bytes::new(bytes.len() as u64);
-            let wrong = if order.kind() == Some(OrderKind::Differs) {
-                Wrong::Stored(Number(order.id as u32), std::mem::take(bytes))
-            } else if order.checksum != 0 && link::checksum([&bytes[..]]) != order.checksum {
-                Wrong::Given(rank, size)
-            } else {
-                continue;
+            let wrong = match record.body {
+                Body::Complaint(Complaint::Refuses { by, offset, size }) => {
+                    let foul = Foul::Address {
+                        peer: rank,
+                        at: offset,
+                        size,
+                    };
+                    // Who is named exists, or the rank that names it is to blame.
+                    let ranks = self.link.lock().ranks();
+                    return Err(self.blame(if by < ranks { by } else { rank }, foul));
+                }
+                Body::Complaint(Complaint::Differs { message }) => {
+                    Wrong::Stored(Number(message as u32), std::mem::take(bytes))
+                }
+                _ if record.checksum == 0 || link::checksum([&bytes[..]]) == record.checksum => {
+                    continue;
+                }
+                _ => Wrong::Given(rank, size),
             };
             self.wrong.replace(Some(wrong));
             return Err(Trouble::Corrupted);
         }
-        let (ranks, now) = (self.link.lock().ranks(), self.since.borrow()[rank as usize]);
-        match rules::check(&mut orders, ranks, now, asked) {
-            Ok(()) => Ok(orders),
-            Err(Refusal::Foul(foul)) => Err(self.blame(rank, foul)),
-            Err(Refusal::Horizon) => Err(Trouble::Horizon),
-        }
+        Ok(Some(records))
     }
 
     /// Keeps what a rank has done that no rank may do. The first rank counts.
@@ -217,7 +242,7 @@ impl Turns {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
         if let Some((_, Out::Runs(early @ None))) = early {
-            *early = Some(self.orders(rank, false)?);
+            *early = Some(self.turn(rank)?);
         }
         Ok(())
     }
@@ -295,7 +320,7 @@ impl Turns {
     }
 
     /// Gives a rank a report. What does not fit travels in turns of its own. A rank that has died is told nothing.
-    fn tell(&self, rank: u32, report: &Report, bytes: &[u8]) -> Result<(), Trouble> {
+    fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
         while !self.is_dead(rank) && !self.link.lock().tell(rank, report, &mut payload) {
@@ -309,12 +334,12 @@ impl Turns {
     }
 
     /// Gives a rank the turn to take in what it has been told, and to answer; returns the answer.
-    fn serve_turn(&self, rank: u32) -> Result<Batch, Trouble> {
+    fn serve_turn(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
         let mut link = self.link.lock();
         link.give_turn(rank, None);
         link.release();
         drop(link);
-        self.orders(rank, true)
+        self.answer(rank)
     }
 
     fn try_read(
@@ -328,21 +353,14 @@ impl Turns {
             return Ok(None);
         }
         self.tell_writes(agent, at)?;
-        let read = Report {
-            key,
-            offset,
-            size,
-            ..Report::new(ReportKind::Read, Status::Done, 0, 1)
-        };
-        self.tell(agent.rank, &read, &[])?;
+        let read = Report::Read { key, offset, size };
+        self.tell(agent.rank, &read.into(), &[])?;
         if self.is_dead(agent.rank) {
             return Ok(None);
         }
-        let mut answers = self.serve_turn(agent.rank)?.into_iter();
-        let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
+        let reply = self.serve_turn(agent.rank)?;
         // A reply of another length says that there is no such memory.
-        let whole = reply.filter(|(_, bytes)| bytes.len() as u64 == size);
-        Ok(whole.map(|(order, bytes)| (bytes, order.checksum)))
+        Ok(reply.filter(|(bytes, _)| bytes.len() as u64 == size))
     }
 }
 
@@ -353,17 +371,12 @@ impl Turns {
             return Ok(());
         }
         let vectors = [one, other].concat();
-        let ask = Report {
-            size: vectors.len() as u64,
-            ..Report::new(ReportKind::Combine, Status::Done, 0, 0)
-        };
-        self.tell(agent.rank, &ask, &vectors)?;
+        self.tell(agent.rank, &Report::Combine.into(), &vectors)?;
         if self.is_dead(agent.rank) {
             return Ok(());
         }
-        let mut answers = self.serve_turn(agent.rank)?.into_iter();
-        let reply = answers.find(|(order, _)| order.kind() == Some(OrderKind::Reply));
-        if let Some((_, bytes)) = reply.filter(|(_, bytes)| bytes.len() == other.len()) {
+        let reply = self.serve_turn(agent.rank)?;
+        if let Some((bytes, _)) = reply.filter(|(bytes, _)| bytes.len() == other.len()) {
             other.copy_from_slice(&bytes);
         }
         Ok(())

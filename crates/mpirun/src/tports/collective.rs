@@ -336,11 +336,12 @@ async fn act_on_part(
     } else {
         (To::Root(call.root), is_root)
     };
+    let element = Bytes::new(reduction.combiner.element());
     let operation = reduce::Reduction {
-        size: reduction.element,
+        size: element,
         combine: &*reduction.combine,
     };
-    let count = length / reduction.element;
+    let count = length / element;
     group.reduce(at, at, count, &operation, to).await?;
     Ok(due)
 }

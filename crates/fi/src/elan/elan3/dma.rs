@@ -106,8 +106,8 @@ fn begin(dma: Descriptor) {
     };
     let place = |at: u32| Place {
         rank,
-        space: ELAN3_SPACE,
-        at: at.into(),
+        key: ELAN3_SPACE,
+        offset: at.into(),
     };
     if reads {
         let get = native::get_from(place(dma.source), here(dma.dest).into());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::Span;
-use link::{Payload, ReportKind};
+use link::{End, Payload};
 
 #[test]
 fn a_result_is_there_with_its_end() {
@@ -15,17 +15,21 @@ fn a_result_is_there_with_its_end() {
     calls.begin(first, room.into());
     calls.begin(second, Buffer::default());
     assert!(!calls.has_ended(first) && calls.take(first).is_none());
-    let report = |status, id| Report::new(ReportKind::Collected, status, 0, id);
+    let report = |status, id| Ended {
+        id,
+        status,
+        end: End::Collected { size: 4 },
+    };
     let done = report(Status::Done, first);
-    let tell = |calls: &mut Collected, report: &Report, pieces: &[&[u8]]| {
+    let tell = |calls: &mut Collected, ended: Ended, pieces: &[&[u8]]| {
         let mut payload = Payload::new(pieces);
         while let Some((part, bytes)) = payload.take(3) {
-            assert!(!calls.has_ended(report.id));
-            calls.report(report, part, &bytes);
+            assert!(!calls.has_ended(ended.id));
+            calls.report(ended, part, &bytes);
         }
     };
-    tell(&mut calls, &done, &[b"abcd"]);
-    tell(&mut calls, &report(Status::Truncated, second), &[]);
+    tell(&mut calls, done, &[b"abcd"]);
+    tell(&mut calls, report(Status::Truncated, second), &[]);
     assert!(calls.has_ended(first));
     assert_eq!(calls.take(first), Some(Status::Done));
     assert_eq!(calls.take(first), None);
@@ -36,9 +40,9 @@ fn a_result_is_there_with_its_end() {
     calls.begin(failed, room.into());
     tell(
         &mut calls,
-        &report(Status::Lost, failed),
+        report(Status::Lost { peer: None }, failed),
         &[b"the cable is dead"],
     );
-    assert_eq!(calls.take(failed), Some(Status::Lost));
+    assert_eq!(calls.take(failed), Some(Status::Lost { peer: None }));
     assert_eq!(room.bytes(), b"abcd");
 }

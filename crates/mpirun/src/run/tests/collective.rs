@@ -1,12 +1,12 @@
 //! Collective calls: times against the simulator's own programs, bytes against what they must be, and what ranks do wrong.
 
-use super::process::{Process, machine, options, play};
+use super::process::{FOR_REPORTS, Process, machine, options, play};
 use super::{WHOLE, finish};
 use crate::groups::Ways;
 use crate::{End, Memory, Network};
 use elan::{Cluster, NodeId, Placement, Watch};
 use link::collective::{ALL_RANKS, CollectiveKind, Element, Operation, Reduction};
-use link::{Flags, Order, OrderKind, Status};
+use link::{CollectiveCall, Combiner, End as Ends, Order, Status};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 use workload::Window;
@@ -34,47 +34,46 @@ const BARRIER: Call = Call {
 
 impl Process {
     fn call(&mut self, call: Call, bytes: &[u8]) -> (Status, Vec<u8>) {
-        let id = self.start(call, Flags::default(), bytes);
+        let id = self.start(call, false, bytes);
         self.result_of(id)
     }
 
     /// Begins a call that does not block.
     fn post(&mut self, call: Call, bytes: &[u8]) -> u64 {
-        self.start(call, Flags::REQUEST, bytes)
+        self.start(call, true, bytes)
     }
 
-    fn start(&mut self, call: Call, flags: Flags, bytes: &[u8]) -> u64 {
-        let order = Order {
-            key: call.key,
-            tag: call.kind as u64,
-            mask: call.hardware.into(),
-            peer: call.root,
-            data: call.reduction.map_or(0, Reduction::word),
-            offset: call
-                .reduction
-                .map_or(0, |reduction| reduction.element.size()),
+    fn start(&mut self, call: Call, posted: bool, bytes: &[u8]) -> u64 {
+        let order = Order::Collective(CollectiveCall {
+            group: call.key,
+            kind: call.kind,
+            root: call.root,
             size: call.size,
-            flags: flags.0,
-            ..Order::default()
-        };
-        self.order(OrderKind::Collective, order, bytes)
+            combiner: call.reduction.map(Combiner::Known),
+            hardware: call.hardware,
+            posted,
+        });
+        self.order(order, bytes)
     }
 
     /// How a call has ended, and what it has brought.
     fn result_of(&mut self, id: u64) -> (Status, Vec<u8>) {
-        let (status, report, bytes) = self.end_of(id);
-        assert_eq!(report.size, bytes.len() as u64);
+        let (status, end, bytes) = self.end_of(id);
+        let size = bytes.len() as u64;
+        assert_eq!(end, Ends::Collected { size });
         (status, bytes)
     }
 
     /// Names a group, and asks whether there is room for it.
     fn group(&mut self, key: u64, ranks: &[u32]) -> Status {
-        let bytes: Vec<u8> = ranks.iter().copied().flat_map(u32::to_ne_bytes).collect();
-        let order = Order {
-            key,
-            ..Order::default()
-        };
-        let id = self.order(OrderKind::Group, order, &bytes);
+        let members = ranks.to_vec();
+        let id = self.order(
+            Order::Group {
+                key,
+                ranks: members,
+            },
+            &[],
+        );
         if ranks.is_empty() {
             Status::Done
         } else {
@@ -478,7 +477,7 @@ fn calls_that_hosts_must_carry_out_cannot_be_posted() {
         };
         let (outcome, _) = play(machine("es40-qsnet"), options, WHOLE, move |process| {
             if process.rank() > 0 {
-                process.wait(link::NEVER, link::Flags::BLOCKING);
+                process.wait(FOR_REPORTS);
             } else {
                 let posted = process.post(call, &vec![0; given]);
                 process.result_of(posted);
@@ -516,7 +515,7 @@ fn calls_that_make_no_sense_end_the_run() {
     for (call, ranks) in calls.into_iter().chain(groups) {
         let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, move |process| {
             if process.rank() > 0 {
-                process.wait(link::NEVER, link::Flags::BLOCKING);
+                process.wait(FOR_REPORTS);
             } else if let Some((call, given)) = call {
                 process.call(call, &vec![0; given]);
             } else {

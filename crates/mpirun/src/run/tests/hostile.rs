@@ -15,7 +15,8 @@ use super::process::{machine, options};
 use super::*;
 use crate::server::HORIZON;
 use kernel::random::Stream;
-use link::{BATCH, NEVER, Rank, ReportKind};
+use link::raw::{ANYBODY, OrderKind, RawOrder, flag};
+use link::{BATCH, Body, NEVER, Rank, Record, Report};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
@@ -84,13 +85,14 @@ impl Hostile {
     }
 
     /// An order that may be given in a turn, with its bytes.
-    fn order(&mut self) -> (Order, Vec<u8>) {
+    fn order(&mut self) -> (RawOrder, Vec<u8>) {
         let kinds = [
             OrderKind::Send,
-            OrderKind::Send,
+            OrderKind::Untagged,
             OrderKind::Receive,
             OrderKind::Receive,
             OrderKind::Peek,
+            OrderKind::Probe,
             OrderKind::Cancel,
             OrderKind::Put,
             OrderKind::Get,
@@ -107,35 +109,34 @@ impl Hostile {
         } else {
             kinds[self.below(kinds.len() as u64) as usize]
         };
-        let carries = matches!(kind, OrderKind::Send | OrderKind::Put | OrderKind::Enqueue);
-        let looks = matches!(kind, OrderKind::Receive | OrderKind::Peek);
+        let carries = matches!(
+            kind,
+            OrderKind::Send | OrderKind::Untagged | OrderKind::Put | OrderKind::Enqueue
+        );
+        let looks = matches!(
+            kind,
+            OrderKind::Receive | OrderKind::Peek | OrderKind::Probe
+        );
         let length = self.pick(&[0, 8, 300, 5000, 70_000, 1_200_000]);
-        let bytes = match kind {
-            OrderKind::Atomic => vec![1; 8],
-            _ if carries => vec![3; length as usize],
-            _ => Vec::new(),
+        let bytes = if carries {
+            vec![3; length as usize]
+        } else {
+            Vec::new()
         };
         let peer = if looks && self.below(3) == 0 {
             ANYBODY.into()
         } else {
             self.below(self.ranks.into())
         };
-        let flags = [
-            Flags::default(),
-            Flags::SYNCHRONOUS,
-            Flags::UNTAGGED,
-            Flags::REQUEST,
-            Flags::CLAIM,
-            Flags::BLOCKING,
-        ];
-        let flags = flags[self.below(flags.len() as u64) as usize];
+        let flags =
+            self.pick(&[0, 0, flag::SYNCHRONOUS, flag::REQUEST, flag::CLAIMS].map(u64::from));
         let (id, tag) = (self.below(6), self.below(2));
         let mask = self.pick(&[0, u64::MAX]);
         let (key, size) = (self.below(3), self.pick(&[0, 8, 300, 80_000, 2_000_000]));
         let sum = link::checksum([&bytes[..]]);
-        let order = Order {
+        let order = RawOrder {
             kind: self.or_nonsense(u64::from(kind as u32)) as u32,
-            flags: self.or_nonsense(flags.0.into()) as u32,
+            flags: self.or_nonsense(flags) as u32,
             time: self.or_nonsense(self.now),
             id: self.or_nonsense(id),
             tag: self.or_nonsense(tag),
@@ -148,10 +149,10 @@ impl Hostile {
             offset: self.or_nonsense(0),
             size: self.or_nonsense(size),
             peer: self.or_nonsense(peer) as u32,
-            data: if kind == OrderKind::Queue {
-                self.below(5) as u32
-            } else {
-                self.rank_number()
+            data: match kind {
+                OrderKind::Queue => self.below(5) as u32,
+                OrderKind::Atomic => self.or_nonsense(8) as u32,
+                _ => self.rank_number(),
             },
             checksum: if self.breaks() { sum ^ 1 } else { sum },
         };
@@ -162,25 +163,32 @@ impl Hostile {
         self.link.number()
     }
 
-    fn wait(&mut self) -> Order {
-        let mut flags = self.pick(&[0, 16, 32, 32 | 256, 0, 128]) as u32;
-        if self.native && flags & (16 | 128) == 0 {
-            flags |= Flags::WRITES.0;
+    fn wait(&mut self) -> RawOrder {
+        let kinds = [
+            OrderKind::Wait,
+            OrderKind::Wait,
+            OrderKind::Wait,
+            OrderKind::Sleep,
+            OrderKind::Meet,
+        ];
+        let kind = kinds[self.below(kinds.len() as u64) as usize];
+        let mut flags = self.pick(&[0, flag::THREADS].map(u64::from)) as u32;
+        if self.native {
+            flags |= flag::WRITES;
         }
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
-        let until = if flags & Flags::SLEEP.0 != 0 && until == NEVER {
-            self.now
-        } else {
-            until
+        let until = match kind {
+            OrderKind::Meet => 1,
+            OrderKind::Sleep if until == NEVER => self.now,
+            _ => until,
         };
-        Order {
-            kind: self.or_nonsense(u64::from(OrderKind::Wait as u32)) as u32,
+        RawOrder {
+            kind: self.or_nonsense(u64::from(kind as u32)) as u32,
             flags: self.or_nonsense(flags.into()) as u32,
             time: self.or_nonsense(self.now),
-            id: self.or_nonsense(1),
             key: self.or_nonsense(until),
             size: self.or_nonsense(self.ranks.into()),
-            ..Order::default()
+            ..RawOrder::default()
         }
     }
 
@@ -201,32 +209,29 @@ impl Hostile {
         for _ in 0..self.below(40) {
             for _ in 0..self.below(5) {
                 let (order, bytes) = self.order();
-                self.link.order(&order, &[&bytes]);
+                self.link.write_raw(&order, &[&bytes]);
             }
             if self.nonsense > 0 && self.below(20) == 0 {
                 self.scribble();
             }
             let mut wait = self.wait();
             let resumed = loop {
-                let resumed = self.link.hand_over_by(&wait);
+                let resumed = self.link.hand_over_raw(&wait);
                 if self.over.load(Ordering::Relaxed) {
                     return;
                 }
-                let reports: Vec<Report> = self.link.reports().map(|(report, ..)| report).collect();
+                let reports = self.link.reports();
+                let reports: Vec<Report> = reports.map(|(delivery, ..)| delivery.report).collect();
                 if let Some(now) = resumed {
                     break now;
                 }
                 for report in reports {
-                    if report.kind() == Some(ReportKind::Read) {
-                        let size = self.or_nonsense(report.size).min(1 << 22);
-                        let reply = Order {
-                            id: report.id,
-                            ..Order::new(OrderKind::Reply, self.now)
-                        };
-                        self.link.order(&reply, &[&vec![5; size as usize]]);
+                    if let Report::Read { size, .. } = report {
+                        let size = self.or_nonsense(size).min(1 << 22);
+                        self.link.reply(self.now, &vec![5; size as usize]);
                     }
                 }
-                wait.flags |= Flags::STILL.0;
+                wait.flags |= flag::STILL;
             };
             self.now = self.now.max(resumed);
         }
@@ -361,17 +366,17 @@ fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
 }
 
 /// The outcome of a run whose only rank gives these orders in its first turn.
-fn outcome_of(orders: &[Order]) -> Outcome {
+fn outcome_of(orders: &[RawOrder]) -> Outcome {
     let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
     let (last, before) = orders.split_last().expect("there is one");
     let (last, before) = (*last, before.to_vec());
     std::thread::spawn(move || {
         for order in before {
-            rank.order(&order, &[]);
+            rank.write_raw(&order, &[]);
         }
         // If nobody is offended, it leaves.
-        if let Some(now) = rank.hand_over_by(&last) {
+        if let Some(now) = rank.hand_over_raw(&last) {
             rank.finish(now);
             rank.out_of_band().exits();
         }
@@ -381,18 +386,17 @@ fn outcome_of(orders: &[Order]) -> Outcome {
 
 #[test]
 fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
-    let wait = Order {
-        key: NEVER,
-        ..Order::new(OrderKind::Wait, 0)
+    let raw = |body| {
+        let record = Record {
+            time: 0,
+            checksum: 0,
+            body,
+        };
+        record.raw()
     };
-    let claim = Order {
-        id: 77,
-        ..Order::new(OrderKind::Claim, 0)
-    };
-    let send = Order {
-        peer: 9,
-        ..Order::new(OrderKind::Send, 0)
-    };
+    let wait = raw(Body::Wait(Wait::Report(Patience::until(NEVER)), false));
+    let claim = raw(Body::Order(77, Order::Claim { room: 0 }));
+    let send = raw(Body::Order(0, Order::Untagged { to: 9, data: None }));
     for (orders, what) in [
         (&[send, wait][..], "it names rank 9, and there are 1 ranks"),
         (
@@ -401,8 +405,8 @@ fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
         ),
         (&[wait, wait], "without saying what it waits for"),
         (
-            &[Order { kind: 99, ..wait }],
-            "without saying what it waits for",
+            &[RawOrder { kind: 99, ..wait }],
+            "it gave an order of kind 99, which it may not give",
         ),
     ] {
         let outcome = outcome_of(orders);
@@ -427,11 +431,6 @@ fn a_look_may_tell_of_a_message_that_the_rank_has_already() {
 
 #[test]
 fn time_ends_at_the_horizon() {
-    let sleep = |key| Order {
-        key,
-        flags: Flags::SLEEP.0,
-        ..Order::new(OrderKind::Wait, 0)
-    };
     for (time, network) in [
         (NEVER, Network::Machine),
         (NEVER, Network::Ideal),
@@ -441,7 +440,9 @@ fn time_ends_at_the_horizon() {
         let run = Run::new(machine("es40-qsnet"), on(network, 1)).expect("there is room");
         let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
         std::thread::spawn(move || {
-            let now = rank.hand_over_by(&sleep(time)).expect("it goes on");
+            let now = rank
+                .hand_over(0, Wait::Sleep { until: time }, false)
+                .expect("it goes on");
             rank.finish(now);
             rank.out_of_band().exits();
         });

@@ -1,10 +1,10 @@
 //! The server ahead of ranks, against one that stands still while any rank goes on.
 
-use super::process::{Process, machine, options, play};
+use super::process::{FOR_REPORTS, Process, machine, options, play};
 use super::{Network, WHOLE};
 use crate::End;
 use kernel::random::Stream;
-use link::{Flags, OrderKind, Status};
+use link::Status;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
@@ -41,8 +41,8 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
             if to == rank {
                 let tag = message.into();
                 let receive = if peeks {
-                    let order = process.found(from, tag, Time::from_ns(90));
-                    process.order(OrderKind::Claim, order, &[])
+                    let (id, claim) = process.found(from, tag, Time::from_ns(90));
+                    process.order_as(id, claim, &[])
                 } else {
                     process.receive(from, tag, size as u64)
                 };
@@ -51,8 +51,8 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
             if copies && from == rank {
                 // Each rank has its part of the memory of all, and nobody writes to the first part.
                 let part = 64 * u64::from(rank + 1);
-                let put = process.copy(OrderKind::Put, to, (7, part, 64), &[round as u8; 64]);
-                let get = process.copy(OrderKind::Get, to, (7, 0, 64), &[]);
+                let put = process.put(to, (7, part), &[round as u8; 64]);
+                let get = process.get(to, (7, 0), 64);
                 under_way.extend([(put, None), (get, Some(vec![to as u8; 64]))]);
             }
         }
@@ -131,10 +131,10 @@ fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>
             process.receive_and_wait(0, 6, 0);
         } else {
             let other = process.receive(1, 5, 8);
-            let order = process.found(1, 4, Time::from_ns(90));
+            let (id, claim) = process.found(1, 4, Time::from_ns(90));
             process.sleep(Time::from_us(10));
-            let claim = process.order(OrderKind::Claim, order, &[]);
-            process.wait(link::NEVER, Flags::BLOCKING);
+            let claim = process.order_as(id, claim, &[]);
+            process.wait(FOR_REPORTS);
             let ended = (process.has_ended(claim), process.has_ended(other));
             heard.lock().unwrap().push((process.now, ended.0, ended.1));
             process.end_of(claim);

@@ -1,10 +1,11 @@
 //! The orders of Elanite's own libraries: words that others write, atomics, queues. Times are those of the simulator's own
 //! programs.
 
+use super::process::{FOR_REPORTS, FOR_WRITES};
 use super::*;
 use elan::{Comparison, NodeId, ProcessId};
 use libelan::{Job, Pe};
-use link::{ADDRESS_SPACE, Atomic, NEVER};
+use link::{ADDRESS_SPACE, Atomic, End as Ends, Place, Width};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -19,30 +20,44 @@ fn word(process: &Process, at: usize) -> u64 {
 }
 
 fn put(process: &mut Process, to: u32, at: u64, bytes: &[u8]) -> u64 {
-    let place = (ADDRESS_SPACE, at, bytes.len() as u64);
-    process.copy(OrderKind::Put, to, place, bytes)
+    process.put(to, (ADDRESS_SPACE, at), bytes)
 }
 
 /// Waits until a word of this rank has a value.
 fn wait_for(process: &mut Process, at: usize, value: u64) {
     while word(process, at) != value {
-        process.wait(NEVER, Flags::BLOCKING.with(Flags::WRITES));
+        process.wait(FOR_WRITES);
     }
 }
 
 fn atomic(process: &mut Process, on: u32, what: Atomic, operand: u64, compare: u64) -> u64 {
-    let order = Order {
-        peer: on,
-        key: ADDRESS_SPACE,
-        size: 8,
-        tag: what as u64,
-        mask: operand,
-        ..Order::default()
+    let id = begin_atomic(process, (on, 0), what, operand, compare);
+    match process.end_of(id) {
+        (Status::Done, Ends::Fetched { word }, _) => word,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn begin_atomic(
+    process: &mut Process,
+    (rank, offset): (u32, u64),
+    atomic: Atomic,
+    operand: u64,
+    compare: u64,
+) -> u64 {
+    let key = ADDRESS_SPACE;
+    let order = Order::Atomic {
+        on: Place { rank, key, offset },
+        atomic,
+        width: if offset > 0 {
+            Width::Four
+        } else {
+            Width::Eight
+        },
+        operand,
+        compare,
     };
-    let id = process.order(OrderKind::Atomic, order, &compare.to_ne_bytes());
-    let (status, report, _) = process.end_of(id);
-    assert_eq!(status, Status::Done);
-    report.tag
+    process.order(order, &[])
 }
 
 /// Runs a program of the simulator's own on two nodes; returns what process 0 measures, in picoseconds.
@@ -196,13 +211,7 @@ fn queues_bring_messages_in_order_and_wait_for_slots() {
     for network in [Network::Machine, Network::Ideal] {
         finish("es40-qsnet", on(network, 3), move |process| {
             let insert = |process: &mut Process, bytes: &[u8]| {
-                let order = Order {
-                    peer: 0,
-                    key: 5,
-                    size: bytes.len() as u64,
-                    ..Order::default()
-                };
-                let id = process.order(OrderKind::Enqueue, order, bytes);
+                let id = process.order(Order::Enqueue { to: 0, name: 5 }, bytes);
                 process.end_of(id).0
             };
             if process.rank() > 0 {
@@ -217,13 +226,8 @@ fn queues_bring_messages_in_order_and_wait_for_slots() {
                 assert_eq!(insert(process, &[0; 65]), Status::Refused);
                 return;
             }
-            let order = Order {
-                key: 5,
-                size: 64,
-                data: 4,
-                ..Order::default()
-            };
-            process.order(OrderKind::Queue, order, &[]);
+            let (name, slots, slot) = (5, 4, 64);
+            process.order(Order::Queue { name, slots, slot }, &[]);
             process.sleep(Time::from_us(500));
             let mut next = [0, 0];
             for _ in 0..12 {
@@ -232,16 +236,12 @@ fn queues_bring_messages_in_order_and_wait_for_slots() {
                     if let Some(message) = queue.pop_front() {
                         break message;
                     }
-                    process.wait(NEVER, Flags::BLOCKING);
+                    process.wait(FOR_REPORTS);
                 };
                 let from = usize::from(message[0]) - 1;
                 assert_eq!((message[1], message.len()), (next[from], 3));
                 next[from] += 1;
-                let order = Order {
-                    key: 5,
-                    ..Order::default()
-                };
-                process.order(OrderKind::Dequeued, order, &[]);
+                process.order(Order::Dequeued { name: 5 }, &[]);
             }
         });
     }
@@ -256,7 +256,7 @@ fn what_has_been_written_before_a_wait_ends_it() {
             process.end_of(first);
             // Another put comes while the other rank's memory is read by a get.
             let second = put(process, 1, 8, &[2; 8]);
-            let get = process.copy(OrderKind::Get, 1, (ADDRESS_SPACE, 0, 16), &[]);
+            let get = process.get(1, (ADDRESS_SPACE, 0), 16);
             process.end_of(second);
             assert_eq!(process.end_of(get).0, Status::Done);
         } else {
@@ -264,7 +264,11 @@ fn what_has_been_written_before_a_wait_ends_it() {
             let before = process.now;
             // The writes came in the sleep, and were told at its end.
             assert_eq!(word(process, 8), 0x0202_0202_0202_0202);
-            process.wait(before + 1_000_000, Flags::WRITES);
+            let patience = Patience {
+                writes: true,
+                ..Patience::until(before + 1_000_000)
+            };
+            process.wait(Wait::Report(patience));
             assert_eq!(process.now, before + 1_000_000);
         }
     });
@@ -275,16 +279,9 @@ fn who_reaches_where_no_memory_is_hears_of_it() {
     finish("es40-qsnet", options(2), |process| {
         opens(process, 8);
         if process.rank() == 0 {
-            let get = process.copy(OrderKind::Get, 1, (ADDRESS_SPACE, 4, 8), &[]);
+            let get = process.get(1, (ADDRESS_SPACE, 4), 8);
             assert_eq!(process.end_of(get).0, Status::Refused);
-            let order = Order {
-                peer: 1,
-                key: ADDRESS_SPACE,
-                offset: 100,
-                size: 4,
-                ..Order::default()
-            };
-            let atomic = process.order(OrderKind::Atomic, order, &[0; 8]);
+            let atomic = begin_atomic(process, (1, 100), Atomic::Fetch, 0, 0);
             assert_eq!(process.end_of(atomic).0, Status::Refused);
         }
     });
@@ -293,7 +290,7 @@ fn who_reaches_where_no_memory_is_hears_of_it() {
         if process.rank() == 0 {
             put(process, 1, 0x1000, &[1; 8]);
         }
-        process.wait(NEVER, Flags::BLOCKING.with(Flags::WRITES));
+        process.wait(FOR_WRITES);
     });
     assert_eq!((outcome.end, outcome.rank), (End::Foul, Some(0)));
     let says =

@@ -2,7 +2,10 @@
 
 use crate::options::Collectives;
 use crate::{Memory, Network, Options, Outcome, Results, Run};
-use link::{Flags, NEVER, Order, OrderKind, Rank, Report, ReportKind, Status};
+use link::{
+    Body, Complaint, End, Ended, Envelope, NEVER, Order, Patience, Place, Rank, Record, Report,
+    Status, Wait, Wanted,
+};
 use machine::Machine;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +19,7 @@ pub struct Process {
     pub now: u64,
     ids: u64,
     /// Reports that have come and that the program has not yet asked for.
-    told: BTreeMap<u64, (Report, Vec<u8>)>,
+    told: BTreeMap<u64, (Ended, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
     /// What has come of the payload of a report.
@@ -31,7 +34,22 @@ pub struct Process {
     pub queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
 }
 
-pub const ANYBODY: u32 = Order::ANYBODY;
+/// The wait for a report, with all that the rank goes on for.
+pub const FOR_WRITES: Wait = Wait::Report(Patience {
+    writes: true,
+    ..Patience::until(NEVER)
+});
+
+/// The wait for a report, without an end.
+pub const FOR_REPORTS: Wait = Wait::Report(Patience::until(NEVER));
+
+/// The message that an operation has brought.
+pub fn message(end: End) -> Envelope {
+    match end {
+        End::Received(message) | End::Found(message) => message,
+        other => panic!("{other:?}"),
+    }
+}
 
 impl Process {
     fn attach(path: &str, rank: u32) -> Self {
@@ -53,29 +71,35 @@ impl Process {
         self.link.number()
     }
 
-    pub fn order(&mut self, kind: OrderKind, order: Order, bytes: &[u8]) -> u64 {
+    pub fn order(&mut self, order: Order, bytes: &[u8]) -> u64 {
         self.ids += 1;
-        let id = if order.id == 0 { self.ids } else { order.id };
-        let order = Order {
-            id,
-            kind: kind as u32,
-            time: self.now,
-            checksum: link::checksum([bytes]) ^ u64::from(self.misquotes),
-            ..order
-        };
-        self.link.order(&order, &[bytes]);
+        self.order_as(self.ids, order, bytes)
+    }
+
+    /// Gives an order with the number of another one.
+    pub fn order_as(&mut self, id: u64, order: Order, bytes: &[u8]) -> u64 {
+        if self.misquotes {
+            let record = Record {
+                time: self.now,
+                checksum: link::checksum([bytes]) ^ 1,
+                body: Body::Order(id, order),
+            };
+            self.link.write_raw(&record.raw(), &[bytes]);
+        } else {
+            self.link.order(self.now, id, order, &[bytes]);
+        }
         id
     }
 
     pub fn send(&mut self, to: u32, tag: u64, bytes: &[u8]) -> u64 {
-        let order = Order {
-            peer: to,
+        let order = Order::Send {
+            to,
             tag,
-            data: self.rank(),
-            size: bytes.len() as u64,
-            ..Order::default()
+            data: Some(self.rank()),
+            synchronous: false,
+            request: false,
         };
-        self.order(OrderKind::Send, order, bytes)
+        self.order(order, bytes)
     }
 
     /// Sends, and waits for the end of the send.
@@ -90,150 +114,127 @@ impl Process {
         from: u32,
         tag: u64,
         room: u64,
-    ) -> (Status, Report, Vec<u8>) {
+    ) -> (Status, Envelope, Vec<u8>) {
         let receive = self.receive(from, tag, room);
-        self.end_of(receive)
+        let (status, end, bytes) = self.end_of(receive);
+        (status, message(end), bytes)
     }
 
     /// Looks for a message of anybody, and waits for the end of the look; returns its number, too.
-    pub fn peek(&mut self, flags: Flags) -> (u64, Status, Report) {
-        let order = Order {
-            peer: ANYBODY,
-            flags: flags.0,
-            ..Order::default()
+    pub fn peek(&mut self, claims: bool) -> (u64, Status, Envelope) {
+        let wanted = Wanted {
+            from: None,
+            tag: 0,
+            mask: 0,
         };
-        let id = self.order(OrderKind::Peek, order, &[]);
-        let (status, report, _) = self.end_of(id);
-        (id, status, report)
+        let id = self.order(Order::Peek { wanted, claims }, &[]);
+        let (status, end, _) = self.end_of(id);
+        (id, status, message(end))
     }
 
     /// Receives the message that a peek has claimed.
-    pub fn claim(&mut self, id: u64, size: u64) -> (Status, Report, Vec<u8>) {
-        let order = Order {
-            id,
-            size,
-            ..Order::default()
-        };
-        self.order(OrderKind::Claim, order, &[]);
-        self.end_of(id)
+    pub fn claim(&mut self, id: u64, room: u64) -> (Status, Envelope, Vec<u8>) {
+        self.order_as(id, Order::Claim { room }, &[]);
+        let (status, end, bytes) = self.end_of(id);
+        (status, message(end), bytes)
     }
 
     pub fn send_untagged(&mut self, to: u32, bytes: &[u8]) -> u64 {
-        let order = Order {
-            peer: to,
-            flags: Flags::UNTAGGED.0,
-            ..Order::default()
-        };
-        self.order(OrderKind::Send, order, bytes)
+        self.order(Order::Untagged { to, data: None }, bytes)
     }
 
     pub fn wait_for_untagged(&mut self) {
         while self.messages.is_empty() {
-            self.wait(NEVER, Flags::BLOCKING);
+            self.wait(FOR_REPORTS);
         }
     }
 
     /// Takes back a receive or probe.
     pub fn cancel(&mut self, id: u64) {
-        let order = Order {
-            id,
-            ..Order::default()
-        };
-        self.order(OrderKind::Cancel, order, &[]);
+        self.order_as(id, Order::Cancel, &[]);
     }
 
     pub fn receive(&mut self, from: u32, tag: u64, room: u64) -> u64 {
-        let order = Order {
-            peer: from,
-            tag,
-            mask: u64::MAX,
-            size: room,
-            ..Order::default()
+        let order = Order::Receive {
+            wanted: tagged(from, tag),
+            room,
+            request: false,
         };
-        self.order(OrderKind::Receive, order, &[])
+        self.order(order, &[])
     }
 
-    pub fn wait(&mut self, until: u64, mut flags: Flags) {
+    pub fn wait(&mut self, wait: Wait) {
+        let mut still = false;
         loop {
-            let resumed = self.link.hand_over(self.now, until, flags);
-            let (mut replies, mut wrong, mut refused) = (Vec::new(), None, None);
-            for (report, part, bytes) in self.link.reports() {
-                let at = report.offset as usize + part.at();
-                let kind = report.kind().expect("it is known");
-                match kind {
-                    ReportKind::Write => {
-                        let memory = self.memory.get_mut(&report.key).expect("it has a key");
-                        match memory.get_mut(at..at + bytes.len()) {
-                            Some(place) => place.copy_from_slice(bytes),
-                            None => refused = Some(report),
-                        }
-                    }
-                    ReportKind::Read => {
-                        let memory = &self.memory[&report.key];
-                        let part = memory.get(at..at + report.size as usize);
-                        let part = part.unwrap_or_default().to_vec();
-                        replies.push((report.id, part));
-                    }
-                    _ => {
-                        self.coming.extend(bytes);
-                        if !part.is_last() {
-                            continue;
-                        }
-                        let mut whole = std::mem::take(&mut self.coming);
-                        if self.spoils && !whole.is_empty() {
-                            whole[report.size as usize / 2] ^= 1;
-                        }
-                        let carries = [ReportKind::Received, ReportKind::Got, ReportKind::Untagged];
-                        let done = report.status() == Status::Done && carries.contains(&kind);
-                        if done && link::checksum([&whole[..]]) != report.checksum {
-                            wrong = Some((report.message, whole.clone()));
-                        }
-                        if kind == ReportKind::Untagged {
-                            self.messages.push(whole);
-                        } else if kind == ReportKind::Arrived {
-                            self.queues.entry(report.key).or_default().push_back(whole);
+            let resumed = self.link.hand_over(self.now, wait, still);
+            let (mut replies, mut complaint) = (Vec::new(), None);
+            for (delivery, part, bytes) in self.link.reports() {
+                match delivery.report {
+                    Report::Write { place, size, .. } => {
+                        let memory = self.memory.get_mut(&place.key).expect("it has a key");
+                        let at = place.offset as usize + part.at();
+                        if let Some(memory) = memory.get_mut(at..at + bytes.len()) {
+                            memory.copy_from_slice(bytes);
                         } else {
-                            self.told.insert(report.id, (report, whole));
+                            let refuses = Complaint::Refuses {
+                                by: place.rank,
+                                offset: place.offset,
+                                size,
+                            };
+                            complaint = Some((refuses, Vec::new()));
                         }
+                        continue;
                     }
+                    Report::Read { key, offset, size } => {
+                        let part = offset as usize..(offset + size) as usize;
+                        let part = self.memory[&key].get(part);
+                        replies.push(part.unwrap_or_default().to_vec());
+                        continue;
+                    }
+                    _ => {}
+                }
+                self.coming.extend(bytes);
+                if !part.is_last() {
+                    continue;
+                }
+                let mut whole = std::mem::take(&mut self.coming);
+                if self.spoils && !whole.is_empty() {
+                    let middle = whole.len() / 2;
+                    whole[middle] ^= 1;
+                }
+                let brings = match delivery.report {
+                    Report::Ended(ended) => {
+                        let brings = matches!(ended.end, End::Received(_) | End::Got);
+                        brings && ended.status == Status::Done
+                    }
+                    report => matches!(report, Report::Untagged { .. }),
+                };
+                if brings && link::checksum([&whole[..]]) != delivery.checksum {
+                    let message = delivery.message;
+                    complaint = Some((Complaint::Differs { message }, whole.clone()));
+                }
+                match delivery.report {
+                    Report::Ended(ended) => {
+                        self.told.insert(ended.id, (ended, whole));
+                    }
+                    Report::Arrived { queue } => {
+                        self.queues.entry(queue).or_default().push_back(whole);
+                    }
+                    _ => self.messages.push(whole),
                 }
             }
-            if let Some(Report {
-                peer, offset, size, ..
-            }) = refused
-            {
-                let order = Order {
-                    peer,
-                    offset,
-                    size,
-                    ..Order::default()
-                };
-                self.order(OrderKind::Refuses, order, &[]);
-                self.link.hand_over(self.now, NEVER, Flags::BLOCKING);
-            }
-            if let Some((message, whole)) = wrong {
-                let order = Order {
-                    id: message,
-                    ..Order::default()
-                };
-                self.spoils = false;
-                self.order(OrderKind::Differs, order, &whole);
-                self.link.hand_over(self.now, NEVER, Flags::BLOCKING);
+            if let Some((complaint, stored)) = complaint {
+                self.link.complain(self.now, complaint, &stored);
             }
             if let Some(now) = resumed {
                 assert!(now >= self.now, "time goes on");
                 self.now = now;
                 return;
             }
-            for (id, part) in replies {
-                let order = Order {
-                    id,
-                    size: part.len() as u64,
-                    ..Order::default()
-                };
-                self.order(OrderKind::Reply, order, &part);
+            for part in replies {
+                self.link.reply(self.now, &part);
             }
-            flags = flags.with(Flags::STILL);
+            still = true;
         }
     }
 
@@ -246,67 +247,53 @@ impl Process {
 
     /// Waits at a meeting until this many ranks do.
     pub fn meet(&mut self, which: u64, ranks: u64) {
-        let wait = Order {
-            id: which,
-            key: NEVER,
-            size: ranks,
-            flags: Flags::MEETING.0,
-            ..Order::new(OrderKind::Wait, self.now)
-        };
-        self.now = self.link.hand_over_by(&wait).expect("it is asked nothing");
+        let wait = Wait::Meeting { which, ranks };
+        let resumed = self.link.hand_over(self.now, wait, false);
+        self.now = resumed.expect("it is asked nothing");
     }
 
     /// Waits for the end of something.
-    pub fn end_of(&mut self, id: u64) -> (Status, Report, Vec<u8>) {
+    pub fn end_of(&mut self, id: u64) -> (Status, End, Vec<u8>) {
         loop {
-            if let Some((report, bytes)) = self.told.remove(&id) {
-                return (report.status(), report, bytes);
+            if let Some((ended, bytes)) = self.told.remove(&id) {
+                return (ended.status, ended.end, bytes);
             }
-            self.wait(NEVER, Flags::BLOCKING);
+            self.wait(FOR_REPORTS);
         }
     }
 
     /// Looks whether something has ended by the end of a step of time.
     pub fn step(&mut self, step: Time) {
-        self.wait(self.now + step.as_ps(), Flags::default());
+        let until = self.now + step.as_ps();
+        self.wait(Wait::Report(Patience::until(until)));
     }
 
-    /// Looks for a message until it has come, and keeps it; returns the order that receives it.
-    pub fn found(&mut self, from: u32, tag: u64, step: Time) -> Order {
-        let mut order = Order {
-            peer: from,
-            tag,
-            mask: u64::MAX,
-            flags: Flags::CLAIM.0,
-            ..Order::default()
-        };
+    /// Looks for a message until it has come, and keeps it; returns the number of the look, and the order that receives the
+    /// message.
+    pub fn found(&mut self, from: u32, tag: u64, step: Time) -> (u64, Order) {
+        let wanted = tagged(from, tag);
         loop {
-            order.id = self.order(OrderKind::Peek, Order { id: 0, ..order }, &[]);
-            let (status, report, _) = self.end_of(order.id);
+            let claims = true;
+            let id = self.order(Order::Peek { wanted, claims }, &[]);
+            let (status, end, _) = self.end_of(id);
             if status == Status::Done {
-                (order.size, order.flags) = (report.size, 0);
-                return order;
+                let room = message(end).size;
+                return (id, Order::Claim { room });
             }
             self.step(step);
         }
     }
 
-    /// Puts bytes into the memory of another rank, or gets them from there.
-    pub fn copy(
-        &mut self,
-        kind: OrderKind,
-        peer: u32,
-        (key, offset, size): (u64, u64, u64),
-        bytes: &[u8],
-    ) -> u64 {
-        let order = Order {
-            peer,
-            key,
-            offset,
-            size,
-            ..Order::default()
-        };
-        self.order(kind, order, bytes)
+    /// Puts bytes into the memory of another rank.
+    pub fn put(&mut self, rank: u32, (key, offset): (u64, u64), bytes: &[u8]) -> u64 {
+        let to = Place { rank, key, offset };
+        self.order(Order::Put { to, notice: 0 }, bytes)
+    }
+
+    /// Gets bytes from the memory of another rank.
+    pub fn get(&mut self, rank: u32, (key, offset): (u64, u64), size: u64) -> u64 {
+        let from = Place { rank, key, offset };
+        self.order(Order::Get { from, size }, &[])
     }
 
     pub fn has_ended(&self, id: u64) -> bool {
@@ -314,7 +301,17 @@ impl Process {
     }
 
     pub fn sleep(&mut self, time: Time) {
-        self.wait(self.now + time.as_ps(), Flags::SLEEP);
+        let until = self.now + time.as_ps();
+        self.wait(Wait::Sleep { until });
+    }
+}
+
+/// The messages of a rank with a tag.
+pub fn tagged(from: u32, tag: u64) -> Wanted {
+    Wanted {
+        from: Some(from),
+        tag,
+        mask: u64::MAX,
     }
 }
 
@@ -359,7 +356,7 @@ pub fn play(
         std::thread::spawn(move || {
             let all = || {
                 let mut process = Process::attach(&path, rank);
-                process.wait(0, Flags::default());
+                process.wait(Wait::Report(Patience::until(0)));
                 program(&mut process);
                 let now = process.now;
                 process.link.finish(now);

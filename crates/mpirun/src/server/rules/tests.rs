@@ -1,123 +1,118 @@
 use super::*;
+use link::{Complaint, Order};
 
 const NOW: Time = Time::from_us(5);
 
-fn order(kind: OrderKind, time: Time) -> Order {
-    Order::new(kind, time.as_ps())
-}
-
-fn judged(orders: &[Order], asked: bool) -> Result<u64, Refusal> {
-    let mut batch: Batch = orders.iter().map(|&order| (order, Vec::new())).collect();
-    check(&mut batch, 4, NOW, asked)?;
-    Ok(batch.last().map_or(0, |(last, _)| last.key))
-}
-
-fn foul(orders: &[Order], asked: bool) -> Foul {
-    match judged(orders, asked) {
-        Err(Refusal::Foul(foul)) => foul,
-        other => panic!("{orders:?}: {other:?}"),
+fn record(body: Body, time: Time) -> Record {
+    Record {
+        time: time.as_ps(),
+        checksum: 0,
+        body,
     }
+}
+
+fn order(time: Time) -> Record {
+    record(Body::Order(1, Order::Cancel), time)
+}
+
+fn waits(until: u64, still: bool) -> Record {
+    let wait = Wait::Report(Patience::until(until));
+    record(Body::Wait(wait, still), NOW)
+}
+
+fn records(all: &[Record]) -> Records {
+    all.iter().map(|one| (one.clone(), Vec::new())).collect()
+}
+
+fn foul(all: &[Record]) -> Foul {
+    match turn(records(all), NOW) {
+        Err(Refusal::Foul(foul)) => foul,
+        other => panic!("{all:?}: {:?}", other.err()),
+    }
+}
+
+fn foul_answer(all: &[Record]) -> Foul {
+    match answer(records(all), NOW) {
+        Err(Refusal::Foul(foul)) => foul,
+        other => panic!("{all:?}: {other:?}"),
+    }
+}
+
+/// The orders of a turn that keeps to the rules, and its end.
+fn judged(all: &[Record]) -> (usize, TurnEnd) {
+    let turn = turn(records(all), NOW);
+    let turn = turn.unwrap_or_else(|refusal| panic!("{all:?}: {refusal:?}"));
+    (turn.orders.len(), turn.end.expect("it is given").1)
 }
 
 #[test]
 fn turns_of_ranks_that_keep_to_the_rules_are_carried_out() {
-    let wait = order(OrderKind::Wait, NOW);
-    let send = Order {
-        peer: 3,
-        ..order(OrderKind::Send, NOW)
-    };
-    let receive = Order {
-        peer: Order::ANYBODY,
-        ..order(OrderKind::Receive, NOW)
-    };
-    assert_eq!(judged(&[wait], false), Ok(0));
-    assert_eq!(judged(&[send, receive, wait], false), Ok(0));
-    assert_eq!(judged(&[send, order(OrderKind::Finish, NOW)], false), Ok(0));
-    let still = Order {
-        flags: Flags::STILL.0,
-        ..wait
-    };
-    assert_eq!(judged(&[order(OrderKind::Reply, NOW), still], true), Ok(0));
+    let wait = waits(7, false);
+    let ends = TurnEnd::Waits(Wait::Report(Patience::until(7)));
+    assert_eq!(judged(std::slice::from_ref(&wait)), (0, ends));
+    assert_eq!(judged(&[order(NOW), order(NOW), wait]), (2, ends));
+    let finish = record(Body::Finish, NOW);
+    assert_eq!(judged(&[order(NOW), finish]), (1, TurnEnd::Leaves));
+    let reply = record(Body::Reply, NOW);
+    let still = waits(7, true);
+    assert_eq!(
+        answer(records(&[reply, still.clone()]), NOW),
+        Ok(Some((vec![], 0)))
+    );
+    assert_eq!(answer(records(&[still]), NOW), Ok(None));
 }
 
 #[test]
 fn a_turn_ends_with_its_only_wait() {
-    let (wait, finish) = (order(OrderKind::Wait, NOW), order(OrderKind::Finish, NOW));
-    let called = order(OrderKind::Called, NOW);
-    for orders in [
+    let (wait, finish) = (waits(7, false), record(Body::Finish, NOW));
+    for all in [
         &[][..],
-        &[called],
-        &[wait, wait],
-        &[finish, wait],
-        &[wait, finish],
+        &[order(NOW)],
+        &[wait.clone(), wait.clone()],
+        &[finish.clone(), wait.clone()],
+        &[wait.clone(), finish.clone()],
     ] {
-        assert_eq!(foul(orders, false), Foul::NoWait, "{orders:?}");
+        assert_eq!(foul(all), Foul::NoWait, "{all:?}");
     }
-    assert_eq!(foul(&[finish], true), Foul::NoWait);
-    let still = Order {
-        flags: Flags::STILL.0,
-        ..wait
-    };
-    assert_eq!(foul(&[still], false), Foul::Answer);
-    assert_eq!(foul(&[wait], true), Foul::Answer);
-    assert_eq!(
-        foul(&[order(OrderKind::Reply, NOW), wait], false),
-        Foul::Answer
-    );
+    assert_eq!(foul_answer(&[]), Foul::NoWait);
+    assert_eq!(foul_answer(&[finish]), Foul::NoWait);
+    assert_eq!(foul(&[waits(7, true)]), Foul::Answer);
+    assert_eq!(foul_answer(std::slice::from_ref(&wait)), Foul::Answer);
+    assert_eq!(foul(&[record(Body::Reply, NOW), wait]), Foul::Answer);
 }
 
 #[test]
-fn kinds_and_ranks_exist() {
-    let wait = order(OrderKind::Wait, NOW);
-    for kind in [0, 10, 13, 21, u32::MAX] {
-        let wrong = Order { kind, ..wait };
-        assert_eq!(foul(&[wrong, wait], false), Foul::Kind { kind });
+fn who_is_asked_only_answers() {
+    let still = waits(7, true);
+    let complaint = record(Body::Complaint(Complaint::Differs { message: 1 }), NOW);
+    for wrong in [order(NOW), complaint] {
+        assert_eq!(foul_answer(&[wrong, still.clone()]), Foul::Answer);
     }
-    for kind in [
-        OrderKind::Send,
-        OrderKind::Put,
-        OrderKind::Get,
-        OrderKind::Receive,
-    ] {
-        for peer in [4, u32::MAX - 1] {
-            let wrong = Order {
-                peer,
-                ..order(kind, NOW)
-            };
-            assert_eq!(foul(&[wrong, wait], false), Foul::Peer { peer, ranks: 4 });
-        }
-    }
-    let to_anybody = Order {
-        peer: Order::ANYBODY,
-        ..order(OrderKind::Send, NOW)
-    };
-    assert!(matches!(
-        foul(&[to_anybody, wait], false),
-        Foul::Peer { .. }
-    ));
 }
 
 #[test]
 fn time_goes_on_to_the_horizon() {
-    let just_before = order(OrderKind::Wait, Time::from_ps(NOW.as_ps() - 1));
-    assert!(matches!(foul(&[just_before], false), Foul::Past { .. }));
-    let (later, wait) = (
-        order(OrderKind::Called, NOW * 2),
-        order(OrderKind::Wait, NOW),
-    );
-    assert!(matches!(foul(&[later, wait], false), Foul::Past { .. }));
-    for time in [HORIZON, Time::MAX] {
-        let far = order(OrderKind::Wait, time);
-        assert_eq!(judged(&[far], false), Err(Refusal::Horizon));
+    let before = Time::from_ps(NOW.as_ps() - 1);
+    let wait = waits(7, false);
+    for all in [
+        &[record(wait.body.clone(), before)][..],
+        &[order(before), wait.clone()],
+        &[order(NOW * 2), wait.clone()],
+    ] {
+        assert!(matches!(foul(all), Foul::Past { .. }), "{all:?}");
     }
-    let until = |key| judged(&[Order { key, ..wait }], false);
-    assert_eq!(until(7), Ok(7));
-    assert_eq!(until(NEVER), Ok(NEVER));
-    assert_eq!(until(NEVER - 1), Ok(HORIZON.as_ps()));
-    let sleep = Order {
-        key: NEVER,
-        flags: Flags::SLEEP.0,
-        ..wait
-    };
-    assert_eq!(judged(&[sleep], false), Ok(HORIZON.as_ps()));
+    let late = [record(Body::Reply, before), waits(7, true)];
+    assert!(matches!(foul_answer(&late), Foul::Past { .. }));
+    for time in [HORIZON, Time::MAX] {
+        let far = record(wait.body.clone(), time);
+        assert!(matches!(turn(records(&[far]), NOW), Err(Refusal::Horizon)));
+    }
+    let until = |until| judged(&[waits(until, false)]).1;
+    for (given, ends) in [(7, 7), (NEVER, NEVER), (NEVER - 1, HORIZON.as_ps())] {
+        let ends = TurnEnd::Waits(Wait::Report(Patience::until(ends)));
+        assert_eq!(until(given), ends);
+    }
+    let sleep = record(Body::Wait(Wait::Sleep { until: NEVER }, false), NOW);
+    let until = HORIZON.as_ps();
+    assert_eq!(judged(&[sleep]).1, TurnEnd::Waits(Wait::Sleep { until }));
 }

@@ -1,0 +1,226 @@
+//! The operations that a rank has under way, and their descriptions for people.
+
+use crate::endpoint::Number;
+use crate::trace::{PROGRAM, tagged};
+use link::{CollectiveKind, End, Envelope, Report, Wanted};
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+use units::Bytes;
+
+/// What an atomic has found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Found {
+    pub word: u64,
+    /// Whether the rank has no such memory.
+    pub refused: bool,
+}
+
+/// An operation. A `record` is its number in the trace.
+#[derive(Clone)]
+pub(super) enum Operation {
+    Send {
+        to: u32,
+        tag: u64,
+        size: Bytes,
+        record: usize,
+    },
+    /// A send of an untagged message.
+    Untagged {
+        to: u32,
+        size: Bytes,
+        record: usize,
+    },
+    Receive(Wanted),
+    /// The receive of a message that a peek has kept, all of which is here, with its room.
+    Claim(Wanted, Bytes),
+    Peek {
+        wanted: Wanted,
+        claims: bool,
+    },
+    Probe(Wanted),
+    Put {
+        to: u32,
+        size: Bytes,
+        record: usize,
+    },
+    Get {
+        from: u32,
+        size: Bytes,
+        record: usize,
+        number: Number,
+    },
+    Atomic {
+        on: u32,
+        record: usize,
+        found: Rc<Cell<Found>>,
+    },
+    Enqueue {
+        to: u32,
+        size: Bytes,
+        record: usize,
+    },
+    Collective {
+        kind: CollectiveKind,
+        size: Bytes,
+        root: u32,
+        ranks: u32,
+        hardware: bool,
+        /// Whether the rank has gone on since.
+        posted: bool,
+    },
+    /// An untagged message on its way to this rank.
+    Message {
+        from: u32,
+        size: Bytes,
+        /// Its place among the messages of its sender.
+        sequence: u64,
+        number: Number,
+    },
+    /// A message in a queue of this rank, by the queue's name.
+    Arrival(u64),
+}
+
+impl Operation {
+    /// Whether it only looks for a message, and leaves the message where it is.
+    pub fn looks(&self) -> bool {
+        matches!(self, Operation::Peek { .. } | Operation::Probe(_))
+    }
+
+    /// Whether it waits for a message and may be taken back.
+    pub fn waits(&self) -> bool {
+        matches!(self, Operation::Receive(_) | Operation::Probe(_))
+    }
+
+    /// Whether the rank has ordered it.
+    pub fn is_own(&self) -> bool {
+        !matches!(self, Operation::Message { .. } | Operation::Arrival(_))
+    }
+
+    /// Whether a recording of the run in GOAL has words for it.
+    pub fn is_recorded(&self) -> bool {
+        self.looks()
+            || matches!(
+                self,
+                Operation::Send { .. } | Operation::Receive(_) | Operation::Claim(..)
+            )
+    }
+
+    /// The other rank, if it is known.
+    pub fn peer(&self) -> Option<u32> {
+        match *self {
+            Operation::Receive(wanted)
+            | Operation::Claim(wanted, _)
+            | Operation::Peek { wanted, .. }
+            | Operation::Probe(wanted) => wanted.from,
+            Operation::Send { to, .. }
+            | Operation::Untagged { to, .. }
+            | Operation::Put { to, .. }
+            | Operation::Enqueue { to, .. } => Some(to),
+            Operation::Get { from, .. } | Operation::Message { from, .. } => Some(from),
+            Operation::Atomic { on, .. } => Some(on),
+            Operation::Collective { .. } | Operation::Arrival(_) => None,
+        }
+    }
+
+    /// The number of its message, if that is known from the beginning.
+    pub fn number(&self) -> Option<Number> {
+        match *self {
+            Operation::Get { number, .. } | Operation::Message { number, .. } => Some(number),
+            _ => None,
+        }
+    }
+
+    /// What its rank reports, with the message that it has brought, if it brings one.
+    pub fn report(&self, message: Envelope, ended: impl Fn(End) -> Report) -> Report {
+        match self {
+            Operation::Send { .. } | Operation::Untagged { .. } => ended(End::Sent),
+            Operation::Receive(_) | Operation::Claim(..) => ended(End::Received(message)),
+            Operation::Peek { .. } | Operation::Probe(_) => ended(End::Found(message)),
+            Operation::Put { .. } => ended(End::Stored),
+            Operation::Get { .. } => ended(End::Got),
+            Operation::Atomic { found, .. } => ended(End::Fetched {
+                word: found.get().word,
+            }),
+            Operation::Enqueue { .. } => ended(End::Enqueued),
+            Operation::Collective { .. } => ended(End::Collected { size: message.size }),
+            Operation::Message { .. } => Report::Untagged {
+                from: message.from,
+                data: message.data,
+            },
+            Operation::Arrival(queue) => Report::Arrived { queue: *queue },
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operation::Send { to, tag, size, .. } => {
+                write!(f, "sends {size} to rank {to}{}", tagged(*tag))
+            }
+            Operation::Untagged { to, size, .. } => {
+                write!(f, "sends {size} of its own to rank {to}")
+            }
+            Operation::Receive(wanted) | Operation::Claim(wanted, _) => {
+                write!(f, "receives {}", Sought(wanted))
+            }
+            Operation::Peek { wanted, .. } | Operation::Probe(wanted) => {
+                write!(f, "looks for {}", Sought(wanted))
+            }
+            Operation::Put { to, size, .. } => {
+                write!(f, "puts {size} into the memory of rank {to}")
+            }
+            Operation::Get { from, size, .. } => {
+                write!(f, "gets {size} from the memory of rank {from}")
+            }
+            Operation::Atomic { on, .. } => write!(f, "changes a word of rank {on}"),
+            Operation::Enqueue { to, size, .. } => {
+                write!(f, "sends {size} to a queue of rank {to}")
+            }
+            Operation::Message { from, size, .. } => {
+                write!(f, "receives {size} of the library of rank {from}")
+            }
+            Operation::Arrival(_) => write!(f, "receives a message of a queue"),
+            Operation::Collective {
+                kind,
+                size,
+                root,
+                ranks,
+                hardware,
+                posted,
+            } => {
+                let way = if *hardware {
+                    "hardware"
+                } else {
+                    "Elanlib's tree"
+                };
+                let calls = if *posted { "has begun" } else { "calls" };
+                write!(f, "{calls} a {} ", kind.name())?;
+                match kind {
+                    CollectiveKind::Barrier => {}
+                    CollectiveKind::Broadcast => write!(f, "of {size} from rank {root} ")?,
+                    CollectiveKind::Reduce => write!(f, "of {size} at rank {root} ")?,
+                    CollectiveKind::AllReduce => write!(f, "of {size} ")?,
+                }
+                write!(f, "among {ranks} ranks by {way}")
+            }
+        }
+    }
+}
+
+/// The messages that an operation takes, for people.
+struct Sought<'a>(&'a Wanted);
+
+impl fmt::Display for Sought<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.from {
+            None => f.write_str("a message of any rank")?,
+            Some(rank) => write!(f, "a message of rank {rank}")?,
+        }
+        if self.0.mask & PROGRAM == 0 {
+            return f.write_str(", any tag");
+        }
+        f.write_str(&tagged(self.0.tag))
+    }
+}
