@@ -6,6 +6,7 @@ import json
 import random
 import re
 import shutil
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -66,6 +67,7 @@ def test_what_is_shown_is_what_was_recorded(watched: tuple[Scene, pl.DataFrame])
         states = [state for _, _, state in shown.at(time)]
         assert states.count("waits") == len(waiting)
         assert states.count("held") == len(held)
+        assert states.count("opens") == len(taken.filter(pl.col("head_ps").is_null() | (pl.col("head_ps") > now)))
         assert states.count("carries") + states.count("opens") == len(taken) - len(held)
         # One holder a channel, and the channels of the machine.
         assert taken.select("link", "channel").is_duplicated().sum() == 0
@@ -122,6 +124,15 @@ def test_a_point_that_was_not_watched_is_refused(tmp_path: Path) -> None:
         scene(point, Store(tmp_path))
 
 
+def _counted(shown: Scene, time: float) -> str:
+    """The line of counts at a moment."""
+    states = Counter(state for *_, state in shown.at(time))
+    return (
+        f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit, {states['held']} held"
+        f" after the last one; headers that wait: {states['waits']}"
+    )
+
+
 def test_the_page_shows_what_the_scene_says(watched: tuple[Scene, pl.DataFrame], tmp_path: Path) -> None:
     """In a browser: the same states at random moments, no message on the console, and nothing wider than the screen."""
     playwright = pytest.importorskip("playwright.sync_api")
@@ -143,6 +154,8 @@ def test_the_page_shows_what_the_scene_says(watched: tuple[Scene, pl.DataFrame],
             for time in [0.0, shown.length, *(drawn.uniform(0, shown.length) for _ in range(20))]:
                 states = page.evaluate("(time) => statesAt(time)", time)
                 assert [tuple(state) for state in states] == shown.at(time)
+                page.evaluate("(time) => { view.time = time; draw(); }", time)
+                assert page.inner_text("#counts") == _counted(shown, time)
             page.click("#step")
             page.click("#play")
             page.wait_for_timeout(200)

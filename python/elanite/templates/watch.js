@@ -103,7 +103,7 @@ function draw() {
     const [x1, y1, x2, y2] = line(link, hold[CHANNEL]);
     context.strokeStyle = colour(packet, faded ? 0.18 : 1);
     context.lineWidth = now === "carries" ? 3.6 : 1.5;
-    context.setLineDash(now === "carries" ? [9, 3] : [3, 3]);
+    context.setLineDash({ carries: [9, 3], opens: [], held: [3, 3] }[now]);
     // Flits move along the line.
     context.lineDashOffset = now === "carries" ? -(view.time / 12) % 12 : 0;
     context.beginPath();
@@ -147,7 +147,7 @@ function draw() {
   element("clock").textContent = `${(view.time / 1000).toFixed(2)} µs`;
   element("time").value = view.time;
   element("counts").textContent =
-    `${counts.carries + counts.opens} channels carry flits, ${counts.held} are held without flits, ${counts.waits} headers wait`;
+    `Channels: ${counts.carries} with flits, ${counts.opens} open before the first flit, ${counts.held} held after the last one; headers that wait: ${counts.waits}`;
   if (view.chosen !== null) tell();
 }
 
