@@ -270,6 +270,12 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     assert findings.sentences(latency, {"latency": "us"})[0] == (
         "Latency: lowest 7 ± 1 to 2 µs in 2 of 3 configurations; highest 9 ± 0.5 µs (c)."
     )
+    assert findings.sentences(latency[:2], {"latency": "us"})[0] == "Latency: 7 ± 1 to 2 µs in all configurations."
+    bare = [replace(halved[0], label="u"), replace(twin, label="v"), halved[1]]
+    assert findings.sentences(bare, UNITS)[0] == (
+        "Highest accepted load: 20 ± 4.4 to 4.6 (1 without an interval) MB/s per node at 20 MB/s (all 3"
+        " configurations)."
+    ), "a mean without an interval is not one of ± 0"
     assert findings.sentences([never], UNITS)[1] == "No saturation at any load up to 20 MB/s."
     assert findings.sentences([replace(early, label="")], UNITS) == [
         "Highest accepted load: 25 MB/s per node at 30 MB/s.",

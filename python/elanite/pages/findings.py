@@ -211,7 +211,9 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
         if low[1].means[metric] == high[1].means[metric]:
             if low[1].means[metric]:
-                yield f"{name}{where}: {mean_of(low[1], metric, units)} in all configurations."
+                unit = units.get(metric, "")
+                figure = united(with_half([place for _, place in pairs], metric, unit), unit)
+                yield f"{name}{where}: {figure}{few(low[1], metric)} in all configurations."
             continue
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))

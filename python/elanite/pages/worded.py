@@ -22,15 +22,18 @@ FEW = 30
 def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text: str = "") -> str:
     """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
 
-    Of several places with this mean, the halves are the smallest and the largest one.
+    Of several places with this mean, the halves are the smallest and the largest one. Places without an interval are
+    counted: their means are less certain, not exact.
     """
     alike = [places] if isinstance(places, Place) else places
-    halves = sorted(scaled(place.halves.get(metric, 0.0), unit) for place in alike)
-    least, most = number(halves[0]), number(halves[-1])
+    halves = sorted(scaled(place.halves[metric], unit) for place in alike if metric in place.halves)
+    least, most = (number(half) for half in (halves[0], halves[-1])) if halves else ("0", "0")
     mean = text or number(scaled(alike[0].means[metric], unit))
     if most == "0":
         return mean
-    return f"{mean} ± {most}" if least == most else f"{mean} ± {least} to {most}"
+    lacking = len(alike) - len(halves)
+    without = f" ({lacking} without an interval)" if lacking else ""
+    return f"{mean} ± {most if least == most else f'{least} to {most}'}{without}"
 
 
 def few(place: Place, metric: str) -> str:
