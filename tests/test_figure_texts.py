@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import tomllib
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import drawings
-from elanite import figures
-from elanite.figures import asked_layers, axes, curves, generic, tabular
+from elanite import figures, sources
+from elanite.claims import claims
+from elanite.figures import asked_layers, axes, curves, generic, published, tabular
 from elanite.figures.axes import OWN_AXES
 from elanite.text import label, minus, number
 from test_figure_grouping import base
@@ -85,6 +87,30 @@ def test_means_of_two_values_say_that_they_have_no_interval() -> None:
     rows = two().filter(pl.col("batch").is_null() | (pl.col("batch") < 2))
     assert all("Means of 2 values, no interval." in one.caption for one in latency(rows))
     assert not any("no interval" in one.caption for one in latency(two()))
+
+
+def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
+    """Two seeds that differ are two values, without an interval: a mark without a bar is no exact value."""
+    torn, seed, odd = pl.col("pattern") == "tornado", pl.col("batch") // 2, pl.col("batch") % 2
+    rows = traffic(("uniform", "tornado")).filter(pl.col("metric") == "accepted")
+    rows = rows.with_columns(
+        seed=seed, value=pl.col("load_MBps") + 100 * odd + pl.when(torn).then(900 * seed).otherwise(0)
+    )
+    few, sure = rows.filter(torn), rows.filter(~torn)
+    for draw in (
+        lambda some: generic.draw(some, {}),
+        lambda some: own(some, metric="accepted"),
+        lambda some: own(some, metric="accepted", draw="bars", x="load"),
+    ):
+        assert all(axes.LACKING in one.caption for one in draw(rows))
+        assert not any(axes.LACKING in one.caption for part in (few, sure) for one in draw(part))
+
+
+def test_intervals_of_equal_values_are_no_bars() -> None:
+    """Sums of equal values differ by their rounding, which no bar shows."""
+    rows = traffic().filter(pl.col("metric") == "accepted").with_columns(value=pl.lit(0.1) + pl.lit(0.2))
+    for one in (*generic.draw(rows, {}), *own(rows, metric="accepted"), *own(rows, metric="accepted", draw="bars")):
+        assert "Bars are" not in one.caption
 
 
 def test_a_caption_names_the_intervals_that_the_frame_cuts() -> None:
@@ -233,3 +259,16 @@ def test_negative_numbers_have_a_minus_sign() -> None:
     assert minus("intervals (-80.35 to 358.7); nodes 0-7; -1.2% of 3-4, --set x=-5") == (
         f"intervals ({minus_sign}80.35 to 358.7); nodes 0-7; {minus_sign}1.2% of 3-4, --set x=-5"
     )
+
+
+@pytest.mark.parametrize("name", sources.shipped("experiment"))
+def test_captions_call_published_values_as_they_are_drawn(name: str) -> None:
+    """A value at one place is a dash; a value over several places, or without a place, is a dashed line."""
+    known = {claim.id: claim for claim in claims()}
+    for one in tomllib.loads(sources.read("experiment", name).text).get("figure", []):
+        there = [
+            len([entry["x"]] if "x" in entry else published.places(known[entry["claim"]], one.get("x", "")))
+            for entry in one.get("published", [])
+        ]
+        if there and set(there) == {1} and "beside" not in one and "mark" not in one:
+            assert one["dashed"].startswith("Grey dashes: "), one["name"]

@@ -104,6 +104,10 @@ def test_a_quick_report_marks_the_shipped_results_and_only_those(tmp_path: Path)
     rows = [row for rows in published.spec()["datasets"].values() for row in rows if "mean" in row]
     assert [row for row in rows if not row[frames.SHIPPED]], "the points of the run are not pale"
     assert all(figures.PALE_POINTS in figure.caption for figure in marked)
+    for layer in (layer for figure in marked for layer in figure.spec()["layer"]):
+        mark = layer["mark"] if isinstance(layer["mark"], str) else layer["mark"]["type"]
+        if mark == "rule" and layer["encoding"].get("y", {}).get("field") == "low":
+            assert "opacity" in layer["encoding"], "the interval of a pale mark is pale, too"
     assert not {point.id for point in quick.left_out("today/rails")} & own
     whole = Writer(tmp_path, store)
     whole.write(["today/rails"])

@@ -229,8 +229,7 @@ def mark(x: str, *, several: bool) -> Callable[[Mapping[str, Any]], str]:
 
 def intervals(data: pl.DataFrame) -> str:
     """The sentence of a caption about intervals, or about means of too few values."""
-    wide = data.filter(pl.col("high") > pl.col("low"))
-    if not wide.is_empty():
-        return BARS
+    if axes.widths(data):
+        return " ".join(filter(None, [BARS, axes.lacking(data)]))
     few = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
     return f"Means of {max(few)} values, no interval." if few else ""

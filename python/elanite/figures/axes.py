@@ -19,6 +19,7 @@ import polars as pl
 from elanite.figures.grouping import MACHINE, said, without, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.frames import SUFFIX
+from elanite.samples import ROUNDED
 from elanite.text import counted, heading, number
 
 if TYPE_CHECKING:
@@ -56,6 +57,12 @@ LABEL_LIMIT = 240
 
 LOG_PADDING = 12
 """Pixels of a logarithmic axis beyond its ends."""
+
+LACKING = (
+    "Marks without an interval are means of fewer than three independent values; seeds that differ count as one value"
+    " each."
+)
+"""The sentence of captions about means without an interval beside intervals."""
 
 MOST_CUT = 4
 """Intervals beyond the axis that a caption names."""
@@ -105,6 +112,17 @@ def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, Any]], st
         words.append(counted(len(beyond) - MOST_CUT, "other"))
     listed = "; ".join(words)
     return f"Longer than the axis, and cut at the frame: the interval{'s' * (len(beyond) > 1)} of {listed}."
+
+
+def widths(data: pl.DataFrame) -> bool:
+    """Whether some interval is wider than the rounding of sums: those of equal values are not to be seen."""
+    width, size = pl.col("high") - pl.col("low"), pl.max_horizontal(pl.col("high").abs(), pl.col("low").abs())
+    return not data.filter(width > ROUNDED * size).is_empty()
+
+
+def lacking(data: pl.DataFrame) -> str:
+    """The sentence of a caption about means without an interval beside intervals; empty if there are none."""
+    return LACKING if widths(data) and data["low"].count() < data["mean"].count() else ""
 
 
 def place(value: float | str, x: str) -> str:

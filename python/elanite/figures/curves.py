@@ -62,7 +62,7 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
     several = f"{{{curve}}} at " if data[curve].n_unique() > 1 else ""
     cut = axes.cut(data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(row['offered'])} offered")
     words = f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
-    return f"{words} {cut}" if cut else words
+    return " ".join(filter(None, [words, axes.lacking(data), cut]))
 
 
 def of_loads(
@@ -226,5 +226,6 @@ def curves(
     found: Layers = [base.mark_line(**moved).encode(y=up, opacity=opacity(data))] if lines else []
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        found.append(base.mark_rule(**moved).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q")))
+        bars = base.mark_rule(**moved).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"), opacity=opacity(data))
+        found.append(bars)
     return [*found, points]

@@ -137,7 +137,8 @@ def _metric(
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         behind = _behind(means, main)
         more = [
-            INTERVALS if means["low"].count() else "",
+            INTERVALS if axes.widths(means) else "",
+            axes.lacking(means),
             dodge.words(means),
             behind,
             cut,
@@ -167,7 +168,9 @@ def _behind(data: pl.DataFrame, main: str | None) -> str:
     if not hidden:
         return ""
     aside = dodge.words(data)
-    words = "; ".join(f"{name} {'as' if aside else 'behind'} {front}" for name, front in hidden.items())
+    quote = "“{}”" if any(";" in name for name in names) else "{}"
+    pairs = [tuple(map(quote.format, pair)) for pair in hidden.items()]
+    words = "; ".join(f"{name} {'as' if aside else 'behind'} {front}" for name, front in pairs)
     return f"Curves with equal values{'' if aside else ' lie on each other'}: {words}."
 
 
