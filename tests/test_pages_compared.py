@@ -16,7 +16,7 @@ import pytest
 from conftest import Ended, data
 from elanite.calibration import Place
 from elanite.differences import Comparison, Line, compare_stores
-from elanite.figures import Figure, calibrated, compared, tabular
+from elanite.figures import Figure, calibrated, compared, dodge, tabular
 from elanite.pages import Inputs, comparison, frame
 from elanite.samples import Pair, Sample, State
 from elanite.store import Store
@@ -170,7 +170,7 @@ def test_equal_zeros_are_marks_and_others_are_counted() -> None:
 
 def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:
     names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
-    return Place(names | about, job, metric, "us", measured, 0.1, measured + 1, measured + 0.05)
+    return Place(names | about, job, metric, "us", measured, 0.1, True, measured + 1, measured + 0.05)
 
 
 def drawn(places: list[Place]) -> list[Figure]:
@@ -203,6 +203,29 @@ def test_every_measured_value_is_one_mark() -> None:
         assert row["_high"] - row["_low"] == pytest.approx(2 * 1.96 * 0.1)
         assert row["_residual"] == pytest.approx(0.5)
         assert row["_before"] == pytest.approx(row["_measured"] + 1)
+
+
+def test_residuals_that_are_equal_stand_side_by_side() -> None:
+    places = [
+        place("size", "latency", size, message=f"{size} KB", message_bytes=1024 * size, source=source)
+        for size in (1, 4)
+        for source in ("main", "elan")
+    ]
+    values, residuals = drawn(places)
+    assert len({row["_shift"] for row in data(residuals, "_residual")}) == 2
+    assert dodge.SIDE_BY_SIDE in residuals.caption
+    assert dodge.SIDE_BY_SIDE in values.caption
+    far = [replace(each, after=each.measured - 0.2 * (each.about["source"] == "main")) for each in places]
+    _, residuals = drawn(far)
+    assert {row["_shift"] for row in data(residuals, "_residual")} == {0.0}, "none hides another one"
+    assert dodge.SIDE_BY_SIDE not in residuals.caption
+
+
+def test_captions_name_the_error_of_values_without_a_sigma() -> None:
+    one = place("size", "latency", 3.0, message="1 KB", message_bytes=1024)
+    said = "Values without a sigma count with a standard error of 1%."
+    assert not any(said in figure.caption for figure in drawn([one]))
+    assert all(said in figure.caption for figure in drawn([replace(one, stated=False)]))
 
 
 def test_many_configurations_are_panels() -> None:

@@ -118,6 +118,8 @@ class Place:
     unit: str
     measured: float
     sigma: float
+    stated: bool
+    """Whether the file of measured values states the sigma."""
     before: float
     """Simulated on the machine as it is."""
     after: float
@@ -241,7 +243,16 @@ def calibrate(
         after=search.root(written),
         best=search.root(best),
         places=[
-            Place(about[each.key], each.job, each.metric, search.units[each.metric], each.value, each.sigma, *sides)
+            Place(
+                about[each.key],
+                each.job,
+                each.metric,
+                search.units[each.metric],
+                each.value,
+                each.sigma,
+                each.stated,
+                *sides,
+            )
             for each, *sides in zip(targets, before, after, strict=True)
         ],
         swept={

@@ -7,6 +7,7 @@ calibration, in standard errors of the measured values: if the machine explains 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -14,6 +15,7 @@ import polars as pl
 
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
+from elanite.measured import UNKNOWN
 from elanite.text import SCALE, heading
 
 if TYPE_CHECKING:
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
 NORMAL = 1.96
 """Standard errors on either side of a 95% interval."""
 
+AREA, LOW = 50, 180
+"""The area of a mark, and the height of the pictures of residuals, in pixels."""
+
 VALUES = "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the values before."
+ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}."
+"""The sentence of captions about errors that the file of measured values does not state."""
+
 RESIDUALS = "Simulated with the result less measured, in standard errors of the measured values; the band is ±2."
 
 
@@ -61,6 +69,7 @@ def _panels(places: Sequence[Place]) -> Iterator[Side]:
         before=[scale * each.before for each, scale in scaled],
         after=[scale * each.after for each, scale in scaled],
         residual=[(each.after - each.measured) / each.sigma for each in places],
+        stated=[each.stated for each in places],
     )
 
 
@@ -75,13 +84,15 @@ def _group(
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         label = heading(metric.replace("_", " "), unit)
-        side = side.moved("_measured", "_low", "_high")
-        caption = " ".join(filter(None, [VALUES, dodge.words(side.rows)]))
-        yield Figure(name, title, "", caption, layered(title, _values(side, label, scale, colours)))
+        assumed = "" if side.rows["_stated"].all() else ASSUMED
+        here = side.moved("_measured", "_low", "_high")
+        caption = " ".join(filter(None, [VALUES, dodge.words(here.rows), assumed]))
+        yield Figure(name, title, "", caption, layered(title, _values(here, label, scale, colours)))
         title = f"{title}, residuals"
-        yield Figure(
-            f"{name}-residuals", title, "", RESIDUALS, layered(title, _residuals(side, far, colours), height=180)
-        )
+        here = side.apart("_residual", 2 * far * math.sqrt(AREA) / LOW)
+        caption = " ".join(filter(None, [RESIDUALS, dodge.words(here.rows), assumed]))
+        chart = layered(title, _residuals(here, far, colours), height=LOW)
+        yield Figure(f"{name}-residuals", title, "", caption, chart)
 
 
 def _scale(rows: pl.DataFrame) -> alt.Scale:
@@ -109,7 +120,7 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]
         before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4, **look)
         after = base.mark_tick(orient="horizontal", thickness=2, size=width, **look)
     bars = base.mark_rule(**look).encode(y=y("_low"), y2=alt.Y2("_high"))
-    points = base.mark_point(filled=True, size=50, opacity=1, **look).encode(y=y("_measured"), tooltip=_tooltip(side))
+    points = base.mark_point(filled=True, size=AREA, opacity=1, **look).encode(y=y("_measured"), tooltip=_tooltip(side))
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 
@@ -118,7 +129,10 @@ def _residuals(side: Side, far: float, colours: Mapping[str, str]) -> Layers:
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
-    points = side.chart(colours).mark_point(filled=True, size=50, opacity=1).encode(y=y, tooltip=_tooltip(side))
+    look: dict[str, Any] = dodge.look(side.rows)
+    points = (
+        side.chart(colours).mark_point(filled=True, size=AREA, opacity=1, **look).encode(y=y, tooltip=_tooltip(side))
+    )
     return [band.encode(y=alt.Y("low:Q"), y2=alt.Y2("high")), zero, points]
 
 

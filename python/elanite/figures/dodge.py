@@ -48,10 +48,27 @@ def moved(
 
     ``place`` is the column of the horizontal axis ``x``, and ``ends`` are those of means and of the ends of intervals.
     """
+    return _moved(data, place, x, hidden=_hidden(data, place, ends))
+
+
+def apart(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float) -> pl.DataFrame:
+    """The same for marks without intervals, in ``column``: they hide each other where they are nearer than ``height``.
+
+    ``height`` is that of a mark, in units of the vertical axis.
+    """
+    places: dict[object, list[float]] = {}
+    for at, value in data.select(place, column).drop_nulls().iter_rows() if place else ():
+        places.setdefault(at, []).append(value)
+    near = any(after - before < height for some in places.values() for before, after in pairwise(sorted(some)))
+    return _moved(data, place, x, hidden=near)
+
+
+def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> pl.DataFrame:
+    """The data with the pixels of each row, all of them 0 without ``hidden`` marks or without room."""
     slots = _slots(data, place)
     several = max(slots.values(), default=0) + 1
     step = _step(data[place].unique().to_list(), x, several) if place and several > 1 else 0.0
-    if step < LEAST or not _hidden(data, place, ends):
+    if step < LEAST or not hidden:
         step = 0.0
     shifts = {name: step * (slot - (several - 1) / 2) for name, slot in slots.items()}
     return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))

@@ -56,6 +56,13 @@ class Side:
         mean, low, high = ends
         return replace(self, rows=dodge.moved(self.rows, self.place, self.x, (mean, low, high)))
 
+    def apart(self, column: str, height: float) -> Side:
+        """The panel with marks beside each other that would hide each other: marks of a column, without intervals.
+
+        ``height`` is that of a mark, in units of the vertical axis.
+        """
+        return replace(self, rows=dodge.apart(self.rows, self.place, self.x, column, height))
+
     def chart(self, colours: Mapping[str, str]) -> alt.Chart:
         """The chart of the rows, with the horizontal axis and the colours of the curves, by name."""
         base = alt.Chart(self.rows).encode(x=self.x)

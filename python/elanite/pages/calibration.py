@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from elanite.figures.calibrated import ASSUMED
 from elanite.pages.frame import Page, Section, Table
 from elanite.text import counted, heading, micro, number, percent, plain
 
@@ -104,7 +105,8 @@ def _places(found: Calibration) -> Table:
         words = ", ".join(f"{name} {plain(value)}" for name, value in about.items())
         names = (each.about["experiment"], each.about["series"], words, heading(each.metric, each.unit))
         rows.append((*map(str, names), *map(number, numbers)))
-    note = "The residual is after less measured, in sigmas."
+    assumed = "" if all(each.stated for each in found.places) else f" {ASSUMED}"
+    note = f"The residual is after less measured, in sigmas.{assumed}"
     return Table(columns, rows, "Measured values", right=columns[4:], folded=True, note=note)
 
 
