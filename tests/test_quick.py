@@ -191,7 +191,11 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
     assert "decide no claim" in ended.err
     some = elanite("reproduce", "--quick", "--only", "sources/unicast,speed")
     assert some.code == 0
-    assert "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without" in some.err
+    dry = elanite("reproduce", "--quick", "--only", "sources/unicast,speed", "--dry-run")
+    for ended in (some, dry):
+        assert (
+            "warning: --quick leaves out experiments that decide no claim: speed/uniform-64; run without" in ended.err
+        )
 
 
 @pytest.mark.slow

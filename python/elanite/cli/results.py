@@ -113,6 +113,9 @@ def reproduce(
     chosen = parts(names, store, seed, quick=short)
     if not chosen:
         raise nothing_quick(names)
+    left = [name for name in names if name not in {part.name for part in chosen}]
+    if only and left:
+        say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
     if dry_run:
         from elanite import campaign
 
@@ -128,9 +131,6 @@ def reproduce(
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
     words += words_of(executor, scheduler, workers, shard, max_cost)
     plans = [part.plan for part in chosen]
-    left = [name for name in names if name not in {part.name for part in chosen}]
-    if only and left:
-        say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
     if len(plans) == 1:
         warn(limits.of_work(plans))
     elif brief := limits.in_brief(plans):
