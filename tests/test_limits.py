@@ -132,7 +132,6 @@ TRUE = {
     "qsnet/combined": {"run.warm_up"},
     "qsnet/congestion": {"run.warm_up"},
     "qsnet/io": {"run.warm_up"},
-    "today/placement": {"run.warm_up"},
 }
 
 
@@ -145,16 +144,17 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
 @pytest.mark.parametrize(
     ("machine", "changes", "key", "share"),
     [
-        # 400 Gb/s: a cycle of 1.28 ns, 780 cycles; 4 x 65 / (65 + 780 + 1).
-        ("infiniband-ndr", ["link.hop_delay=998.4 ns"], "link.channels", 4 * 65 / 846),
-        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.channels=13"], "link.channels", 13 * 65 / 846),
-        # 100 Gb/s: 195 cycles. Four channels cover nearly the round trip, and not a packet that waits.
-        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.rate=100 Gb/s"], "link.channels", 4 * 65 / (261 + 65)),
-        ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / 156),
+        # 400 Gb/s: a cycle of 1.28 ns, 780 cycles, and credits that take 56; 5 x 65 / (65 + 780 + 56).
+        ("infiniband-ndr", ["link.hop_delay=998.4 ns"], "link.channels", 5 * 65 / 901),
+        ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.channels=13"], "link.channels", 13 * 65 / 901),
+        # 100 Gb/s: 234 and 14 cycles. Five channels cover the round trip, and not a packet that waits.
+        ("infiniband-ndr", ["link.hop_delay=1198.08 ns", "link.rate=100 Gb/s"], "link.channels", 5 * 65 / (313 + 65)),
+        # Links between switches have 90 cycles.
+        ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 56)),
+        # Credits of one cycle.
+        ("infiniband-ndr", ["link.credit_delay=1.28 ns", "link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 1)),
         # Shorter packets need more credits: 17 flits.
-        ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 4 * 17 / (17 + 91)),
-        # Credits that take 56 cycles back over the links between switches, of 90 cycles.
-        ("infiniband-ndr", ["link.credit_delay=71.68 ns", "link.channels=3"], "link.channels", 3 * 65 / (65 + 90 + 56)),
+        ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 5 * 17 / (17 + 90 + 56)),
         # Circuits: 1 us of delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
         ("es40-qsnet", ["link.hop_delay=1 us", "link.buffer=300 flits"], "link.channels", 2 * 189 / (189 + 800 + 50)),
         ("es40-qsnet", ["adapter.packets_in_flight=1"], "adapter.packets_in_flight", 189 / (189 + 44 + 50)),
@@ -185,7 +185,7 @@ def test_credits_that_do_not_cover_the_round_trip(machine: str, changes: list[st
     "changes",
     [
         ["link.hop_delay=998.4 ns"],
-        ["link.hop_delay=998.4 ns", "link.rate=100 Gb/s"],
+        ["link.hop_delay=1198.08 ns", "link.rate=100 Gb/s"],
         ["packet.payload=1 KB"],
         ["switch.circuit=wormhole", "link.buffer=20 flits"],
         ["link.credit_delay=998.4 ns"],
