@@ -81,12 +81,14 @@ def test_a_name_has_one_colour_and_panels_one_axis() -> None:
         drawn = compared.draw(lines(change))
         assert list(drawn) == [("x", "first"), ("x", "second")]
         figures = [figure for several in drawn.values() for figure in several]
-        colours: dict[str, set[str]] = {}
+        colours: dict[str, dict[str, set[str]]] = {}
         for figure in figures:
-            for key in tabular.legends(figure.spec())[0].keys:
-                colours.setdefault(key.name, set()).add(key.colour)
-        assert {len(each) for each in colours.values()} == {1}
-        assert len(set.union(*colours.values())) == len(colours)
+            legend = tabular.legends(figure.spec())[0]
+            for key in legend.keys:
+                colours.setdefault(legend.title, {}).setdefault(key.name, set()).add(key.colour)
+        for here in colours.values():
+            assert {len(each) for each in here.values()} == {1}
+            assert len(set.union(*here.values())) == len(here)
         for metric in ("latency", "bandwidth"):
             panels = [figure for figure in drawn["x", "first"] if metric in figure.title]
             assert len({json.dumps([domain(figure, axis) for axis in "xy"]) for figure in panels}) == 1
@@ -166,6 +168,23 @@ def test_equal_zeros_are_marks_and_others_are_counted() -> None:
     assert "4 KB" not in marks
     assert figure.caption.endswith("Without a mark, because A is 0: 1 figure; the table has them.")
     assert {row["_low"] for row in marks.values()} == {None}, "exact figures have no interval"
+
+
+def test_exact_marks_at_one_place_stand_side_by_side() -> None:
+    """Points without random numbers have no intervals, and equal changes would hide each other."""
+    lines = [line(f"{size} KB", "latency", [size], [size * 1.5], source=source) for size in (1, 4) for source in "ab"]
+    ((figure,),) = compared.draw(lines).values()
+    assert len({row["_shift"] for row in data(figure, "_change")}) == 2
+    assert dodge.SIDE_BY_SIDE in figure.caption
+
+
+def test_legends_share_the_colours() -> None:
+    """Names of another legend leave the first colours to the curves of this one, which stay easy to tell apart."""
+    lines = [line(f"{size} KB", "latency", [size], [size * 1.5], source=name) for size in (1, 4) for name in "abcde"]
+    other = [line(f"{size} KB", "wait", [size], [size * 1.2], target=name) for size in (1, 4) for name in "vwxyz"]
+    ((first, second),) = compared.draw([*lines, *other]).values()
+    colours = [[key.colour for key in tabular.legends(one.spec())[0].keys] for one in (first, second)]
+    assert colours[0] == colours[1]
 
 
 def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:

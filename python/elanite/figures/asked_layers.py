@@ -205,7 +205,8 @@ def curves(
     rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
-    return found + rules, " ".join(filter(None, [dodge.words(data), cut, published.caption(stated, at)]))
+    behind = dodge.behind(data, x, ends, log=log)
+    return found + rules, " ".join(filter(None, [dodge.words(data), behind, cut, published.caption(stated, at)]))
 
 
 def crossing(asked: Asked, kind: str = "Q") -> Layers:

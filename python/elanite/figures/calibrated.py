@@ -19,11 +19,11 @@ from elanite.measured import UNKNOWN
 from elanite.text import SCALE, heading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from elanite.calibration import Calibration, Place
     from elanite.figures.curves import Layers
-    from elanite.figures.sides import Side
+    from elanite.figures.sides import Colours, Side
 
 NORMAL = 1.96
 """Standard errors on either side of a 95% interval."""
@@ -74,7 +74,7 @@ def _panels(places: Sequence[Place]) -> Iterator[Side]:
 
 
 def _group(
-    names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Mapping[str, str], fixed: str
+    names: tuple[str, str, str], unit: str, panels: Sequence[Side], colours: Colours, fixed: str
 ) -> Iterator[Figure]:
     experiment, series, metric = names
     rows = pl.concat([side.rows.select("_low", "_high", "_before", "_after", "_residual") for side in panels])
@@ -105,7 +105,7 @@ def _scale(rows: pl.DataFrame) -> alt.Scale:
     return alt.Scale(zero=False, domain=domain, padding=8)
 
 
-def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
+def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layers:
     """Measured and simulated values."""
     base = side.chart(colours)
 
@@ -124,7 +124,7 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Mapping[str, str]
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 
-def _residuals(side: Side, far: float, colours: Mapping[str, str]) -> Layers:
+def _residuals(side: Side, far: float, colours: Colours) -> Layers:
     """Differences in standard errors, with the band that has 95 of 100; the axis ends at ``far``."""
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)

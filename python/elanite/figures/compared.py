@@ -6,11 +6,12 @@ no ratio: the caption counts them, and the table has them, as it has flags, such
 change. A parameter that varies in the series, but not among the marks of a metric, is part of the title.
 
 The figures stand in the order of the points, and so do their panels and curves, whatever the changes are. One name has
-one colour in all figures of a comparison, and the panels of a metric share their axes.
+one colour in all figures with the same legend, and the panels of a metric share their axes.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import altair as alt
@@ -18,16 +19,16 @@ import polars as pl
 
 from elanite.differences import varying_parameters
 from elanite.figures import dodge, grouping, sides
-from elanite.figures.style import RULE, Figure, layered
+from elanite.figures.style import HEIGHT, RULE, Figure, layered
 from elanite.samples import State
 from elanite.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from elanite.differences import Line
     from elanite.figures.curves import Layers
-    from elanite.figures.sides import Side
+    from elanite.figures.sides import Colours, Side
 
 CAPTION = (
     "The mean of B relative to that of A, less 1, with its 95% interval; figures of fewer than three values have none,"
@@ -41,6 +42,9 @@ SIGNS: dict[State, tuple[str, bool]] = {
     State.UNDECIDED: ("M-1,-1L1,1M1,-1L-1,1", False),
 }
 """The shape of each state, and whether it is filled."""
+
+AREA = 55
+"""The area of a mark, in pixels."""
 
 PERCENT = "+.4~%"
 
@@ -99,7 +103,7 @@ def _panels(lines: Sequence[Line]) -> Iterator[Side]:
 
 
 def _metric(
-    names: tuple[str, str, str], panels: Sequence[Side], colours: Mapping[str, str], fixed: str, lacking: int
+    names: tuple[str, str, str], panels: Sequence[Side], colours: Colours, fixed: str, lacking: int
 ) -> Iterator[Figure]:
     experiment, series, metric = names
     changes = pl.concat([side.rows.select("_change", "_low", "_high") for side in panels])
@@ -109,12 +113,14 @@ def _metric(
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         file = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
         side = side.moved("_change", "_low", "_high")
+        if not dodge.words(side.rows):
+            side = side.apart("_change", (max(ends) - min(ends)) * math.sqrt(AREA) / HEIGHT)
         beside = f" {words}" if (words := dodge.words(side.rows)) else ""
         more = f" Without a mark, because A is 0: {counted(lacking, 'figure')}; the table has them." if lacking else ""
         yield Figure(file, title, "", CAPTION + beside + more, layered(title, _layers(side, scale, colours)))
 
 
-def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
+def _layers(side: Side, scale: alt.Scale, colours: Colours) -> Layers:
     y = alt.Y("_change:Q", title="B / A - 1", axis=alt.Axis(format="+.3~%"), scale=scale)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
     titles = {"_change": "change", "_low": "95% interval from", "_high": "to"}
@@ -127,7 +133,7 @@ def _layers(side: Side, scale: alt.Scale, colours: Mapping[str, str]) -> Layers:
         zero,
         *([bars] if side.rows["_low"].count() else []),
         *(
-            points.mark_point(shape=shape, filled=filled, size=55, strokeWidth=2, opacity=1, **look).transform_filter(
+            points.mark_point(shape=shape, filled=filled, size=AREA, strokeWidth=2, opacity=1, **look).transform_filter(
                 alt.FieldEqualPredicate(field="_state", equal=str(state))
             )
             for state, (shape, filled) in SIGNS.items()

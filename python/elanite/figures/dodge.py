@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.figures import axes
 from elanite.figures.grouping import CURVE
-from elanite.figures.style import PADDING
+from elanite.figures.style import HEIGHT, PADDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,6 +37,9 @@ ROOM = 0.7
 
 MARK = 0.02
 """The height of a mark, as a part of the span of a panel's figures."""
+
+TOUCH = 2.0
+"""The pixels between two marks below which one hides the other."""
 
 SIDE_BY_SIDE = "Marks at one place stand side by side, around it."
 """The sentence of captions about moved marks."""
@@ -82,6 +86,49 @@ def look(data: pl.DataFrame) -> dict[str, Any]:
 def words(data: pl.DataFrame) -> str:
     """The sentence of a caption about moved marks; empty if none is moved."""
     return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
+
+
+def behind(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False) -> str:
+    """The sentences of a caption about curves of which each mark is behind one of another curve, which is in front.
+
+    ``place`` is the column of the horizontal axis, and ``ends`` are those of the vertical one. Marks are behind others
+    where they are nearer than ``TOUCH``; curves with equal values are told apart from near ones. Marks that were moved
+    hide no others, but equal curves may be mistaken for one.
+    """
+    places: dict[str, dict[object, float]] = {}
+    for row in data.drop_nulls("mean").iter_rows(named=True):
+        places.setdefault(row[CURVE], {})[row[place] if place else None] = row["mean"]
+    names, aside = list(places), words(data)
+    low, high = ends if log else axes.rounded(ends)
+    least = TOUCH / HEIGHT * (math.log(high / low) if log else high - low)
+
+    def near(one: float, other: float) -> bool:
+        return abs(math.log(one / other) if log and min(one, other) > 0 else one - other) <= least
+
+    equal: dict[str, str] = {}
+    close: dict[str, str] = {}
+    for number, name in enumerate(names):
+        for front in names[number + 1 :]:
+            own, other = places[name], places[front]
+            if own.items() <= other.items():
+                equal[name] = front
+            elif not aside and own.keys() <= other.keys() and all(near(own[at], other[at]) for at in own):
+                close[name] = front
+    close = {name: front for name, front in close.items() if name not in equal}
+    quote = "“{}”" if any(";" in name for name in names) else "{}"
+
+    def listed(pairs: Mapping[str, str]) -> str:
+        how = "as" if aside else "behind"
+        return "; ".join(f"{quote.format(name)} {how} {quote.format(front)}" for name, front in pairs.items())
+
+    return " ".join(
+        f"{said}: {listed(pairs)}."
+        for said, pairs in (
+            (f"Curves with equal values{'' if aside else ' lie on each other'}", equal),
+            ("Curves too near to be told apart", close),
+        )
+        if pairs
+    )
 
 
 def _slots(data: pl.DataFrame, place: str | None) -> dict[str, int]:

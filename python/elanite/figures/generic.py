@@ -135,12 +135,11 @@ def _metric(
         reach = ends if common else axes.ends(means, log=log)
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
-        behind = _behind(means, main)
         more = [
             INTERVALS if axes.widths(means) else "",
             axes.lacking(means),
             dodge.words(means),
-            behind,
+            dodge.behind(means, LABEL if labels else main, reach, log=log),
             cut,
             off,
             found.words,
@@ -150,28 +149,6 @@ def _metric(
         first = "Each mark is one value." if single else f"Mean of {metric.replace('_', ' ')} over batches and seeds."
         caption = " ".join(filter(None, [first, *more]))
         yield Figure(name, here, "", caption, layered(here, layers))
-
-
-def _behind(data: pl.DataFrame, main: str | None) -> str:
-    """A sentence on curves of which each mark has the value of a mark of another curve; the last one is in front."""
-    at = LABEL if LABEL in data.columns else main
-    places: dict[str, dict[object, float]] = {}
-    for row in data.iter_rows(named=True):
-        places.setdefault(row[CURVE], {})[row[at] if at else None] = row["mean"]
-    names = list(places)
-    hidden = {
-        name: front
-        for place, name in enumerate(names)
-        for front in names[place + 1 :]
-        if places[name].items() <= places[front].items()
-    }
-    if not hidden:
-        return ""
-    aside = dodge.words(data)
-    quote = "“{}”" if any(";" in name for name in names) else "{}"
-    pairs = [tuple(map(quote.format, pair)) for pair in hidden.items()]
-    words = "; ".join(f"{name} {'as' if aside else 'behind'} {front}" for name, front in pairs)
-    return f"Curves with equal values{'' if aside else ' lie on each other'}: {words}."
 
 
 def _main(rows: pl.DataFrame, over: str) -> str | None:

@@ -63,19 +63,28 @@ class Side:
         """
         return replace(self, rows=dodge.apart(self.rows, self.place, self.x, column, height))
 
-    def chart(self, colours: Mapping[str, str]) -> alt.Chart:
-        """The chart of the rows, with the horizontal axis and the colours of the curves, by name."""
+    def chart(self, colours: Colours) -> alt.Chart:
+        """The chart of the rows, with the horizontal axis and the ``colours`` of the curves."""
         base = alt.Chart(self.rows).encode(x=self.x)
         order = self.curves
         if len(order) < 2:
             return base
-        return base.encode(color=colour(CURVE, order, self.legend, [colours[name] for name in order]))
+        return base.encode(color=colour(CURVE, order, self.legend, [colours[self.legend][name] for name in order]))
 
 
-def colours(some: Iterable[Side]) -> dict[str, str]:
-    """A colour for each name of a curve: the same in all panels and figures of these."""
-    names = list(dict.fromkeys(name for side in some for name in side.curves))
-    return dict(zip(names, tints(names), strict=True))
+Colours = dict[str, dict[str, str]]
+"""The colour of each curve by the title of its legend and by its name."""
+
+
+def colours(some: Iterable[Side]) -> Colours:
+    """A colour for each curve: the same in all panels and figures whose legends have one title.
+
+    Curves of other legends may share it: more names than colours would need shades that are hard to tell apart.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for side in some:
+        names.setdefault(side.legend, {}).update(dict.fromkeys(side.curves))
+    return {legend: dict(zip(here, tints(list(here)), strict=True)) for legend, here in names.items()}
 
 
 def panels(parameters: Sequence[Mapping[str, Any]], **values: Sequence[Any]) -> Iterator[Side]:
