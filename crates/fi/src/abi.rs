@@ -1,9 +1,10 @@
 //! The binary interface of libfabric, as far as MPI libraries use it of a provider: types with the layout of its C headers
-//! (`rdma/fabric.h`, `fi_domain.h`, `fi_endpoint.h`, `fi_tagged.h`, `fi_rma.h`, `fi_eq.h`, `fi_cm.h`, `providers/fi_prov.h`),
+//! (`rdma/fabric.h`, `fi_atomic.h`, `fi_domain.h`, `fi_endpoint.h`, `fi_tagged.h`, `fi_rma.h`, `fi_eq.h`, `fi_cm.h`, `providers/fi_prov.h`),
 //! and constants by their names in these headers.
 //!
 //! | module | has |
 //! |---|---|
+//! | [`atomic`] | atomic operations |
 //! | [`constants`] | flags, capabilities, classes, error numbers |
 //! | [`info`] | what a provider says of itself (`fi_info`) |
 //! | [`objects`] | the objects that a program opens, and their tables of functions |
@@ -12,6 +13,7 @@
 //! Newer versions lengthen the tables at their end. Each table bears its own size, so a program of a newer version sees which
 //! functions there are. Pointers that the provider only hands through or keeps are [`Address`]es.
 
+pub mod atomic;
 pub mod constants;
 pub mod entries;
 pub mod info;

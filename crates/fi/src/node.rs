@@ -77,6 +77,11 @@ impl Node {
     }
 }
 
+/// The settings of the run, also before this process takes part in it.
+pub fn settings() -> Option<link::Settings> {
+    Some(starter()?.1.settings())
+}
+
 /// The node of this process; `None` if the process is no rank of a run.
 pub fn own() -> Option<&'static Node> {
     static OWN: LazyLock<Option<Node>> = LazyLock::new(|| {

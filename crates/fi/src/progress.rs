@@ -7,6 +7,7 @@
 //!
 //! | part | keeps |
 //! |---|---|
+//! | [`atomics`] | atomics on words of other ranks |
 //! | [`bindings`] | what is bound to the endpoint |
 //! | [`collected`] | collective calls that block |
 //! | [`completions`] | completion queues and counters |
@@ -22,10 +23,11 @@
 //! | `Received`, `Collected` | truncated | the error `FI_ETRUNC`, nothing stored |
 //! | `Received` | cancelled | the error `FI_ECANCELED` |
 //! | `Found` | nothing | the error `FI_ENOMSG` |
-//! | `Stored`, `Got` | refused | the error `FI_EKEYREJECTED` |
+//! | `Stored`, `Got`, `Fetched` | refused | the error `FI_EKEYREJECTED` |
 //! | `Sent`, `Received`, `Collected` | lost | as [`losses`] says, or the error `FI_EIO` |
 //! | other | lost | the error `FI_EIO` |
 
+pub mod atomics;
 pub mod bindings;
 pub mod collected;
 pub mod completions;
@@ -43,10 +45,11 @@ use crate::losses::{self, Losses};
 use crate::memory::Buffer;
 use crate::native::groups;
 use crate::native::operations::{self, Operations, differs};
+use atomics::Atomics;
 use bindings::Bindings;
 use collected::Collected;
 use completions::{Binding, Completions};
-use link::{Complaint, Delivery, End, Ended, Envelope, Part, Report, Status};
+use link::{Complaint, Delivery, End, Ended, Envelope, Order, Part, Report, Status};
 use probe::Probe;
 use regions::Regions;
 use std::collections::BTreeMap;
@@ -77,6 +80,9 @@ pub struct ProgressEngine {
     missed: u64,
     pub completions: Completions,
     pub collected: Collected,
+    pub atomics: Atomics,
+    /// Orders that follow from reports, with their numbers, which the rank gives when it goes on.
+    pub next_orders: Vec<(u64, Order)>,
     pub probe: Probe,
     pub losses: Losses,
     untagged: Untagged,
@@ -141,6 +147,8 @@ impl ProgressEngine {
         self.endpoint = None;
         self.under_way.clear();
         self.claimed.clear();
+        self.atomics = Atomics::default();
+        self.next_orders.clear();
         self.probe = Probe::default();
         self.untagged = Untagged::default();
     }
@@ -218,6 +226,7 @@ impl ProgressEngine {
                 }
                 return;
             }
+            End::Fetched { word } if self.fetched(ended, word) => return,
             _ => {}
         }
         if let Status::Lost { peer } = ended.status {
@@ -228,6 +237,25 @@ impl ProgressEngine {
         if part.is_last() {
             self.end(ended, delivery, part.whole());
         }
+    }
+
+    /// The adapter has executed an atomic, or could not; returns whether the operation goes on.
+    fn fetched(&mut self, ended: Ended, word: u64) -> bool {
+        let done = ended.status == Status::Done;
+        let (next, goes_on) = if done {
+            self.atomics.found(ended.id, word)
+        } else {
+            (self.atomics.ended(ended.id), false)
+        };
+        self.next_orders.extend(next);
+        if !goes_on
+            && done
+            && let Some(operation) = self.under_way.get(&ended.id)
+        {
+            let room = operation.buffer.length();
+            operation.buffer.store(0, &word.to_ne_bytes()[..room]);
+        }
+        goes_on
     }
 
     /// An operation is lost, and `why` says why. If the program hears of that in another way than by the queue, the operation is
@@ -377,7 +405,11 @@ impl ProgressEngine {
             Status::Truncated => FI_ETRUNC,
             Status::Cancelled => FI_ECANCELED,
             Status::Nothing => FI_ENOMSG,
-            Status::Refused if matches!(ended.end, End::Stored | End::Got) => FI_EKEYREJECTED,
+            Status::Refused
+                if matches!(ended.end, End::Stored | End::Got | End::Fetched { .. }) =>
+            {
+                FI_EKEYREJECTED
+            }
             Status::Refused | Status::Lost { .. } => FI_EIO,
         };
         if failed == FI_ENOMSG {

@@ -1,7 +1,8 @@
 //! The answers to libfabric's first questions: who this provider is, and what it offers.
 //!
 //! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages and
-//! access to the memory of others. MPI libraries use messages for atomic operations, which it lacks. It needs nothing of the
+//! access to the memory of others. Atomic operations on single words are there on machines whose adapters have them
+//! ([`crate::atomics`]); MPI libraries use messages for others. It needs nothing of the
 //! program: no registration of buffers, no prefixes, no contexts. A program that is no rank of a simulation gets no endpoint.
 //!
 //! Time passes in the simulation only while a rank is in its library. So manual and automatic progress of data do not differ,
@@ -13,7 +14,7 @@ use crate::abi::info::{
     FiDomainAttr, FiEpAttr, FiFabricAttr, FiInfo, FiProvider, FiRxAttr, FiTxAttr,
 };
 use crate::abi::{
-    FI_ADDR_STR, FI_AV_TABLE, FI_DIRECTED_RECV, FI_ENODATA, FI_EP_RDM, FI_EP_UNSPEC,
+    FI_ADDR_STR, FI_ATOMIC, FI_AV_TABLE, FI_DIRECTED_RECV, FI_ENODATA, FI_EP_RDM, FI_EP_UNSPEC,
     FI_FORMAT_UNSPEC, FI_LOCAL_COMM, FI_MSG, FI_MULTI_RECV, FI_ORDER_SAS, FI_PROGRESS_MANUAL,
     FI_READ, FI_RECV, FI_REMOTE_COMM, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RM_ENABLED, FI_RMA,
     FI_SEND, FI_SOURCE, FI_TAGGED, FI_THREAD_SAFE, FI_WRITE, fi_version,
@@ -43,6 +44,15 @@ pub fn longest() -> usize {
     let said = said.and_then(|bytes| bytes.parse().ok());
     said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)
 }
+
+/// The capability of atomics, on machines whose adapters execute them; 0 on others.
+fn with_atomics() -> u64 {
+    let atomics = node::settings().is_some_and(|settings| settings.atomics);
+    FI_ATOMIC * u64::from(atomics)
+}
+
+/// The longest atomic that comes in order, in bytes.
+const ATOMIC: usize = 8;
 
 const TX_CAPS: u64 = FI_TAGGED | FI_MSG | FI_RMA | FI_SEND | FI_READ | FI_WRITE;
 
@@ -122,7 +132,7 @@ unsafe fn suits(hints: Option<&FiInfo>) -> bool {
         )
     };
     let kind = endpoint.map_or(FI_EP_UNSPEC, |endpoint| endpoint.kind);
-    hints.caps & !CAPS == 0
+    hints.caps & !(CAPS | with_atomics()) == 0
         && [FI_FORMAT_UNSPEC, FI_ADDR_STR].contains(&hints.addr_format)
         && [FI_EP_UNSPEC, FI_EP_RDM].contains(&kind)
         && endpoint.is_none_or(|endpoint| endpoint.max_msg_size <= longest())
@@ -154,8 +164,10 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
             )
         }
     });
+    let atomics = with_atomics();
+    let order = if atomics == 0 { 0 } else { ATOMIC };
     let tx_attr = place(FiTxAttr {
-        caps: TX_CAPS,
+        caps: TX_CAPS | atomics,
         mode: 0,
         op_flags: tx.map_or(0, |tx| tx.op_flags),
         msg_order: FI_ORDER_SAS,
@@ -167,7 +179,7 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
         tclass: 0,
     });
     let rx_attr = place(FiRxAttr {
-        caps: RX_CAPS,
+        caps: RX_CAPS | atomics,
         mode: 0,
         op_flags: rx.map_or(0, |rx| rx.op_flags),
         msg_order: FI_ORDER_SAS,
@@ -182,9 +194,9 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
         protocol_version: 1,
         max_msg_size: longest(),
         msg_prefix_size: 0,
-        max_order_raw_size: 0,
-        max_order_war_size: 0,
-        max_order_waw_size: 0,
+        max_order_raw_size: order,
+        max_order_war_size: order,
+        max_order_waw_size: order,
         mem_tag_format: u64::MAX,
         tx_ctx_cnt: 1,
         rx_ctx_cnt: 1,
@@ -232,7 +244,7 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
     });
     place(FiInfo {
         next: std::ptr::null_mut(),
-        caps: CAPS,
+        caps: CAPS | atomics,
         mode: 0,
         addr_format: FI_ADDR_STR,
         src_addrlen: address::LENGTH,

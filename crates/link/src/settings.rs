@@ -33,6 +33,8 @@ pub struct Settings {
     pub faults: bool,
     /// Who carries out the collective operations of MPI.
     pub collectives: Collectives,
+    /// Whether the adapters execute atomics for MPI.
+    pub atomics: bool,
     /// How many processors each node has.
     pub processors: u32,
     /// How many nodes the machine has.
@@ -51,6 +53,7 @@ impl Settings {
         checksums: true,
         faults: false,
         collectives: Collectives::Mpi,
+        atomics: false,
         processors: 1,
         nodes: 1,
     };
@@ -69,6 +72,7 @@ pub(crate) struct Raw {
     checksums: u64,
     faults: u64,
     collectives: u64,
+    atomics: u64,
     processors: u64,
     nodes: u64,
 }
@@ -90,6 +94,7 @@ impl From<Settings> for Raw {
             checksums: settings.checksums.into(),
             faults: settings.faults.into(),
             collectives: settings.collectives as u64,
+            atomics: settings.atomics.into(),
             processors: settings.processors.into(),
             nodes: settings.nodes.into(),
         }
@@ -111,6 +116,7 @@ impl From<Raw> for Settings {
             checksums: raw.checksums != 0,
             faults: raw.faults != 0,
             collectives: try_cast(raw.collectives as u32).unwrap_or_default(),
+            atomics: raw.atomics != 0,
             processors: raw.processors as u32,
             nodes: raw.nodes as u32,
         }

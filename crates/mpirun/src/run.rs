@@ -63,6 +63,8 @@ impl Run {
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),
+            // The engine for short transactions of Elan4 and its successors sends them; Elan3 has none.
+            atomics: options.network == Network::Machine && machine.elan4.is_some(),
             processors: machine.cpus(),
             nodes: machine.cluster_config().fabric.topology.nodes(),
             ..Settings::DEFAULT

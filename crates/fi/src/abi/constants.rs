@@ -10,6 +10,7 @@ pub const fn fi_version(major: u32, minor: u32) -> u32 {
 pub const FI_MSG: u64 = 1 << 1;
 pub const FI_RMA: u64 = 1 << 2;
 pub const FI_TAGGED: u64 = 1 << 3;
+pub const FI_ATOMIC: u64 = 1 << 4;
 pub const FI_READ: u64 = 1 << 8;
 pub const FI_WRITE: u64 = 1 << 9;
 pub const FI_RECV: u64 = 1 << 10;
@@ -83,6 +84,7 @@ pub const FI_ETIMEDOUT: c_int = libc::ETIMEDOUT;
 pub const FI_ECANCELED: c_int = libc::ECANCELED;
 pub const FI_EHOSTUNREACH: c_int = libc::EHOSTUNREACH;
 pub const FI_EKEYREJECTED: c_int = libc::EKEYREJECTED;
+pub const FI_EOPNOTSUPP: c_int = libc::EOPNOTSUPP;
 pub const FI_ETOOSMALL: c_int = 257;
 pub const FI_EOPBADSTATE: c_int = 258;
 pub const FI_EAVAIL: c_int = 259;

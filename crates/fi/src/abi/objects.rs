@@ -3,6 +3,7 @@
 //! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields of
 //! the interface, each object of ours has a number by which the [progress engine](crate::progress) knows it.
 
+use super::atomic::FiOpsAtomic;
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,
 };
@@ -190,7 +191,7 @@ pub struct FidEp {
     pub msg: *const FiOpsMsg,
     pub rma: *const FiOpsRma,
     pub tagged: *const FiOpsTagged,
-    pub atomic: *const c_void,
+    pub atomic: *const FiOpsAtomic,
     pub collective: *const c_void,
 }
 

@@ -91,6 +91,9 @@ impl Session {
             if let Some(now) = resumed {
                 assert!(replies.is_empty(), "who goes on is asked nothing");
                 self.now.fetch_max(now, Ordering::AcqRel);
+                for (id, order) in std::mem::take(&mut state.engine.next_orders) {
+                    self.order(state, id, order, &[]);
+                }
                 return ended;
             }
             for bytes in replies {

@@ -1,0 +1,284 @@
+//! Atomic operations on words of other ranks' memory: the functions of `fi_atomic.h`, on machines whose adapters execute them.
+//!
+//! One call changes one word of four or eight bytes ([`crate::progress::atomics`] has types and operations). MPI libraries send
+//! messages for others, which the target works off when it calls MPI. An operation ends when the word has changed.
+
+#![allow(unsafe_code)] // the interface is one of C pointers
+
+use crate::abi::atomic::{FiIoc, FiMsgAtomic, FiOpsAtomic};
+use crate::abi::objects::FidEp;
+use crate::abi::{Address, FI_ATOMIC, FI_EINVAL, FI_EOPNOTSUPP, FI_READ, FI_WRITE, UNUSED};
+use crate::memory::{Buffer, Span};
+use crate::operation::{call, functions};
+use crate::progress::atomics::{Element, Operation, Request};
+use link::{Place, Width};
+use std::ffi::c_int;
+
+pub static OPS: FiOpsAtomic = FiOpsAtomic {
+    size: size_of::<FiOpsAtomic>(),
+    write,
+    writev: UNUSED,
+    writemsg,
+    inject,
+    readwrite,
+    readwritev: UNUSED,
+    readwritemsg,
+    compwrite,
+    compwritev: UNUSED,
+    compwritemsg,
+    writevalid,
+    readwritevalid,
+    compwritevalid,
+};
+
+/// The types by their numbers in `enum fi_datatype`.
+fn element(number: u32) -> Option<Element> {
+    let all = [
+        Element::I32,
+        Element::U32,
+        Element::I64,
+        Element::U64,
+        Element::F32,
+        Element::F64,
+    ];
+    all.get(number.checked_sub(4)? as usize).copied()
+}
+
+/// The operations by their numbers in `enum fi_op`.
+fn operation(number: u32) -> Option<Operation> {
+    let all = [
+        Operation::Min,
+        Operation::Max,
+        Operation::Sum,
+        Operation::Product,
+        Operation::LogicalOr,
+        Operation::LogicalAnd,
+        Operation::BitOr,
+        Operation::BitAnd,
+        Operation::LogicalXor,
+        Operation::BitXor,
+        Operation::Read,
+        Operation::Write,
+        Operation::CompareSwap,
+    ];
+    all.get(number as usize).copied()
+}
+
+/// Which functions an operation belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Changes,
+    Fetches,
+    Compares,
+}
+
+/// The type and the operation of two numbers, if functions of the class have them.
+fn known(class: Class, datatype: u32, op: u32) -> Option<(Element, Operation)> {
+    let (element, operation) = (element(datatype)?, operation(op)?);
+    let of_class = match class {
+        Class::Changes => ![Operation::Read, Operation::CompareSwap].contains(&operation),
+        Class::Fetches => operation != Operation::CompareSwap,
+        Class::Compares => operation == Operation::CompareSwap,
+    };
+    (of_class && operation.suits(element)).then_some((element, operation))
+}
+
+/// How many words an operation has: one, or the error of an operation that is not there.
+unsafe fn valid(class: Class, datatype: u32, op: u32, count: *mut usize) -> c_int {
+    if known(class, datatype, op).is_none() {
+        return -FI_EOPNOTSUPP;
+    }
+    if !count.is_null() {
+        // SAFETY: a place for the number.
+        unsafe { count.write(1) };
+    }
+    0
+}
+
+unsafe extern "C" fn writevalid(
+    _ep: *mut FidEp,
+    datatype: u32,
+    op: u32,
+    count: *mut usize,
+) -> c_int {
+    // SAFETY: the program's place.
+    unsafe { valid(Class::Changes, datatype, op, count) }
+}
+
+unsafe extern "C" fn readwritevalid(
+    _ep: *mut FidEp,
+    datatype: u32,
+    op: u32,
+    count: *mut usize,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { valid(Class::Fetches, datatype, op, count) }
+}
+
+unsafe extern "C" fn compwritevalid(
+    _ep: *mut FidEp,
+    datatype: u32,
+    op: u32,
+    count: *mut usize,
+) -> c_int {
+    // SAFETY: as above.
+    unsafe { valid(Class::Compares, datatype, op, count) }
+}
+
+/// The word at an address of the program; 0 for none.
+///
+/// # Safety
+/// The address must be null, or have a word of this type.
+unsafe fn word(element: Element, at: *const u8) -> u64 {
+    if at.is_null() {
+        return 0;
+    }
+    // SAFETY: the caller's word.
+    unsafe {
+        match element.width() {
+            Width::Four => at.cast::<u32>().read_unaligned().into(),
+            Width::Eight => at.cast::<u64>().read_unaligned(),
+        }
+    }
+}
+
+/// The word of another rank.
+struct Target {
+    peer: u64,
+    at: u64,
+    key: u64,
+}
+
+/// The words of the program: the operand, the one to compare with, and where the old word of the other rank goes.
+struct Words {
+    count: usize,
+    operand: *const u8,
+    compare: *const u8,
+    result: *const u8,
+}
+
+/// Begins an operation.
+///
+/// # Safety
+/// The words must be null or of the type, and the result follows the rule of [`Span::new`].
+unsafe fn begin(
+    class: Class,
+    words: &Words,
+    target: &Target,
+    (datatype, op): (u32, u32),
+    context: Address,
+    flags: Option<u64>,
+) -> Result<(), c_int> {
+    let (element, operation) = known(class, datatype, op).ok_or(-FI_EOPNOTSUPP)?;
+    if words.count != 1 {
+        return Err(-FI_EINVAL);
+    }
+    let mut call = call(target.peer)?;
+    let on = Place {
+        rank: call.rank()?,
+        key: target.key,
+        offset: target.at,
+    };
+    let shown = match class {
+        Class::Changes => FI_ATOMIC | FI_WRITE,
+        Class::Fetches | Class::Compares => FI_ATOMIC | FI_READ,
+    };
+    let room = if words.result.is_null() {
+        0
+    } else {
+        element.width() as usize
+    };
+    // SAFETY: the caller's words.
+    let (result, operand, compare): (Buffer, _, _) = unsafe {
+        (
+            Span::new(words.result, room).into(),
+            word(element, words.operand),
+            word(element, words.compare),
+        )
+    };
+    let id = call.begin(context, result, shown, flags);
+    let request = Request {
+        id,
+        on,
+        element,
+        operation,
+        operand,
+        compare,
+    };
+    if let Some((id, order)) = call.state.engine.atomics.begin(request) {
+        call.say(id, order);
+    }
+    Ok(())
+}
+
+/// Begins the operation of a message.
+///
+/// # Safety
+/// The message must name as many words and places as it says; see also [`begin`].
+unsafe fn of_message(
+    class: Class,
+    message: *const FiMsgAtomic,
+    compare: *const FiIoc,
+    result: *const FiIoc,
+    flags: u64,
+) -> Result<(), c_int> {
+    // SAFETY: the caller's word.
+    unsafe {
+        let message = &*message;
+        if message.rma_iov_count != 1 || message.iov_count > 1 {
+            return Err(-FI_EINVAL);
+        }
+        let target = &*message.rma_iov;
+        let first = |list: *const FiIoc| list.as_ref().map_or(std::ptr::null(), |one| one.addr);
+        let operand = if message.iov_count == 0 {
+            std::ptr::null()
+        } else {
+            first(message.msg_iov)
+        };
+        let words = Words {
+            count: target.count,
+            operand,
+            compare: first(compare),
+            result: first(result),
+        };
+        let target = Target {
+            peer: message.addr,
+            at: target.addr,
+            key: target.key,
+        };
+        let kinds = (message.datatype, message.op);
+        begin(class, &words, &target, kinds, message.context, Some(flags))
+    }
+}
+
+const NONE: *const u8 = std::ptr::null();
+
+functions! {
+    write(operand: *const u8, count: usize, _desc: Address, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Address) =>
+        begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
+            (datatype, op), context, None);
+
+    writemsg(message: *const FiMsgAtomic, flags: u64) =>
+        of_message(Class::Changes, message, std::ptr::null(), std::ptr::null(), flags);
+
+    inject(operand: *const u8, count: usize, peer: u64, at: u64, key: u64, datatype: u32, op: u32) =>
+        begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
+            (datatype, op), 0, Some(0));
+
+    readwrite(operand: *const u8, count: usize, _desc: Address, result: *const u8, _result_desc: Address, peer: u64, at: u64,
+            key: u64, datatype: u32, op: u32, context: Address) =>
+        begin(Class::Fetches, &Words { count, operand, compare: NONE, result }, &Target { peer, at, key },
+            (datatype, op), context, None);
+
+    readwritemsg(message: *const FiMsgAtomic, result: *const FiIoc, _result_desc: Address, _count: usize, flags: u64) =>
+        of_message(Class::Fetches, message, std::ptr::null(), result, flags);
+
+    compwrite(operand: *const u8, count: usize, _desc: Address, compare: *const u8, _compare_desc: Address, result: *const u8,
+            _result_desc: Address, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Address) =>
+        begin(Class::Compares, &Words { count, operand, compare, result }, &Target { peer, at, key },
+            (datatype, op), context, None);
+
+    compwritemsg(message: *const FiMsgAtomic, compare: *const FiIoc, _compare_desc: Address, _compares: usize,
+            result: *const FiIoc, _result_desc: Address, _count: usize, flags: u64) =>
+        of_message(Class::Compares, message, compare, result, flags);
+}

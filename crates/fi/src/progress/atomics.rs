@@ -1,0 +1,229 @@
+//! Atomic operations under way on words of other ranks.
+//!
+//! The adapter fetches, stores, compares and swaps, adds, and combines bits. For all else (minimum, product, sums of floating-point
+//! numbers, ...) the rank does what libraries do on such adapters: it fetches the word, combines, and stores the result if the word
+//! is still the same; otherwise it combines anew with the word that it has found.
+//!
+//! MPI wants the accumulates of a rank on one word in order, so an operation waits while another one of this rank on the same word
+//! is under way.
+
+use link::{Atomic, Order, Place, Width};
+use std::collections::{BTreeMap, VecDeque};
+
+/// The type of a word, which has four or eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
+}
+
+impl Element {
+    /// The length of the word.
+    pub fn width(self) -> Width {
+        match self {
+            Element::I32 | Element::U32 | Element::F32 => Width::Four,
+            Element::I64 | Element::U64 | Element::F64 => Width::Eight,
+        }
+    }
+
+    fn is_float(self) -> bool {
+        matches!(self, Element::F32 | Element::F64)
+    }
+}
+
+/// What becomes of the word, by the word itself and an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Min,
+    Max,
+    Sum,
+    Product,
+    LogicalOr,
+    LogicalAnd,
+    BitOr,
+    BitAnd,
+    LogicalXor,
+    BitXor,
+    Read,
+    Write,
+    /// The operand, if the word is the one to compare with.
+    CompareSwap,
+}
+
+impl Operation {
+    /// Whether there is such an operation on words of a type.
+    pub fn suits(self, element: Element) -> bool {
+        use Operation::{CompareSwap, Max, Min, Product, Read, Sum, Write};
+        !element.is_float()
+            || matches!(self, Min | Max | Sum | Product | Read | Write | CompareSwap)
+    }
+
+    /// The operation of the adapter.
+    fn of_adapter(self, element: Element) -> Option<Atomic> {
+        Some(match self {
+            Operation::Read => Atomic::Fetch,
+            Operation::Write => Atomic::Swap,
+            Operation::CompareSwap => Atomic::CompareSwap,
+            Operation::Sum if !element.is_float() => Atomic::Add,
+            Operation::BitAnd => Atomic::And,
+            Operation::BitOr => Atomic::Or,
+            Operation::BitXor => Atomic::Xor,
+            _ => return None,
+        })
+    }
+}
+
+macro_rules! of_integers {
+    ($type:ty, $operation:expr, $word:expr, $operand:expr) => {{
+        let (word, operand) = ($word as $type, $operand as $type);
+        let logical = |is: bool| <$type>::from(is);
+        let new = match $operation {
+            Operation::Min => word.min(operand),
+            Operation::Max => word.max(operand),
+            Operation::Sum => word.wrapping_add(operand),
+            Operation::Product => word.wrapping_mul(operand),
+            Operation::LogicalOr => logical(word != 0 || operand != 0),
+            Operation::LogicalAnd => logical(word != 0 && operand != 0),
+            Operation::LogicalXor => logical((word != 0) != (operand != 0)),
+            Operation::BitOr => word | operand,
+            Operation::BitAnd => word & operand,
+            Operation::BitXor => word ^ operand,
+            Operation::Read => word,
+            Operation::Write | Operation::CompareSwap => operand,
+        };
+        new as u64
+    }};
+}
+
+macro_rules! of_floats {
+    ($type:ty, $bits:ty, $operation:expr, $word:expr, $operand:expr) => {{
+        let (word, operand) = (
+            <$type>::from_bits($word as $bits),
+            <$type>::from_bits($operand as $bits),
+        );
+        let new = match $operation {
+            Operation::Min => word.min(operand),
+            Operation::Max => word.max(operand),
+            Operation::Sum => word + operand,
+            Operation::Product => word * operand,
+            _ => operand,
+        };
+        u64::from(new.to_bits())
+    }};
+}
+
+/// The new word; words of four bytes are the lower half.
+pub fn combine(operation: Operation, element: Element, word: u64, operand: u64) -> u64 {
+    let new = match element {
+        Element::I32 => of_integers!(i32, operation, word, operand),
+        Element::U32 => of_integers!(u32, operation, word, operand),
+        Element::I64 => of_integers!(i64, operation, word, operand),
+        Element::U64 => of_integers!(u64, operation, word, operand),
+        Element::F32 => of_floats!(f32, u32, operation, word, operand),
+        Element::F64 => of_floats!(f64, u64, operation, word, operand),
+    };
+    element.width().narrow(new)
+}
+
+/// An operation of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The number of the operation.
+    pub id: u64,
+    /// Where the word is.
+    pub on: Place,
+    pub element: Element,
+    pub operation: Operation,
+    pub operand: u64,
+    pub compare: u64,
+}
+
+/// An order to the adapter, and the number of its operation.
+pub type Step = (u64, Order);
+
+impl Request {
+    /// The word on which operations are ordered.
+    fn word(&self) -> Word {
+        (self.on.rank, self.on.key, self.on.offset)
+    }
+
+    fn step(&self, atomic: Atomic, operand: u64, compare: u64) -> Step {
+        let order = Order::Atomic {
+            on: self.on,
+            atomic,
+            width: self.element.width(),
+            operand,
+            compare,
+        };
+        (self.id, order)
+    }
+
+    /// The first order.
+    fn begin(&self) -> Step {
+        match self.operation.of_adapter(self.element) {
+            Some(what) => self.step(what, self.operand, self.compare),
+            None => self.step(Atomic::Fetch, 0, 0),
+        }
+    }
+}
+
+/// A word: the rank, the key of its memory, and where in it.
+type Word = (u32, u64, u64);
+
+/// The operations of a rank by words: the first one of each word is under way, with the word that it compares with, if it has
+/// begun to.
+#[derive(Default)]
+pub struct Atomics {
+    queues: BTreeMap<Word, VecDeque<Request>>,
+    under_way: BTreeMap<u64, (Word, Option<u64>)>,
+}
+
+impl Atomics {
+    /// Takes down an operation; returns its first order unless it has to wait.
+    pub fn begin(&mut self, request: Request) -> Option<Step> {
+        let queue = self.queues.entry(request.word()).or_default();
+        queue.push_back(request);
+        if queue.len() > 1 {
+            return None;
+        }
+        self.under_way.insert(request.id, (request.word(), None));
+        Some(request.begin())
+    }
+
+    /// The adapter has found a word. Returns the next order, and whether the operation goes on; else it ends with this word.
+    pub fn found(&mut self, id: u64, word: u64) -> (Option<Step>, bool) {
+        let Some(&(place, compared)) = self.under_way.get(&id) else {
+            return (None, false);
+        };
+        let request = self.queues[&place][0];
+        let loops = request.operation.of_adapter(request.element).is_none();
+        if loops && compared != Some(word) {
+            let new = combine(request.operation, request.element, word, request.operand);
+            if new != word {
+                self.under_way.insert(id, (place, Some(word)));
+                return (Some(request.step(Atomic::CompareSwap, new, word)), true);
+            }
+        }
+        (self.ended(id), false)
+    }
+
+    /// An operation has ended, with or without success; returns the first order of the next one on the word.
+    pub fn ended(&mut self, id: u64) -> Option<Step> {
+        let (place, _) = self.under_way.remove(&id)?;
+        let queue = self.queues.get_mut(&place)?;
+        queue.pop_front();
+        let Some(&next) = queue.front() else {
+            self.queues.remove(&place);
+            return None;
+        };
+        self.under_way.insert(next.id, (place, None));
+        Some(next.begin())
+    }
+}
+
+#[cfg(test)]
+mod tests;
