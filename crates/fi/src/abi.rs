@@ -4,7 +4,6 @@
 //!
 //! | module | has |
 //! |---|---|
-//! | [`atomic`] | atomic operations |
 //! | [`constants`] | flags, capabilities, classes, error numbers |
 //! | [`info`] | what a provider says of itself (`fi_info`) |
 //! | [`objects`] | the objects that a program opens, and their tables of functions |
@@ -13,7 +12,6 @@
 //! Newer versions lengthen the tables at their end. Each table bears its own size, so a program of a newer version sees which
 //! functions there are. Pointers that the provider only hands through or keeps are [`Address`]es.
 
-pub mod atomic;
 pub mod constants;
 pub mod entries;
 pub mod info;

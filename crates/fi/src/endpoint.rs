@@ -12,7 +12,7 @@ use crate::abi::{
 use crate::object::{self, answer, fid, fid_ops, give, in_session, session};
 use crate::operation::call;
 use crate::progress::bindings::Bindings;
-use crate::{address, atomics, messages, rma};
+use crate::{address, messages, rma};
 use link::Order;
 use std::ffi::{c_int, c_void};
 
@@ -67,7 +67,7 @@ pub unsafe extern "C" fn open(
             msg: &raw const messages::OPS,
             rma: &raw const rma::OPS,
             tagged: &raw const messages::TAGGED_OPS,
-            atomic: &raw const atomics::OPS,
+            atomic: &raw const rma::atomics::OPS,
             collective: std::ptr::null(),
         };
         // SAFETY: it is where the object goes.

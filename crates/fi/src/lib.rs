@@ -19,7 +19,7 @@
 //! | room | contents |
 //! |---|---|
 //! | [`abi`], [`provider`], [`fabric`], [`domain`], [`object`] | libfabric: layout and objects |
-//! | [`endpoint`], [`messages`], [`rma`], [`atomics`], [`operation`], [`peek`] | operations of an endpoint |
+//! | [`endpoint`], [`messages`], [`rma`], [`operation`], [`peek`] | operations of an endpoint |
 //! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
 //! | [`session`], [`attach`], [`manager`], [`address`] | the rank: its turn, its start, its peers |
 //! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
@@ -39,7 +39,6 @@
 
 mod abi;
 mod address;
-mod atomics;
 mod attach;
 mod calls;
 mod clock;

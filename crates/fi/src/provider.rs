@@ -2,7 +2,7 @@
 //!
 //! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages and
 //! access to the memory of others. Atomic operations on single words are there on machines whose adapters have them
-//! ([`crate::atomics`]); MPI libraries use messages for others. It needs nothing of the
+//! ([`crate::rma::atomics`]); MPI libraries use messages for others. It needs nothing of the
 //! program: no registration of buffers, no prefixes, no contexts. A program that is no rank of a simulation gets no endpoint.
 //!
 //! Time passes in the simulation only while a rank is in its library. So manual and automatic progress of data do not differ,

@@ -1,7 +1,10 @@
 //! Access to the memory of other ranks: the functions of `fi_rma.h` become puts and gets. A write ends when its bytes are in
-//! the other rank's memory. There are no writes with completion data for the other side.
+//! the other rank's memory. There are no writes with completion data for the other side. The functions of `fi_atomic.h` are in
+//! [`atomics`].
 
 #![allow(unsafe_code)] // the interface is one of C pointers
+
+pub mod atomics;
 
 use crate::abi::entries::{FiMsgRma, FiRmaIov, IoVec};
 use crate::abi::objects::{FiOpsRma, FidEp};

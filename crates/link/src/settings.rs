@@ -16,6 +16,7 @@ pub enum Compute {
 
 /// Settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct Settings {
     /// The simulated time of computation.
     pub compute: Compute,

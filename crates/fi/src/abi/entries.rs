@@ -51,6 +51,37 @@ pub struct FiMsgRma {
     pub data: u64,
 }
 
+/// Words of the program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FiIoc {
+    pub addr: *const u8,
+    pub count: usize,
+}
+
+/// Words of another rank.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FiRmaIoc {
+    pub addr: u64,
+    pub count: usize,
+    pub key: u64,
+}
+
+#[repr(C)]
+pub struct FiMsgAtomic {
+    pub msg_iov: *const FiIoc,
+    pub desc: Address,
+    pub iov_count: usize,
+    pub addr: u64,
+    pub rma_iov: *const FiRmaIoc,
+    pub rma_iov_count: usize,
+    pub datatype: u32,
+    pub op: u32,
+    pub context: Address,
+    pub data: u64,
+}
+
 /// The longest kind of completion. The shorter kinds are its beginnings, and errors begin with it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,6 +146,7 @@ const _: () = assert!(size_of::<FiMsg>() == 48);
 const _: () = assert!(size_of::<FiMsgTagged>() == 64);
 const _: () = assert!(size_of::<FiRmaIov>() == 24);
 const _: () = assert!(size_of::<FiMsgRma>() == 64);
+const _: () = assert!(size_of::<FiMsgAtomic>() == 72);
 const _: () = assert!(size_of::<FiCqTaggedEntry>() == 48);
 const _: () = assert!(size_of::<FiCqErrEntry>() == 88);
 const _: () = assert!(size_of::<FiAvAttr>() == 48);

@@ -3,9 +3,9 @@
 //! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields of
 //! the interface, each object of ours has a number by which the [progress engine](crate::progress) knows it.
 
-use super::atomic::FiOpsAtomic;
 use super::entries::{
-    FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiMrAttr, FiMsg, FiMsgRma, FiMsgTagged, IoVec,
+    FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiIoc, FiMrAttr, FiMsg, FiMsgAtomic, FiMsgRma,
+    FiMsgTagged, IoVec,
 };
 use super::info::FiInfo;
 use super::{Address, Unused};
@@ -240,7 +240,88 @@ pub struct FiOpsRma {
     pub with_data: [Unused; 2],
 }
 
+/// Whether there is an operation on a type, and how many words it has at most.
+pub type Valid = unsafe extern "C" fn(*mut FidEp, u32, u32, *mut usize) -> c_int;
+
+/// Arguments: operand, number of words, descriptor; word to compare with, its descriptor; result, its descriptor; peer, place, key,
+/// type, operation, context.
+#[repr(C)]
+pub struct FiOpsAtomic {
+    pub size: usize,
+    pub write: unsafe extern "C" fn(
+        *mut FidEp,
+        *const u8,
+        usize,
+        Address,
+        u64,
+        u64,
+        u64,
+        u32,
+        u32,
+        Address,
+    ) -> isize,
+    pub writev: Unused,
+    pub writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgAtomic, u64) -> isize,
+    pub inject:
+        unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64, u32, u32) -> isize,
+    pub readwrite: unsafe extern "C" fn(
+        *mut FidEp,
+        *const u8,
+        usize,
+        Address,
+        *const u8,
+        Address,
+        u64,
+        u64,
+        u64,
+        u32,
+        u32,
+        Address,
+    ) -> isize,
+    pub readwritev: Unused,
+    pub readwritemsg: unsafe extern "C" fn(
+        *mut FidEp,
+        *const FiMsgAtomic,
+        *const FiIoc,
+        Address,
+        usize,
+        u64,
+    ) -> isize,
+    pub compwrite: unsafe extern "C" fn(
+        *mut FidEp,
+        *const u8,
+        usize,
+        Address,
+        *const u8,
+        Address,
+        *const u8,
+        Address,
+        u64,
+        u64,
+        u64,
+        u32,
+        u32,
+        Address,
+    ) -> isize,
+    pub compwritev: Unused,
+    pub compwritemsg: unsafe extern "C" fn(
+        *mut FidEp,
+        *const FiMsgAtomic,
+        *const FiIoc,
+        Address,
+        usize,
+        *const FiIoc,
+        Address,
+        usize,
+        u64,
+    ) -> isize,
+    pub writevalid: Valid,
+    pub readwritevalid: Valid,
+    pub compwritevalid: Valid,
+}
+
 const _: () = assert!(size_of::<Fid>() == 24);
+const _: () = assert!(size_of::<FiOpsAtomic>() == 112);
 const _: () = assert!(size_of::<FiOps>() == 56);
 const _: () = assert!(size_of::<FiOpsFabric>() == 48);
 const _: () = assert!(size_of::<FiOpsDomain>() == 88);

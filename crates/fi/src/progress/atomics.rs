@@ -117,6 +117,7 @@ macro_rules! of_floats {
 }
 
 /// The new word; words of four bytes are the lower half.
+#[allow(clippy::cast_lossless, clippy::cast_possible_wrap)] // bits of either sign
 pub fn combine(operation: Operation, element: Element, word: u64, operand: u64) -> u64 {
     let new = match element {
         Element::I32 => of_integers!(i32, operation, word, operand),
