@@ -1,6 +1,7 @@
 //! # How fast the simulator is
 //!
-//! Runs one case on one core and prints its figures as a line of JSON; `benches/bench.py` makes the table.
+//! Runs one case and prints its figures as a line of JSON; `benches/bench.py` makes the table, on
+//! one core.
 //!
 //! ```text
 //! cargo bench -p elanite-experiment --bench speed -- level=fabric levels=5 load=0.3 fabric.engine=flit
@@ -17,22 +18,28 @@
 //! | `warm_up` | 2000 | cycles before those that count |
 //! | `cycles` | 200000 | cycles that count |
 //! | `faults` | `none` | what is listed, and does not occur: `later`, a level of cables that fail after the run, or `rare`, bit errors of one bit in 10^15 besides |
+//! | `regions` | 1 | regions into which the network is cut, at the level of the fabric |
+//! | `threads` | 1 | threads that work on the regions; see `wall_seconds` |
 //!
 //! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
 //! Packets are as long as the machine's format makes full ones, 189 flits. At the level of the fabric they are drawn ahead,
 //! some thousand cycles at a time, while the clock stands: what the generator needs is not the engine's.
 
+#![expect(clippy::disallowed_methods, reason = "threads save time of the clock")]
+
+#[path = "speed/traffic.rs"]
+mod traffic;
+
 use config::{Override, Problems};
 use cpu_time::ProcessTime;
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
-use fabric::{Ack, Cycle, Fabric, Faults, LinkId, Notice, PacketSpec, Priority};
-use kernel::random::Stream;
+use fabric::{Cycle, Faults, LinkId};
 use machine::Machine;
 use serde_json::{Value, json};
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::str::FromStr;
+use traffic::{Pattern, Traffic};
 use units::{Bytes, Rate};
 
 const MACHINE_FILE: &str = "es40-qsnet.toml";
@@ -44,7 +51,7 @@ const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
 const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
 
 /// The keys of this program, and what they usually are.
-const KEYS: [(&str, &str); 9] = [
+const KEYS: [(&str, &str); 11] = [
     ("level", "fabric"),
     ("levels", "3"),
     ("topology", "fat-tree"),
@@ -54,6 +61,8 @@ const KEYS: [(&str, &str); 9] = [
     ("warm_up", "2000"),
     ("cycles", "200000"),
     ("faults", "none"),
+    ("regions", "1"),
+    ("threads", "1"),
 ];
 
 fn main() -> ExitCode {
@@ -108,7 +117,12 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         overrides,
         cables,
         faults: listed(&keys["faults"])?,
+        regions: number(&keys, "regions")?,
+        threads: number(&keys, "threads")?,
     };
+    if load.is_none() && case.regions > 1 {
+        return Err("a saturated network has one region: packets are drawn when others go".into());
+    }
     let measured = match keys["level"].as_str() {
         "fabric" => case.fabric(keys["pattern"].parse()?, warm_up, cycles)?,
         "machine" if !is_tree => return Err("the machine runs on a fat tree only".into()),
@@ -131,8 +145,12 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         "packets": measured.packets,
         "links": measured.links,
         "events": measured.events,
+        "digest": measured.digest.map(|digest| format!("{digest:016x}")),
         "set_up_seconds": measured.set_up_seconds,
         "cpu_seconds": measured.cpu_seconds,
+        "regions": case.regions,
+        "threads": case.threads,
+        "wall_seconds": measured.wall_seconds,
         "peak_memory_bytes": peak_memory_bytes(),
     }))
 }
@@ -183,8 +201,13 @@ struct Measured {
     /// Links that the packets crossed; none of the whole machine.
     links: Option<u64>,
     events: u64,
+    /// The sum of the hashes of all packets, those before the cycles that count included; of the
+    /// fabric alone.
+    digest: Option<u64>,
     set_up_seconds: f64,
     cpu_seconds: f64,
+    /// Of the fabric alone.
+    wall_seconds: Option<f64>,
 }
 
 /// A machine and the load on it.
@@ -196,6 +219,9 @@ struct Case {
     overrides: Vec<String>,
     /// The cables of a graph, as a parameter.
     cables: Vec<String>,
+    /// Regions of the network, and threads that work on them.
+    regions: u32,
+    threads: u32,
     /// The faults of the experiment.
     faults: &'static str,
 }
@@ -248,18 +274,23 @@ impl Case {
                 seed: 1,
             });
         }
+        (config.fabric.regions, config.fabric.threads) = (self.regions, self.threads);
         let begin = processor_seconds();
         let mut traffic = Traffic::new(&config, pattern, self.load);
         let set_up_seconds = processor_seconds() - begin;
         traffic.run_until(warm_up);
-        let (packets, links, events) = (traffic.acknowledged, traffic.links, traffic.events());
+        let (before, events) = (traffic.sum(), traffic.events());
+        let wall_seconds = traffic.wall_seconds;
         let cpu_seconds = traffic.run_until(warm_up + cycles);
+        let after = traffic.sum();
         Ok(Measured {
-            packets: traffic.acknowledged - packets,
-            links: Some(traffic.links - links),
+            packets: after.acknowledged - before.acknowledged,
+            links: Some(after.links - before.links),
             events: traffic.events() - events,
+            digest: Some(after.digest),
             set_up_seconds,
             cpu_seconds,
+            wall_seconds: Some(traffic.wall_seconds - wall_seconds),
         })
     }
 
@@ -279,8 +310,10 @@ impl Case {
             packets: after.packets - before.packets,
             links: None,
             events: after.events - before.events,
+            digest: None,
             set_up_seconds,
             cpu_seconds: whole - first,
+            wall_seconds: None,
         })
     }
 
@@ -313,189 +346,5 @@ impl Case {
         let (experiment, document) = Experiment::parse("speed/uniform-64.toml", &text, &overrides)?;
         let points = plan("speed/uniform-64", (&experiment, &document), &machine, 1)?;
         Ok(points.into_iter().next().expect("a series has a point"))
-    }
-}
-
-/// Cycles for which packets are drawn at a time.
-const AHEAD: Cycle = 8192;
-
-/// Where the packets of a node go.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pattern {
-    Uniform,
-    HotSpot,
-    Transpose,
-}
-
-impl FromStr for Pattern {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "uniform" => Ok(Pattern::Uniform),
-            "hot-spot" => Ok(Pattern::HotSpot),
-            "transpose" => Ok(Pattern::Transpose),
-            _ => Err(format!(
-                "there is no pattern `{text}`; there are: uniform, hot-spot, transpose"
-            )),
-        }
-    }
-}
-
-impl Pattern {
-    /// Where the next packet of a node goes, among `nodes`; a node that is its own destination is silent.
-    fn destination(self, node: u32, nodes: u32, random: &mut Stream) -> u32 {
-        match self {
-            Pattern::Uniform => {
-                let draw = random.uniform_u64(0..u64::from(nodes) - 1) as u32;
-                if draw < node { draw } else { draw + 1 }
-            }
-            Pattern::HotSpot => 0,
-            Pattern::Transpose => {
-                let half = nodes.trailing_zeros() / 2;
-                node >> half | (node << half & (nodes - 1))
-            }
-        }
-    }
-}
-
-/// Packets that are offered to a fabric and answered.
-struct Traffic {
-    fabric: Fabric,
-    pattern: Pattern,
-    flits: u32,
-    /// Cycles from a delivery to its acknowledgement.
-    turnaround: Cycle,
-    random: Stream,
-    /// Mean cycles between two packets of a node; none if each adapter always has one waiting.
-    gap: Option<f64>,
-    /// When each node offers its next packet.
-    next: BinaryHeap<Reverse<(Cycle, u32)>>,
-    /// Packets drawn ahead, the latest first.
-    drawn: Vec<(Cycle, PacketSpec)>,
-    drawn_until: Cycle,
-    notices: Vec<Notice>,
-    acknowledged: u64,
-    /// Links that the acknowledged packets crossed.
-    links: u64,
-}
-
-impl Traffic {
-    /// Events of the control plane and of the mover.
-    fn events(&self) -> u64 {
-        self.fabric.events() + self.fabric.motion_events()
-    }
-
-    fn new(config: &elan::Config, pattern: Pattern, load: Option<f64>) -> Self {
-        let format = config.packet;
-        let flits = format.flits(format.payload);
-        let gap = load.map(|load| f64::from(flits) / load);
-        let mut random = Stream::new(1, "bench");
-        let fabric = Fabric::new(config.fabric.clone());
-        let nodes = fabric.topology().nodes();
-        let mut next = BinaryHeap::new();
-        for node in 0..nodes {
-            let first = random.uniform_f64() * gap.unwrap_or(flits.into());
-            if pattern.destination(node, nodes, &mut random) != node {
-                next.push(Reverse((1 + first as Cycle, node)));
-            }
-        }
-        Traffic {
-            fabric,
-            pattern,
-            flits,
-            turnaround: config.adapter.turnaround.div_ceil(config.cycle),
-            random,
-            gap,
-            next,
-            drawn: Vec::new(),
-            drawn_until: 0,
-            notices: Vec::new(),
-            acknowledged: 0,
-            links: 0,
-        }
-    }
-
-    /// Runs to a cycle, that cycle included. Returns the processor seconds without those of drawing packets.
-    fn run_until(&mut self, end: Cycle) -> f64 {
-        let mut seconds = 0.0;
-        while self.drawn_until < end {
-            self.drawn_until = end.min(self.drawn_until + AHEAD);
-            self.draw(self.drawn_until);
-            let begin = processor_seconds();
-            self.run_drawn(self.drawn_until);
-            seconds += processor_seconds() - begin;
-        }
-        seconds
-    }
-
-    /// Draws the packets that are offered by a cycle.
-    fn draw(&mut self, end: Cycle) {
-        while let Some(&Reverse((at, node))) = self.next.peek()
-            && at <= end
-        {
-            self.next.pop();
-            let packet = self.packet(node);
-            self.drawn.push((at, packet));
-            if let Some(gap) = self.gap {
-                let gap = self.random.exponential(gap).round().max(1.0) as Cycle;
-                self.next.push(Reverse((at + gap, node)));
-            }
-        }
-        self.drawn.reverse();
-    }
-
-    fn run_drawn(&mut self, end: Cycle) {
-        loop {
-            let next = self.drawn.last().map_or(Cycle::MAX, |&(at, _)| at);
-            if let Some(now) = self.fabric.advance(end.min(next - 1), &mut self.notices) {
-                self.hear(now);
-            } else if let Some((now, packet)) = self.drawn.pop() {
-                self.fabric.offer(now, packet);
-            } else {
-                return;
-            }
-        }
-    }
-
-    fn packet(&mut self, source: u32) -> PacketSpec {
-        let nodes = self.fabric.topology().nodes();
-        PacketSpec {
-            source: source.into(),
-            destination: self
-                .pattern
-                .destination(source, nodes, &mut self.random)
-                .into(),
-            flits: self.flits,
-            priority: Priority::Low,
-            traffic_class: 0,
-            awaits_end: false,
-            token: 0,
-        }
-    }
-
-    fn hear(&mut self, now: Cycle) {
-        let mut notices = std::mem::take(&mut self.notices);
-        for notice in notices.drain(..) {
-            match notice {
-                Notice::Injected(packet) => {
-                    if self.gap.is_none() {
-                        let packet = self.packet(packet.source.get());
-                        self.fabric.offer(now + 1, packet);
-                    }
-                }
-                Notice::Delivered(packet, ..) => {
-                    let at = now + self.turnaround;
-                    self.fabric.acknowledge(at, packet, Ack::Accepted);
-                }
-                Notice::Acknowledged(record, _) => {
-                    self.acknowledged += 1;
-                    self.links += u64::from(record.links);
-                }
-                Notice::Ended { .. } => unreachable!("no packet asks for it"),
-                Notice::Damaged(..) => unreachable!("no part of this machine fails"),
-            }
-        }
-        self.notices = notices;
     }
 }

@@ -22,6 +22,9 @@ pub const MAX_CHANNELS: u32 = 32;
 /// Most bits of an age.
 pub const MAX_AGE_BITS: u32 = 32;
 
+/// Most regions of a network: there is a box of messages for each pair.
+pub const MAX_REGIONS: u32 = 256;
+
 /// Longest packet, in flits; a larger buffer makes no difference.
 pub const MAX_FLITS: u32 = 1 << 30;
 
@@ -72,6 +75,13 @@ pub struct Config {
     pub share_burst: u64,
     /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
     pub engine: Engine,
+    /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small
+    /// network has fewer, and a machine with faults has one
+    /// ([`Network::regions`](crate::Network::regions)). A network of several regions takes no
+    /// hardware broadcasts. See the essay of `regions`.
+    pub regions: u32,
+    /// Threads that work on the regions, at least 1; no result depends on the number.
+    pub threads: u32,
     /// What may fail; none in a machine whose parts never fail.
     pub faults: Option<Faults>,
 }
@@ -124,6 +134,8 @@ impl Config {
             share_period: 185,
             share_burst: 0,
             engine: Engine::Worm,
+            regions: 1,
+            threads: 1,
             faults: None,
         }
     }
@@ -172,6 +184,7 @@ impl Config {
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
         assert!(self.traffic_classes >= 1);
         assert!(self.channels >= self.traffic_classes * self.topology.classes());
+        assert!((1..=MAX_REGIONS).contains(&self.regions) && self.threads >= 1);
         assert!(self.buffer >= 1 && self.packets_in_flight >= 1);
         assert!((1..=MAX_AGE_BITS).contains(&self.age_bits));
         assert!(self.share_period >= 1 && 2 * self.share_burst <= self.share_period);

@@ -26,6 +26,7 @@
 
 mod ahead;
 mod arbitration;
+mod border;
 mod broadcast;
 mod calendar;
 mod census;
@@ -42,20 +43,26 @@ mod queue;
 mod recording;
 mod ring;
 
+pub(crate) use border::Post;
 pub use census::{LinkCounters, PacketCensus};
+pub(crate) use deadlock::deadlock;
 pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
 pub use faults::NoWay;
+pub(crate) use packet::sort;
 pub use packet::{Ack, Notice, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
+pub(crate) use recording::united;
 
+use crate::cut::Cut;
 use crate::id::{GroupId, PacketId, QueueId};
 use crate::motion::{self, Motion, Moved, Witness};
 use crate::prefetch::FAR;
 use crate::records::Records;
 use crate::topology::{Compiled, Wiring};
-use crate::{ChannelId, Config, Cycle, Place};
+use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use ahead::AHEAD;
 use arbitration::Crossbar;
+use border::Border;
 use broadcast::Broadcasts;
 use channels::Channels;
 use clock::Clock;
@@ -79,6 +86,8 @@ pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     arrivals: Arrivals,
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
+    /// The border of the region, if the network is cut into several.
+    border: Option<Box<Border<R::Path>>>,
     /// What has failed, if anything may fail.
     faults: Option<Box<Faults>>,
     /// The holds of channels, or the moments that the mover reports, if they are to be kept.
@@ -106,6 +115,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             arrivals: Arrivals::default(),
             flights: Flights::new(),
             broadcasts: Broadcasts::default(),
+            border: None,
             faults: Faults::new(&config).map(Box::new),
             recording: None,
             is_far: wiring.links() as usize >= FAR,
@@ -113,6 +123,23 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             routing,
             config,
         }
+    }
+
+    /// The control plane of one region of a cut.
+    pub fn of_region(mut self, cut: Arc<Cut>, region: usize) -> Self {
+        let mut mirrors = 0;
+        for (number, link) in self.channels.records.links.iter_mut_enumerated() {
+            let [from, to] = cut.ends(number);
+            if from != to && from == region {
+                link.hop.end_elsewhere(mirrors);
+                mirrors += self.config.channels;
+            }
+            if from != to && to == region {
+                link.hop.begin_elsewhere();
+            }
+        }
+        self.border = Some(Box::new(Border::new(cut, region)));
+        self
     }
 
     pub fn config(&self) -> &Config {
@@ -213,6 +240,9 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             back >= self.clock.now(),
             "an acknowledgement comes too late"
         );
+        if self.border.is_some() && self.answer_elsewhere(packet, back) {
+            return;
+        }
         self.clock.schedule(back, Event::Acknowledged(packet));
     }
 
@@ -348,6 +378,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             Event::Sunk(packet) => self.drained(motion, packet),
             Event::Ended(packet) => notices.push(self.ended(packet)),
             Event::SetUp(switch) => self.broadcasts.flag(switch),
+            Event::ArrivalStarts(_)
+            | Event::ArrivalStops(_)
+            | Event::Leaves(_)
+            | Event::Stays(_)
+            | Event::Charge(_)
+            | Event::Enters(_) => self.happen_at_border(motion, event),
         }
         self.clock.happened();
     }
@@ -441,6 +477,19 @@ impl<R: Compiled + ?Sized, M: Motion> Witness<M> for Control<R, M> {
     #[inline]
     fn fetch_packet(&self, channel: ChannelId) {
         self.flights.fetch(self.channels.holder(channel));
+    }
+
+    fn send_on(&mut self, link: LinkId, at: Cycle, event: motion::Event) {
+        let event = match event {
+            motion::Event::Starts(channel) => Event::ArrivalStarts(channel),
+            motion::Event::Stops(channel) => Event::ArrivalStops(channel),
+            _ => unreachable!("arrivals begin and cease over a link"),
+        };
+        self.send_over(link, at, event);
+    }
+
+    fn send_back(&mut self, at: Cycle, event: motion::Event) {
+        self.send_behind(at, event.into());
     }
 
     #[inline]

@@ -1,10 +1,12 @@
 //! The front of the crate: [`Fabric`].
 
 use crate::control::Control;
+use crate::cut::Cut;
 use crate::motion::Motion;
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
 use crate::network::{Network, Running};
+use crate::regions::Divided;
 use crate::topology::{Compiled, Custom, Routing, with_routing};
 use crate::{Config, Engine};
 use std::ops::{Deref, DerefMut};
@@ -37,6 +39,11 @@ impl Fabric {
 fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box<dyn Network> {
     match config.engine {
         Engine::Flit => run(FlitMover::new(&config), routing, config),
+        Engine::Worm if config.regions > 1 && config.faults.is_none() => {
+            let cut = Cut::new(routing.wiring(), config.regions).open(&config);
+            let mover = |outbound| WormMover::of_region(&config, Some(outbound));
+            Box::new(Divided::new(config.clone(), &routing, cut, mover))
+        }
         Engine::Worm => run(WormMover::new(&config), routing, config),
     }
 }

@@ -69,6 +69,7 @@
 //! | [`topology`], [`dependency`] | wiring and routes; proof that a routing cannot deadlock |
 //! | [`control`] | injection, arbitration, circuits, acknowledgements, releases |
 //! | `credits` | the share of a link that flow control sustains |
+//! | `regions`, `cut` | the network in regions, for several threads; where it is cut |
 //! | [`motion`] | the movers of flits |
 //! | `records` | what both planes keep of links and channels |
 //! | `config`, `mechanism` | parameters, and mechanisms by name |
@@ -90,6 +91,7 @@
 pub mod config;
 pub mod control;
 mod credits;
+mod cut;
 mod dependency;
 mod fabric;
 mod hash;
@@ -99,6 +101,7 @@ pub mod motion;
 mod network;
 mod prefetch;
 mod records;
+mod regions;
 mod table;
 pub mod topology;
 
@@ -112,7 +115,7 @@ pub use credits::Credits;
 pub use dependency::{DependencyCycle, find_cycle};
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, PacketId, Place, Rail, SwitchId};
-pub use network::Network;
+pub use network::{Network, Nodes, SharedNodes};
 pub use topology::{
     ChannelClass, Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError,
     Torus, Wiring,

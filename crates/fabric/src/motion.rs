@@ -37,6 +37,7 @@ pub use event::{Event, HORIZON};
 
 use crate::records::{Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Place};
+use std::ops::AddAssign;
 use typed_index_collections::TiVec;
 
 /// What a channel is granted for.
@@ -76,6 +77,25 @@ pub struct FlitCensus {
     pub in_flight: u64,
 }
 
+impl AddAssign for FlitCensus {
+    fn add_assign(&mut self, other: Self) {
+        self.injected += other.injected;
+        self.copied += other.copied;
+        self.delivered += other.delivered;
+        self.discarded += other.discarded;
+        self.in_flight += other.in_flight;
+    }
+}
+
+/// What has become of the flits of a channel's worm behind the channel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Passed {
+    /// Flits that have left the buffer.
+    pub taken: u32,
+    /// Copies that are still to be made where the worm branches.
+    pub uncopied: u64,
+}
+
 /// What a link has carried since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
@@ -111,6 +131,14 @@ pub(crate) trait Witness<M: Motion> {
 
     /// Has the processor fetch the record of the packet that holds a channel.
     fn fetch_packet(&self, channel: ChannelId);
+
+    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region at
+    /// the far end of an outbound link.
+    fn send_on(&mut self, link: LinkId, at: Cycle, event: Event);
+
+    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region
+    /// at the near end of the inbound link whose channel the event names.
+    fn send_back(&mut self, at: Cycle, event: Event);
 
     /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
     fn foresee(&mut self, at: Cycle, event: Event);
@@ -153,6 +181,9 @@ pub(crate) trait Motion: State + Sized {
         witness: &mut impl Witness<Self>,
     );
 
+    /// A worm of so many flits comes by a channel of another region.
+    fn expect(&mut self, channel: ChannelId, flits: u32, records: &mut Records<Self>);
+
     /// Sinks the worm of a channel whose header is at a switch and has no way on: from cycle `now` on the flits that have arrived,
     /// and all that arrive, are discarded; when the credits are back no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
     /// reported at once if it has been sent and has not been reported.
@@ -176,7 +207,16 @@ pub(crate) trait Motion: State + Sized {
     fn carried(&self, records: &Records<Self>, link: LinkId, now: Cycle) -> Carried;
 
     /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
-    fn census(&self, records: &Records<Self>, now: Cycle) -> FlitCensus;
+    /// Flits that were sent over an outbound link are looked up in the region behind the link.
+    fn census(
+        &self,
+        records: &Records<Self>,
+        now: Cycle,
+        behind: &dyn Fn(ChannelId) -> Passed,
+    ) -> FlitCensus;
+
+    /// What has become of the flits that have come over an inbound channel.
+    fn passed(&self, records: &Records<Self>, channel: ChannelId, now: Cycle) -> Passed;
 
     /// Events worked off so far.
     fn events(&self) -> u64;

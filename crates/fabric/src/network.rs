@@ -2,11 +2,12 @@
 //! each pair of a routing and a mover.
 
 use crate::control::{
-    Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
+    self, Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
 };
 use crate::motion::{FlitCensus, Motion, Moved};
 use crate::topology::Compiled;
 use crate::{Config, Cycle, LinkId, PacketId, Place, Topology};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A network of switches and links in motion. See the essays of the crate and of `control`.
 pub trait Network {
@@ -77,6 +78,21 @@ pub trait Network {
     /// news in `notices` (which must be empty), in an order that depends only on their content.
     fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle>;
 
+    /// The number of regions that the network has.
+    fn regions(&self) -> usize {
+        1
+    }
+
+    /// The region of an adapter.
+    fn region_of(&self, _adapter: Place) -> usize {
+        0
+    }
+
+    /// Executes cycles up to and including `until`, with the nodes of each region on the thread
+    /// that works on the region. Nodes offer packets from their own adapters only, and answer
+    /// deliveries to these.
+    fn run(&mut self, until: Cycle, nodes: &[SharedNodes]);
+
     /// Passes over cycles in which nothing happens: from then on the counters are those before cycle `cycle`. All earlier cycles
     /// that have something to do must have been executed.
     fn skip_to(&mut self, cycle: Cycle);
@@ -109,10 +125,45 @@ pub trait Network {
     fn flits_under_way(&self) -> u64;
 }
 
+/// What stands at the adapters of a region, and runs on the thread that works on the region.
+pub trait Nodes: Send {
+    /// The next cycle in which a node has a packet to offer.
+    fn next(&self) -> Option<Cycle>;
+
+    /// Offers packets in that cycle.
+    fn offer(&mut self, now: Cycle, region: &mut dyn Network);
+
+    /// Takes the news of cycle `now`, and answers deliveries with [`Network::acknowledge`].
+    fn hear(&mut self, now: Cycle, notices: &mut Vec<Notice>, region: &mut dyn Network);
+}
+
+/// The nodes of a region, which belong to the program between two runs.
+pub type SharedNodes = Arc<Mutex<dyn Nodes>>;
+
 /// A control plane and a mover, made for one kind of topology.
 pub(crate) struct Running<R: Compiled + ?Sized, M: Motion> {
     pub control: Control<R, M>,
     pub mover: M,
+}
+
+impl<R: Compiled + ?Sized, M: Motion> Running<R, M> {
+    /// Executes cycles up to and including `until`, with nodes that act and hear. No notices are
+    /// left.
+    pub fn run_nodes(&mut self, nodes: &mut dyn Nodes, until: Cycle, notices: &mut Vec<Notice>) {
+        loop {
+            let offers = nodes.next().filter(|&at| at <= until);
+            let last = offers.map_or(Some(until), |at| at.checked_sub(1));
+            let news = last.and_then(|last| self.advance(last, notices));
+            if let Some(now) = news {
+                nodes.hear(now, notices, self);
+                notices.clear();
+            } else if let Some(at) = offers {
+                nodes.offer(at, self);
+            } else {
+                return;
+            }
+        }
+    }
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
@@ -134,7 +185,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
     }
 
     fn recorded(&mut self) -> Vec<Hold> {
-        self.control.recorded()
+        control::united(std::iter::once(self.control.recorded()))
     }
 
     fn offer(&mut self, at: Cycle, spec: PacketSpec) {
@@ -185,6 +236,11 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
         self.control.advance(&mut self.mover, until, notices)
     }
 
+    fn run(&mut self, until: Cycle, nodes: &[SharedNodes]) {
+        let mut nodes = nodes[0].lock().unwrap_or_else(PoisonError::into_inner);
+        self.run_nodes(&mut *nodes, until, &mut Vec::new());
+    }
+
     fn skip_to(&mut self, cycle: Cycle) {
         assert!(
             self.next_cycle().is_none_or(|next| next >= cycle),
@@ -194,7 +250,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
     }
 
     fn deadlock(&self) -> Option<Deadlock> {
-        self.control.deadlock()
+        control::deadlock(&[&self.control])
     }
 
     fn counters(&self, link: LinkId) -> LinkCounters {
@@ -214,7 +270,8 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
     }
 
     fn flit_census(&self) -> FlitCensus {
-        self.control.flit_census(&self.mover)
+        let behind = |_| unreachable!("the network is whole");
+        self.control.flit_census(&self.mover, &behind)
     }
 
     fn channels_taken(&self) -> u64 {

@@ -115,10 +115,10 @@ pub(crate) struct Channel<C> {
 /// The state of a mover, as the records hold it.
 pub(crate) trait State {
     /// The state of a link, in the link's record.
-    type Link: Copy;
+    type Link: Copy + Send;
 
     /// The state of a channel, in the channel's record.
-    type Channel: Copy;
+    type Channel: Copy + Send;
 
     /// A link at rest.
     fn at_rest(&self, hop: &Hop) -> Self::Link;

@@ -19,6 +19,7 @@ mod mistakes;
 mod one_packet;
 mod rails;
 mod recording;
+mod regions;
 mod routes;
 mod topology;
 mod torus;

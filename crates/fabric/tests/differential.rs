@@ -20,6 +20,7 @@ use common::search::{Tally, search};
 use common::{high, machine, named, packet, variable};
 use fabric::{Circuit, Config, FatTree, Multiplexing};
 use proptest::prelude::*;
+use proptest::sample::select;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::time::{Duration, Instant};
@@ -30,8 +31,15 @@ const CASES: u64 = 600;
 /// Cases that the worm mover serves, compared after every cycle or less often.
 fn cases() -> impl Strategy<Value = (Case, Manner)> {
     let stride = prop_oneof![2 => Just(1_u64), 2 => 2_u64..300, 1 => 1000_u64..5000];
-    (large_case(), stride, any::<bool>()).prop_map(|(mut case, stride, reversed)| {
+    let regions = select(&[1_u32, 1, 2, 3, 7, 16]);
+    let threads = prop_oneof![15 => Just(1_u32), 1 => 2_u32..=3];
+    let cases = (large_case(), stride, any::<bool>(), regions, threads);
+    cases.prop_map(|(mut case, stride, reversed, regions, threads)| {
         case.config.multiplexing = Multiplexing::OldestFirst;
+        let mut traffic = case.traffic.iter();
+        if !traffic.any(|(_, spec)| spec.destination.is_broadcast()) {
+            (case.config.regions, case.config.threads) = (regions, threads);
+        }
         let patience = 1 << 24;
         // A comparison of a large machine takes long, and so does every run over long wires with short buffers.
         let large = case.config.topology.links() > 300;

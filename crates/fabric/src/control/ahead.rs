@@ -101,10 +101,14 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                     .fetch_link(self.channels.link(channel));
                 self.channels.records.fetch_channel(channel);
             }
-            Event::Due(link) => self.channels.records.fetch_link(link),
+            Event::Due(link) | Event::Charge(link) => self.channels.records.fetch_link(link),
             Event::Turn(adapter) => motion.fetch_adapter(adapter),
             Event::Delivered(packet) | Event::Acknowledged(packet) => self.flights.fetch(packet),
-            Event::Ended(_) | Event::Sunk(_) | Event::SetUp(_) => {}
+            Event::ArrivalStarts(channel)
+            | Event::ArrivalStops(channel)
+            | Event::Leaves(channel)
+            | Event::Stays(channel) => self.channels.records.fetch_channel(channel),
+            Event::Ended(_) | Event::Sunk(_) | Event::SetUp(_) | Event::Enters(_) => {}
         }
     }
 

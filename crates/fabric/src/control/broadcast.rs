@@ -484,7 +484,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             sequence: flight.sequence,
             spec: flight.spec,
         };
-        self.flights.remove(id);
+        self.remove_told(id);
         ended
     }
 

@@ -2,9 +2,10 @@
 
 use super::Control;
 use super::packet::Flight;
-use crate::motion::{FlitCensus, Motion};
+use crate::motion::{FlitCensus, Motion, Passed};
 use crate::topology::Compiled;
-use crate::{LinkId, Place};
+use crate::{ChannelId, LinkId, Place};
+use std::ops::AddAssign;
 
 /// What a link has done since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,15 @@ pub struct PacketCensus {
     pub acknowledged: u64,
 }
 
+impl AddAssign for PacketCensus {
+    fn add_assign(&mut self, other: Self) {
+        self.offered += other.offered;
+        self.queued += other.queued;
+        self.under_way += other.under_way;
+        self.acknowledged += other.acknowledged;
+    }
+}
+
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub fn queued(&self, node: Place) -> usize {
         let classes = self.traffic_classes();
@@ -66,9 +76,20 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Flits by state.
-    pub fn flit_census(&self, motion: &M) -> FlitCensus {
-        motion.census(&self.channels.records, self.clock.now())
+    /// Flits by state. Those that were sent over outbound links are looked up in the regions behind
+    /// these.
+    pub fn flit_census(&self, motion: &M, behind: &dyn Fn(ChannelId) -> Passed) -> FlitCensus {
+        motion.census(&self.channels.records, self.clock.now(), behind)
+    }
+
+    /// What has become of the flits that have come over an inbound channel.
+    pub fn passed(&self, motion: &M, channel: ChannelId) -> Passed {
+        motion.passed(&self.channels.records, channel, self.clock.now())
+    }
+
+    /// The link of a channel.
+    pub fn link(&self, channel: ChannelId) -> LinkId {
+        self.channels.link(channel)
     }
 
     pub fn events(&self) -> u64 {
@@ -92,7 +113,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let counts = |flight: &&Flight<R::Path>| {
             !flight.spec.destination.is_broadcast() && flight.delivered == 0
         };
-        let flights = self.flights.iter().map(|(_, flight)| flight);
+        let flights = self.flights.iter();
+        let flights = flights
+            .filter(|(packet, _)| !self.is_visitor(*packet))
+            .map(|(_, flight)| flight);
         let packets = flights
             .filter(counts)
             .map(|flight| u64::from(flight.spec.flits));

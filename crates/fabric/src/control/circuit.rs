@@ -26,9 +26,15 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// A packet is at its end: its channels fall free where circuits last until the delivery.
     pub(super) fn free_after_the_delivery(&mut self, packet: PacketId) {
         if self.config.circuit == Circuit::UntilDelivered {
+            let freed = self.clock.now() + 1;
+            if self.border.is_some() {
+                for channel in self.flights.get(packet).path().to_vec() {
+                    self.free_anywhere(freed, channel);
+                }
+                return;
+            }
             for &channel in self.flights.get(packet).path() {
-                self.clock
-                    .schedule(self.clock.now() + 1, Event::Free(channel));
+                self.clock.schedule(freed, Event::Free(channel));
             }
         }
     }
@@ -39,7 +45,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         if self.config.circuit.ends_with_the_tail() {
             let link = self.channels.link(channel);
             let credit = self.channels.records.credit_delay(link);
-            self.clock.schedule(left + credit + 1, Event::Free(channel));
+            self.free_at(left + credit + 1, channel);
         }
     }
 
@@ -65,11 +71,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.queues.end(queue);
         self.flag_port(spec.source);
         if self.config.circuit == Circuit::UntilAcknowledged {
-            let mut passes = self.clock.now() + 1;
-            for &channel in self.flights.get(packet).path() {
-                self.clock.schedule(passes, Event::Free(channel));
-                passes += self.channels.delay(&[channel]);
-            }
+            self.end_from(packet, self.clock.now() + 1);
         }
         if spec.destination.is_broadcast() && taken > 0 {
             // As many down as up.
@@ -84,11 +86,35 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         Notice::Acknowledged(record, spec)
     }
 
+    /// The EOP passes the channels of a packet, the first in some cycle.
+    #[inline]
+    pub(super) fn end_from(&mut self, packet: PacketId, mut passes: Cycle) {
+        if self.border.is_some() {
+            return self.end_in_region(packet, 0, passes);
+        }
+        for &channel in self.flights.get(packet).path() {
+            self.clock.schedule(passes, Event::Free(channel));
+            passes += self.channels.delay(&[channel]);
+        }
+    }
+
+    /// A channel falls free in a cycle after this one.
+    #[inline]
+    pub(super) fn free_at(&mut self, at: Cycle, channel: ChannelId) {
+        if self.border.is_some() && self.is_on_border(channel) {
+            return self.free_anywhere(at, channel);
+        }
+        self.clock.schedule(at, Event::Free(channel));
+    }
+
     /// Schedules the news of the EOP for the destination of a packet that asks for it.
     #[cold]
     fn tell_of_the_end(&mut self, packet: PacketId) {
         let path = self.flights.get(packet).path();
         let arrives = self.clock.now() + 1 + self.channels.delay(path);
+        if self.border.is_some() && self.tell_elsewhere(packet, arrives) {
+            return;
+        }
         self.clock.schedule(arrives, Event::Ended(packet));
     }
 
@@ -110,7 +136,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
         if self.config.tokens {
             motion.charge(number, self.clock.now(), self);
-            motion.charge(hop.reverse, self.clock.now(), self);
+            if !hop.is_outbound() {
+                motion.charge(hop.reverse, self.clock.now(), self);
+            }
+        }
+        if self.border.is_some() {
+            self.visit_ends_at(channel);
         }
         self.tell(hop.sender());
     }
@@ -126,10 +157,14 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     /// The first flit of a packet is sent over a channel: the packet's wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
-        let flight = self.flights.get(self.channels.holder(channel));
+        let packet = self.channels.holder(channel);
+        let flight = self.flights.get(packet);
         let now = self.clock.now();
         let (waited, delay) = (now - flight.ready, now - flight.undelayed);
         self.channels.count(channel, waited, delay);
+        if self.border.is_some() {
+            self.send_header(channel, packet);
+        }
     }
 
     /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come

@@ -8,7 +8,7 @@
 //! cycle is reported.
 
 use super::Control;
-use super::packet::{ANY_LINK, Flight};
+use super::packet::ANY_LINK;
 use crate::PacketId;
 use crate::motion::Motion;
 use crate::topology::{Compiled, Destination};
@@ -134,85 +134,89 @@ struct Edge {
     holders: Vec<(Option<Held>, Key)>,
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// The packets that can never go on, if there are any.
-    pub fn deadlock(&self) -> Option<Deadlock> {
-        let mut waits = self.waits();
-        // From here on packets that can go on are taken out, till no packet is left that can.
-        loop {
-            let stuck: BTreeSet<Key> = waits.keys().copied().collect();
-            let can_end = |edge: &Edge| edge.holders.iter().any(|(_, key)| !stuck.contains(key));
-            waits.retain(|_, edges| {
-                edges.retain(|edge| !can_end(edge));
-                !edges.is_empty()
-            });
-            if waits.len() == stuck.len() {
-                break;
-            }
-        }
-        let cycles = waits.keys().filter_map(|&key| shortest_cycle(&waits, key));
-        let cycle = cycles.min_by_key(Vec::len)?;
-        let names = self.names();
-        let wait = |(key, switch, channel, holder): Step| Wait {
-            packet: names[&key].0,
-            switch,
-            channel,
-            holder: names[&holder].0,
-        };
-        let packets = waits.iter().map(|(key, edges)| Stuck {
-            packet: names[key].0,
-            holds: self.held_by(names[key].1),
-            waits: edges
-                .iter()
-                .map(|edge| (edge.switch, edge.wanted.clone()))
-                .collect(),
-        });
-        Some(Deadlock {
-            packets: packets.collect(),
-            cycle: cycle.into_iter().map(wait).collect(),
-            topology: self.config.topology.clone(),
-        })
+/// The packets that can never go on, if there are any, in a network whose regions have these
+/// control planes.
+pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
+    regions: &[&Control<R, M>],
+) -> Option<Deadlock> {
+    let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
+    for (key, edges) in regions.iter().flat_map(|region| region.waits()) {
+        waits.entry(key).or_default().extend(edges);
     }
+    for edges in waits.values_mut() {
+        edges.sort_by_key(|edge| edge.switch);
+    }
+    // From here on packets that can go on are taken out, till no packet is left that can.
+    loop {
+        let stuck: BTreeSet<Key> = waits.keys().copied().collect();
+        let can_end = |edge: &Edge| edge.holders.iter().any(|(_, key)| !stuck.contains(key));
+        waits.retain(|_, edges| {
+            edges.retain(|edge| !can_end(edge));
+            !edges.is_empty()
+        });
+        if waits.len() == stuck.len() {
+            break;
+        }
+    }
+    let cycles = waits.keys().filter_map(|&key| shortest_cycle(&waits, key));
+    let cycle = cycles.min_by_key(Vec::len)?;
+    let mut held: BTreeMap<Key, (PacketName, Vec<Held>)> = BTreeMap::new();
+    for (name, more) in regions.iter().flat_map(|region| region.held()) {
+        let key = (name.source, name.sequence);
+        held.entry(key).or_insert((name, Vec::new())).1.extend(more);
+    }
+    for (_, held) in held.values_mut() {
+        held.sort_unstable();
+    }
+    let wait = |(key, switch, channel, holder): Step| Wait {
+        packet: held[&key].0,
+        switch,
+        channel,
+        holder: held[&holder].0,
+    };
+    let packets = waits.iter().map(|(key, edges)| Stuck {
+        packet: held[key].0,
+        holds: held[key].1.clone(),
+        waits: edges
+            .iter()
+            .map(|edge| (edge.switch, edge.wanted.clone()))
+            .collect(),
+    });
+    Some(Deadlock {
+        packets: packets.collect(),
+        cycle: cycle.into_iter().map(wait).collect(),
+        topology: regions[0].config.topology.clone(),
+    })
+}
 
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     fn key(&self, part: PacketId) -> Key {
         let flight = self.flights.get(part);
         (flight.spec.source, flight.sequence)
     }
 
-    /// All packets under way, with the flight that stands for the whole packet.
-    fn names(&self) -> BTreeMap<Key, (PacketName, PacketId)> {
-        let flights = self.flights.iter();
-        let name = |(id, flight): (PacketId, &Flight<R::Path>)| {
+    /// The flights, each with the name of its packet and the channels that it holds.
+    fn held(&self) -> impl Iterator<Item = (PacketName, Vec<Held>)> {
+        self.flights.iter().map(|(id, flight)| {
             let name = PacketName {
                 source: flight.spec.source,
                 sequence: flight.sequence,
                 destination: flight.spec.destination,
             };
-            (
-                (name.source, name.sequence),
-                (name, self.broadcasts.root(id)),
-            )
-        };
-        flights.map(name).collect()
-    }
-
-    fn held_by(&self, root: PacketId) -> Vec<Held> {
-        let parts = self.broadcasts.parts_of(root);
-        let taken = parts.flat_map(|part| {
-            let path = self.flights.get(part).path().iter();
-            path.filter(move |&&channel| self.channels.holder(channel) == part)
-        });
-        let mut held: Vec<_> = taken.map(|&channel| self.held(channel)).collect();
-        held.retain(|held| !self.is_free(*held));
-        held.sort_unstable();
-        held
+            let path = flight.path().iter();
+            let held = path
+                .filter(|&&channel| self.channels.holder(channel) == id)
+                .map(|&channel| self.held_channel(channel))
+                .filter(|&held| !self.is_free(held));
+            (name, held.collect())
+        })
     }
 
     fn is_free(&self, held: Held) -> bool {
         self.channels.free(held.link) >> held.channel & 1 == 1
     }
 
-    fn held(&self, channel: ChannelId) -> Held {
+    fn held_channel(&self, channel: ChannelId) -> Held {
         Held {
             link: self.channels.link(channel),
             channel: self.channels.lane(channel),
@@ -270,7 +274,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.channels.of(link));
         for channel in channels.filter(|&channel| lanes >> self.channels.lane(channel) & 1 == 1) {
-            let held = self.held(channel);
+            let held = self.held_channel(channel);
             let holder = self.channels.holder(channel);
             if self.is_free(held) || !self.flights.holds(holder, channel) {
                 return Vec::new();

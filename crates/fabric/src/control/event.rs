@@ -30,12 +30,25 @@ pub(super) enum Event {
     Due(LinkId),
     /// [`motion::Event::Turn`]
     Turn(Place),
+    /// [`motion::Event::Starts`] of an inbound channel.
+    ArrivalStarts(ChannelId),
+    /// [`motion::Event::Stops`] of an inbound channel.
+    ArrivalStops(ChannelId),
+    /// [`motion::Event::Leaves`]
+    Leaves(ChannelId),
+    /// [`motion::Event::Stays`]
+    Stays(ChannelId),
+    /// The link owes a slot for a token that has passed the link in the opposite direction, which
+    /// is inbound.
+    Charge(LinkId),
+    /// The EOP frees an inbound channel, and goes on behind it.
+    Enters(ChannelId),
 }
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The number of kinds of events.
-pub(super) const KINDS: usize = 11;
+pub(super) const KINDS: usize = 17;
 
 impl Event {
     /// The number of the event's kind.
@@ -52,6 +65,12 @@ impl Event {
             Event::Due(_) => 8,
             Event::Turn(_) => 9,
             Event::Sunk(_) => 10,
+            Event::ArrivalStarts(_) => 11,
+            Event::ArrivalStops(_) => 12,
+            Event::Leaves(_) => 13,
+            Event::Stays(_) => 14,
+            Event::Charge(_) => 15,
+            Event::Enters(_) => 16,
         }
     }
 }
@@ -64,6 +83,8 @@ impl From<motion::Event> for Event {
             motion::Event::Room(channel) => Event::Room(channel),
             motion::Event::Due(link) => Event::Due(link),
             motion::Event::Turn(adapter) => Event::Turn(adapter),
+            motion::Event::Leaves(channel) => Event::Leaves(channel),
+            motion::Event::Stays(channel) => Event::Stays(channel),
         }
     }
 }

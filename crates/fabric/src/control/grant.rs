@@ -284,13 +284,21 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     }
 
     /// Takes the lowest free channel of a link for a packet.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "a call otherwise, for each link of a packet"
+    )]
+    #[inline(always)]
     pub(super) fn take(&mut self, packet: PacketId, link: LinkId) -> ChannelId {
         let flight = self.flights.get_mut(packet);
         let lanes = if R::CLASSED { flight.lanes } else { u32::MAX };
         let channel = self.channels.take(packet, link, lanes);
         flight.extend(channel);
         self.clock.hold();
+        if self.border.is_some() {
+            let ejects = self.channels.hop(link).ejects();
+            self.visit_goes_on(packet, ejects);
+        }
         if self.recording.is_some() {
             self.note_opened(packet, channel);
         }

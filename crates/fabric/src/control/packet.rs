@@ -112,7 +112,7 @@ impl Notice {
 const MANY: usize = 8;
 
 /// Puts the notices of a cycle in their order.
-pub(super) fn sort(notices: &mut [Notice]) {
+pub(crate) fn sort(notices: &mut [Notice]) {
     if notices.len() > MANY {
         notices.sort_by_cached_key(Notice::rank);
     } else {
@@ -276,6 +276,14 @@ impl State {
         self.taken.into()
     }
 
+    /// The answer of the destination has come, and the state of the packet there.
+    fn answered(&mut self, there: &State) {
+        self.taken = there.taken;
+        self.undelayed = there.undelayed;
+        self.delivered = there.delivered;
+        self.ack = there.ack;
+    }
+
     /// Takes all channels but the first `count` off the path.
     pub fn shorten(&mut self, count: usize) {
         self.taken = self.taken.min(count as u8);
@@ -286,6 +294,12 @@ impl<P: Path> Flight<P> {
     /// The channels taken so far, from the source on.
     pub fn path(&self) -> &[ChannelId] {
         &self.path.as_ref()[..self.taken()]
+    }
+
+    /// The answer of the destination has come from another region, and with it the whole path.
+    pub fn come_back(&mut self, there: &Self) {
+        self.state.answered(&there.state);
+        self.path = there.path.clone();
     }
 
     pub fn extend(&mut self, channel: ChannelId) {
@@ -340,7 +354,12 @@ impl<P: Path> Flights<P> {
 
     /// Adds a packet like another one, with its path.
     pub fn insert_like(&mut self, packet: PacketId) -> PacketId {
-        let mut flight = self.get(packet).clone();
+        let flight = self.get(packet).clone();
+        self.insert_flight(flight)
+    }
+
+    /// Adds a packet with its path.
+    pub fn insert_flight(&mut self, mut flight: Flight<P>) -> PacketId {
         let taken = std::mem::take(&mut flight.state.taken);
         let twin = self.insert(flight.state);
         let record = self.get_mut(twin);

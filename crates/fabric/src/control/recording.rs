@@ -54,6 +54,33 @@ pub struct Hold {
 /// The times of a packet that are known only after its channels were taken: delivered, acknowledged.
 type End = (Option<Cycle>, Option<Cycle>);
 
+/// A recording that has ended, of a network or a region.
+pub(crate) struct Recorded {
+    holds: Vec<Hold>,
+    /// The ends of packets, by source and sequence.
+    ends: BTreeMap<(Place, u32), End>,
+}
+
+/// The holds of all regions, in their order, each with the end of its packet.
+pub(crate) fn united(regions: impl Iterator<Item = Option<Recorded>>) -> Vec<Hold> {
+    let mut holds = Vec::new();
+    let mut ends: BTreeMap<(Place, u32), End> = BTreeMap::new();
+    for recorded in regions.flatten() {
+        holds.extend(recorded.holds);
+        for (packet, (delivered, acknowledged)) in recorded.ends {
+            let end = ends.entry(packet).or_default();
+            *end = (end.0.max(delivered), end.1.max(acknowledged));
+        }
+    }
+    for hold in &mut holds {
+        if let Some(&end) = ends.get(&(hold.source, hold.sequence)) {
+            (hold.delivered, hold.acknowledged) = end;
+        }
+    }
+    holds.sort_by_key(|hold| (hold.source, hold.sequence, hold.hop, hold.link, hold.waits));
+    holds
+}
+
 /// A recording under way.
 pub(super) struct Recording {
     /// Holds that end before are dropped.
@@ -140,10 +167,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     }
 
     /// Ends the recording. See [`crate::Network::recorded`].
-    pub fn recorded(&mut self) -> Vec<Hold> {
-        let Some(recording) = self.recording.take() else {
-            return Vec::new();
-        };
+    pub fn recorded(&mut self) -> Option<Recorded> {
+        let recording = self.recording.take()?;
         let Recording {
             held,
             mut ended,
@@ -160,13 +185,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                 *end = delivered(flight).max(*end);
             }
         }
-        for hold in &mut ended {
-            if let Some(&end) = ends.get(&(hold.source, hold.sequence)) {
-                (hold.delivered, hold.acknowledged) = end;
-            }
-        }
-        ended.sort_by_key(|hold| (hold.source, hold.sequence, hold.hop, hold.link, hold.waits));
-        ended
+        Some(Recorded { holds: ended, ends })
     }
 
     /// The headers that wait at switches for a channel.

@@ -18,6 +18,11 @@ pub enum Event {
     /// A place has fallen free in the buffer of the channel, which was full; or, if credits come late, they begin or cease to come
     /// back to the channel.
     Room(ChannelId),
+    /// Flits begin to leave the buffer of the channel, which is in another region; their credits
+    /// come back from this cycle on.
+    Leaves(ChannelId),
+    /// They cease to do so.
+    Stays(ChannelId),
     /// A pause of the adapter begins or ends, if both its links want to move.
     Turn(Place),
 }

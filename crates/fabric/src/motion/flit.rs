@@ -10,7 +10,7 @@
 //! A flit that leaves a buffer sends a credit back, which counts for the sender of the channel a credit delay later. The
 //! channel keeps the credits that are on their way, by the cycle from which they count.
 
-use super::{Carried, Event, FlitCensus, Motion, Moved, Shared, Wiring, Witness, Worm};
+use super::{Carried, Event, FlitCensus, Motion, Moved, Passed, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
 use crate::records::{Hop, Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
@@ -375,6 +375,10 @@ impl Motion for FlitMover {
         self.list(link);
     }
 
+    fn expect(&mut self, _channel: ChannelId, _flits: u32, _records: &mut Records<Self>) {
+        unreachable!("the flit mover moves whole networks");
+    }
+
     fn sink(&mut self, channel: ChannelId, now: Cycle, _witness: &mut impl Witness<Self>) {
         let delay = self.wiring.wires[self.link_of(channel)].credit;
         let state = &mut self.channels[channel];
@@ -424,7 +428,16 @@ impl Motion for FlitMover {
         self.links[link].carried
     }
 
-    fn census(&self, _records: &Records<Self>, _now: Cycle) -> FlitCensus {
+    fn passed(&self, _records: &Records<Self>, _channel: ChannelId, _now: Cycle) -> Passed {
+        unreachable!("the flit mover moves whole networks");
+    }
+
+    fn census(
+        &self,
+        _records: &Records<Self>,
+        _now: Cycle,
+        _behind: &dyn Fn(ChannelId) -> Passed,
+    ) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,
             discarded: self.discarded,

@@ -87,10 +87,11 @@ mod account;
 mod credits;
 mod flow;
 mod line;
+mod mirrors;
 mod predict;
 mod state;
 
-use super::{Carried, Event, FlitCensus, Lanes, Motion, Shared, Wiring, Witness, Worm};
+use super::{Carried, Event, FlitCensus, Lanes, Motion, Passed, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
 use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::records::{self, Count};
@@ -98,7 +99,7 @@ use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::{Account, Runs};
 use credits::Returns;
-use line::Line;
+use mirrors::Mirrors;
 use state::{Adapter, Link, NONE, RESTS, Specials};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
@@ -139,6 +140,8 @@ pub(crate) struct WormMover {
     /// The last cycle that was begun, and the cycle of the last sweep.
     last: Cycle,
     swept: Cycle,
+    /// What leaves the region, if the network is cut into several.
+    mirrors: Mirrors,
     /// Whether the control plane waits for tails: a channel may be closed before all its siblings are.
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
@@ -154,6 +157,12 @@ pub(crate) struct WormMover {
 impl WormMover {
     /// A mover for an empty fabric.
     pub fn new(config: &Config) -> Self {
+        Self::of_region(config, None)
+    }
+
+    /// A mover for an empty region, with a number of outbound links; for an empty fabric, if there
+    /// is no number.
+    pub fn of_region(config: &Config, outbound: Option<usize>) -> Self {
         let wiring = Wiring::new(config);
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
@@ -175,6 +184,7 @@ impl WormMover {
             settled: 0,
             last: 0,
             swept: 0,
+            mirrors: Mirrors::new(config, outbound),
             unlinks: wiring.reports_tails,
             copies: 0,
             sunk: Vec::new(),
@@ -239,29 +249,6 @@ impl WormMover {
         }
     }
 
-    /// Takes a closed branch out of the chain of its siblings, which may still have flits to send.
-    #[cold]
-    fn unlink(&mut self, records: &mut Records, channel: ChannelId, up: ChannelId) {
-        let first = records.channels[up].motion.down;
-        let behind = self.siblings.remove(&channel);
-        if first == channel && up < self.specials.source {
-            // Behind the last branch all has passed on.
-            records.channels[up].motion.down = behind.unwrap_or(self.specials.sink);
-            return;
-        }
-        let mut others = self.branches(first);
-        let before = others.find(|&other| self.sibling(other) == channel);
-        drop(others);
-        if let Some(before) = before {
-            match behind {
-                Some(behind) => self.siblings.insert(before, behind),
-                None => self.siblings.remove(&before),
-            };
-            let is_complex = behind.is_some() || self.returns.of(before).is_some();
-            records.channels[before].motion.set_complex(is_complex);
-        }
-    }
-
     /// A channel is closed: its worm may have been sunk.
     #[cold]
     fn forget_sunk(&mut self, channel: ChannelId, flits: u32) {
@@ -277,34 +264,6 @@ impl WormMover {
         if !std::mem::replace(&mut state.marked, true) {
             self.marked.push(link);
         }
-    }
-
-    /// Keeps lines and moments from coming round: no line grows to 2^32, and each moment stays less
-    /// than 2^31 cycles away from the last executed cycle.
-    ///
-    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows
-    /// on: here it ends. Worms whose end concerned no one end here, too. Moments in the past move to
-    /// the present. Those of a moving link and those ahead lie within the longest worm, or the debt
-    /// that its length allows, of the sweep: at most 2^30 cycles. The next sweep is 2^30 cycles later.
-    #[cold]
-    fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
-        for number in witness.records().links.keys() {
-            self.rest_from_the_end(number, now, witness);
-            let link = &mut witness.records_mut().links[number].motion;
-            link.settle(self.last, now);
-        }
-        // Nothing has happened since the last cycle, but for the events of this cycle.
-        let idle = now - 1 - self.last;
-        let last = self.last;
-        for channel in &mut witness.records_mut().channels[..self.specials.source] {
-            let channel = &mut channel.motion;
-            if channel.arrived.after(last, idle) >= u64::from(channel.flits()) {
-                channel.arrived = Line::standing(channel.flits());
-            }
-        }
-        self.returns.sweep(last, idle);
-        self.swept = now;
-        self.last = now - 1;
     }
 
     /// Has the processor fetch the records that the marked links need when they are looked at, in stages: that of the link at
@@ -399,7 +358,7 @@ impl Motion for WormMover {
                 }
                 false
             }
-            Event::Room(_) | Event::Turn(_) => false,
+            Event::Room(_) | Event::Turn(_) | Event::Leaves(_) | Event::Stays(_) => false,
         }
     }
 
@@ -422,6 +381,8 @@ impl Motion for WormMover {
             Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
             Event::Room(channel) if self.returns.are_late() => self.hear(channel, now, witness),
             Event::Room(channel) => self.consider(channel, now, witness),
+            Event::Leaves(channel) => self.leaves(channel, now, witness),
+            Event::Stays(channel) => self.stays(channel, now, witness),
             Event::Turn(adapter) => self.turn(adapter, now, witness),
             Event::Due(link) => {
                 if witness.records().links[link].motion.next.is(now) {
@@ -482,6 +443,9 @@ impl Motion for WormMover {
         link.unsent |= 1 << self.lanes.lane(channel);
         let end = link.next.by(now);
         let moves = !link.rests();
+        if self.mirrors.is_region() {
+            self.open_at_border(records, channel, &worm, now);
+        }
         if let Some(upstream) = worm.upstream {
             let behind = &mut records.channels[upstream].motion.down;
             let first = std::mem::replace(behind, channel);
@@ -500,6 +464,13 @@ impl Motion for WormMover {
             Self::foresee(number, end, now, witness);
         }
         self.consider(channel, now, witness);
+    }
+
+    #[cold]
+    fn expect(&mut self, channel: ChannelId, flits: u32, records: &mut Records) {
+        records.channels[channel]
+            .motion
+            .expect(flits, self.specials);
     }
 
     /// The sink is what a channel into a node has behind it. The link reports ends of worms from here on, for good: that does no
@@ -585,8 +556,17 @@ impl Motion for WormMover {
         Account(self, records).carries(link, now)
     }
 
-    fn census(&self, records: &Records, now: Cycle) -> FlitCensus {
-        Account(self, records).count(now)
+    fn census(
+        &self,
+        records: &Records,
+        now: Cycle,
+        behind: &dyn Fn(ChannelId) -> Passed,
+    ) -> FlitCensus {
+        Account(self, records).count(now, behind)
+    }
+
+    fn passed(&self, records: &Records, channel: ChannelId, now: Cycle) -> Passed {
+        Account(self, records).passed(channel, now)
     }
 
     fn events(&self) -> u64 {

@@ -18,9 +18,11 @@ pub(crate) enum Sender {
 pub(crate) struct Hop {
     /// The other link of the pair.
     pub reverse: LinkId,
-    /// The adapter that sends over the link, with [`ADAPTER`], or the group.
+    /// The adapter that sends over the link, with [`ADAPTER`], or the group; with [`OUTBOUND`] or
+    /// [`INBOUND`] if the ends of the link are in different regions.
     sender: u32,
-    /// First group of the switch where the link ends.
+    /// First group of the switch where the link ends; the number of the first mirror, if that
+    /// switch is in another region.
     first_group: GroupId,
     /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
     first_input: u16,
@@ -30,6 +32,11 @@ pub(crate) struct Hop {
 
 /// The bit of a sender that is an adapter.
 const ADAPTER: u32 = 1 << 31;
+
+/// The bits of a link that ends in another region, and of a link that begins in another
+/// region. There are fewer groups, and the two ends of an adapter's link are in one region.
+const OUTBOUND: u32 = 1 << 30;
+const INBOUND: u32 = 1 << 29;
 
 /// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
 pub(crate) const EJECTS: u16 = u16::MAX;
@@ -57,6 +64,35 @@ impl Hop {
         self.first_input = first_input;
     }
 
+    /// Marks a link that ends in another region, with the number of its first channel among those
+    /// of all such links.
+    pub fn end_elsewhere(&mut self, first_mirror: u32) {
+        self.sender |= OUTBOUND;
+        self.first_group = GroupId::new(first_mirror);
+    }
+
+    /// Number of a channel of an outbound link among those of all outbound links.
+    pub fn mirror(&self, lane: u32) -> u32 {
+        self.first_group.get() + lane
+    }
+
+    /// Marks a link that begins in another region.
+    pub fn begin_elsewhere(&mut self) {
+        self.sender |= INBOUND;
+    }
+
+    /// Whether the link ends in another region.
+    #[inline]
+    pub fn is_outbound(&self) -> bool {
+        self.sender & OUTBOUND != 0
+    }
+
+    /// Whether the link begins in another region.
+    #[inline]
+    pub fn is_inbound(&self) -> bool {
+        self.sender & INBOUND != 0
+    }
+
     /// Header delay, in cycles.
     pub fn delay(&self) -> Cycle {
         self.delay.into()
@@ -68,7 +104,7 @@ impl Hop {
         if self.injects() {
             Sender::Adapter(Place::new(self.sender & !ADAPTER))
         } else {
-            Sender::Group(GroupId::new(self.sender))
+            Sender::Group(GroupId::new(self.sender & !(OUTBOUND | INBOUND)))
         }
     }
 

@@ -245,7 +245,9 @@ impl Compiled for dyn Routing {
 }
 
 /// A list of the channels of a path, with room for as many as a path can have.
-pub(crate) trait Path: Clone + Debug + AsRef<[ChannelId]> + AsMut<[ChannelId]> {
+pub(crate) trait Path:
+    Clone + Debug + Send + AsRef<[ChannelId]> + AsMut<[ChannelId]>
+{
     /// Room for a path.
     const EMPTY: Self;
 }

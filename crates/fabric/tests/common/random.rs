@@ -223,6 +223,8 @@ fn config<T: Into<Topology> + Debug>(
                 share_period: sharing.0,
                 share_burst: if switches.2 { sharing.1 } else { 0 },
                 engine: modes.3.1,
+                regions: 1,
+                threads: 1,
                 faults: None,
             },
         )

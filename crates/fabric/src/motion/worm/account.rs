@@ -1,7 +1,7 @@
 //! Counts flits without one event per flit.
 
 use super::{Records, WormMover};
-use crate::motion::{Carried, FlitCensus};
+use crate::motion::{Carried, FlitCensus, Passed};
 use crate::records::Count;
 use crate::{ChannelId, Cycle, LinkId};
 use std::collections::VecDeque;
@@ -66,13 +66,16 @@ impl Account<'_> {
             .sum()
     }
 
-    pub fn count(&self, now: Cycle) -> FlitCensus {
+    pub fn count(&self, now: Cycle, behind: &dyn Fn(ChannelId) -> Passed) -> FlitCensus {
         let mut census = FlitCensus {
             copied: self.0.copies,
             discarded: self.0.discarded,
             ..FlitCensus::default()
         };
         for (link, state) in self.1.links.iter_enumerated() {
+            if state.hop.is_inbound() {
+                continue;
+            }
             let carried = self.carries(link, now).flits;
             if state.hop.injects() {
                 census.injected += carried;
@@ -84,14 +87,39 @@ impl Account<'_> {
                 continue;
             }
             for channel in self.0.lanes.of(link) {
-                census.in_flight += self.held(channel, now);
-                census.copied -= self.uncopied(channel, now);
+                let passed = if !state.hop.is_outbound() {
+                    self.passed(channel, now)
+                } else if self.sent(channel, now) > 0 {
+                    behind(channel)
+                } else {
+                    Passed::default()
+                };
+                census.in_flight += self.held(channel, passed.taken, now);
+                census.copied -= passed.uncopied;
             }
         }
         for &(channel, _) in &self.0.sunk {
             census.discarded += self.arrived(channel, now);
         }
         census
+    }
+
+    /// Flits that have arrived at the end of a channel before cycle `now`.
+    /// What has become of the flits of a channel's worm behind the channel.
+    pub fn passed(&self, channel: ChannelId, now: Cycle) -> Passed {
+        let this = &self.1.channels[channel].motion;
+        if this.flits() == 0 {
+            return Passed::default();
+        }
+        Passed {
+            // Behind a worm that has passed on entirely no channel is known.
+            taken: if self.0.specials.sinks(this.down) {
+                self.arrived(channel, now) as u32
+            } else {
+                self.taken(channel, now).0
+            },
+            uncopied: self.uncopied(channel, now),
+        }
     }
 
     /// Flits that have arrived at the end of a channel before cycle `now`.
@@ -111,8 +139,9 @@ impl Account<'_> {
         end.map_or(this.sent.at(now), |_| this.flits())
     }
 
-    /// Flits on the wire and in the buffer of a channel that does not end in a node.
-    fn held(&self, channel: ChannelId, now: Cycle) -> u64 {
+    /// Flits on the wire and in the buffer of a channel that does not end in a node; some have left
+    /// it.
+    fn held(&self, channel: ChannelId, taken: u32, now: Cycle) -> u64 {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
             return 0;
@@ -122,7 +151,7 @@ impl Account<'_> {
             // The worm is sunk, or has passed on.
             return u64::from(sent) - self.arrived(channel, now);
         }
-        let held = sent - self.taken(channel, now).0;
+        let held = sent - taken;
         assert!(held <= self.0.buffer, "a buffer overflows");
         held.into()
     }

@@ -18,7 +18,8 @@
 
 use super::line::Line;
 use super::{Records, WormMover};
-use crate::motion::{Event, Witness};
+use crate::motion::{Event, Witness, Worm};
+use crate::records;
 use crate::{ChannelId, Circuit, Config, Cycle, LinkId};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
@@ -129,8 +130,9 @@ impl WormMover {
         up: ChannelId,
         flits: u32,
     ) {
-        let delay = records.credit_delay(self.link_of(up)) as u32;
-        let is_late = flits > self.buffer && delay > 1;
+        let number = self.link_of(up);
+        let delay = records.credit_delay(number) as u32;
+        let is_late = flits > self.buffer && delay > 1 && !records.links[number].hop.is_inbound();
         let credits = &mut self.returns.lines[channel];
         credits.line = Line::standing(0);
         credits.turns.clear();
@@ -149,6 +151,9 @@ impl WormMover {
         now: Cycle,
         witness: &mut impl Witness<Self>,
     ) -> bool {
+        if self.mirrors.is_region() && self.turn_elsewhere(channel, now, witness) {
+            return true;
+        }
         let late = self.returns.lines.get_mut(channel);
         let Some(credits) = late.filter(|credits| credits.delay > 1) else {
             return false;
@@ -162,6 +167,115 @@ impl WormMover {
             witness.foresee(at, Event::Room(up));
         }
         true
+    }
+
+    /// A channel is granted: it may be of an outbound link, or its worm may have come over an
+    /// inbound one.
+    #[cold]
+    pub(super) fn open_at_border(
+        &mut self,
+        records: &mut Records,
+        channel: ChannelId,
+        worm: &Worm,
+        now: Cycle,
+    ) {
+        let link = self.link_of(channel);
+        if records.links[link].hop.is_outbound() {
+            let place = (link, self.lanes.lane(channel));
+            let mirror = self.mirrors.begin(records, self.specials, place, now);
+            records.channels[channel].motion.down = mirror;
+        }
+        if let Some(upstream) = worm.upstream
+            && worm.flits > self.buffer
+            && records.links[self.link_of(upstream)].hop.is_inbound()
+        {
+            records.channels[channel].motion.set_complex(true);
+        }
+    }
+
+    /// A channel starts or stops in this cycle: if its worm has come over an inbound link, the
+    /// region where the link begins is told. Returns whether it has.
+    fn turn_elsewhere(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) -> bool {
+        let records = witness.records();
+        let this = &records.channels[channel].motion;
+        let link = self.link_of(this.up);
+        let is_inbound = |link: &records::Link<_>| link.hop.is_inbound();
+        if !records.links.get(link).is_some_and(is_inbound) {
+            return false;
+        }
+        let upstream = &records.channels[this.up].motion;
+        if upstream.arrived.at(now) < this.flits() {
+            let event = if this.sent.grows() {
+                Event::Leaves(this.up)
+            } else {
+                Event::Stays(this.up)
+            };
+            witness.send_back(now + records.credit_delay(link), event);
+        }
+        true
+    }
+
+    /// The mirror of an outbound channel, if credits that come in this cycle are of its worm.
+    fn mirror(&self, records: &Records, channel: ChannelId, now: Cycle) -> Option<ChannelId> {
+        let link = self.link_of(channel);
+        let place = (link, self.lanes.lane(channel));
+        let left = now - records.credit_delay(link);
+        self.mirrors.of(records, self.specials, place, left)
+    }
+
+    /// The credits of an outbound channel begin to come back: if the buffer was full there is room.
+    #[cold]
+    pub(super) fn leaves(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let Some(mirror) = self.mirror(witness.records(), channel, now) else {
+            return;
+        };
+        let line = &mut witness.records_mut().channels[mirror].motion.sent;
+        let back = line.at(now);
+        line.start(now - 1);
+        let this = &witness.records().channels[channel].motion;
+        let sent = this.sent.at(now);
+        if sent == back + self.buffer && sent < this.flits() {
+            self.consider(channel, now, witness);
+        }
+    }
+
+    /// They cease to come back: the buffer fills.
+    #[cold]
+    pub(super) fn stays(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let Some(mirror) = self.mirror(witness.records(), channel, now) else {
+            return;
+        };
+        let line = &mut witness.records_mut().channels[mirror].motion.sent;
+        line.stop(now - 1);
+        let back = line.at(now);
+        let records = witness.records();
+        let number = self.link_of(channel);
+        let link = &records.links[number].motion;
+        let next = link.next.by(now);
+        if link.serves(self.lanes.lane(channel)) && next > now {
+            let room = back + self.buffer - records.channels[channel].motion.sent.at(now);
+            let full = now + u64::from(room);
+            if room == 0 {
+                self.mark(number, witness);
+            } else if full < next {
+                Self::foresee(number, full, now, witness);
+            }
+        }
     }
 
     /// The room behind a channel may change for its sender: credits begin or cease to come, or its worm is sunk.

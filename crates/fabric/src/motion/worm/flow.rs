@@ -48,6 +48,29 @@ impl WormMover {
         self.siblings.get(&channel).copied().unwrap_or(NONE)
     }
 
+    /// Takes a closed branch out of the chain of its siblings, which may still have flits to send.
+    #[cold]
+    pub(super) fn unlink(&mut self, records: &mut Records, channel: ChannelId, up: ChannelId) {
+        let first = records.channels[up].motion.down;
+        let behind = self.siblings.remove(&channel);
+        if first == channel && up < self.specials.source {
+            // Behind the last branch all has passed on.
+            records.channels[up].motion.down = behind.unwrap_or(self.specials.sink);
+            return;
+        }
+        let mut others = self.branches(first);
+        let before = others.find(|&other| self.sibling(other) == channel);
+        drop(others);
+        if let Some(before) = before {
+            match behind {
+                Some(behind) => self.siblings.insert(before, behind),
+                None => self.siblings.remove(&before),
+            };
+            let is_complex = behind.is_some() || self.returns.of(before).is_some();
+            records.channels[before].motion.set_complex(is_complex);
+        }
+    }
+
     /// The channel that a link would serve, before tokens and sharing.
     #[inline]
     fn candidate(&self, link: LinkId, now: Cycle, witness: &impl Witness<Self>) -> ChannelId {
@@ -220,10 +243,15 @@ impl WormMover {
             witness.note(Moved::Head(channel));
         }
         if !hop.ejects() {
-            witness.foresee(now + hop.delay(), Event::Starts(channel));
+            let (at, event) = (now + hop.delay(), Event::Starts(channel));
+            if hop.is_outbound() {
+                witness.send_on(number, at, event);
+            } else {
+                witness.foresee(at, event);
+            }
         }
         if complex && self.turn_credits(channel, now, witness) {
-            // The channel upstream has the first credit later.
+            // The channel upstream has the first credit later, or is in another region.
         } else if !hop.injects() {
             // A place falls free in the next cycle. A channel that waits for the place stands.
             let upstream = &witness.records().channels[up].motion;
@@ -246,6 +274,8 @@ impl WormMover {
         let (up, sent, complex) = (this.up, this.sent.at(now), this.is_complex());
         if hop.ejects() {
             self.note_run(number, (began, now), hop.delay());
+        } else if hop.is_outbound() {
+            witness.send_on(number, now + hop.delay(), Event::Stops(channel));
         } else {
             witness.foresee(now + hop.delay(), Event::Stops(channel));
         }
@@ -288,6 +318,11 @@ impl WormMover {
     }
 
     /// Flits begin to arrive behind a channel.
+    #[expect(
+        clippy::inline_always,
+        reason = "2% of the instructions, and a call otherwise"
+    )]
+    #[inline(always)]
     pub(super) fn arrivals_start(
         &mut self,
         channel: ChannelId,

@@ -40,6 +40,7 @@ impl WormMover {
         let link = &mut records.links[number];
         // Whether a header finds a way on is seen when it arrives.
         let ahead = (sent == 0) & (u64::from(self.buffer) > link.hop.delay());
+        let ahead = ahead & !link.hop.is_outbound();
         let link = &mut link.motion;
         let blocked = there.min(if ahead { u32::MAX } else { room });
         if (rest <= blocked) & link.quiet & link.unsent.is_power_of_two() {
@@ -178,5 +179,34 @@ impl WormMover {
         let arrival = hop.ejects().then_some(end - 1 + hop.delay());
         witness.note_tail(channel, end - 1, upstream, arrival);
         true
+    }
+
+    /// Keeps lines and moments from coming round: no line grows to 2^32, and each moment stays less
+    /// than 2^31 cycles away from the last executed cycle.
+    ///
+    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows
+    /// on: here it ends. Worms whose end concerned no one end here, too. Moments in the past move
+    /// to the present. Those of a moving link and those ahead lie within the longest worm, or the
+    /// debt that its length allows, of the sweep: at most 2^30 cycles. The next sweep is 2^30
+    /// cycles later.
+    #[cold]
+    pub(super) fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
+        for number in witness.records().links.keys() {
+            self.rest_from_the_end(number, now, witness);
+            let link = &mut witness.records_mut().links[number].motion;
+            link.settle(self.last, now);
+        }
+        // Nothing has happened since the last cycle, but for the events of this cycle.
+        let idle = now - 1 - self.last;
+        let last = self.last;
+        for channel in &mut witness.records_mut().channels[..self.specials.source] {
+            let channel = &mut channel.motion;
+            if channel.arrived.after(last, idle) >= u64::from(channel.flits()) {
+                channel.arrived = Line::standing(channel.flits());
+            }
+        }
+        self.returns.sweep(last, idle);
+        self.swept = now;
+        self.last = now - 1;
     }
 }

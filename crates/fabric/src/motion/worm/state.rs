@@ -21,7 +21,7 @@ impl State for WormMover {
     }
 
     fn ends(&self) -> Vec<Channel> {
-        Channel::specials().into()
+        Channel::specials(self.mirrors.count())
     }
 }
 
@@ -56,6 +56,11 @@ impl Specials {
             nowhere: ChannelId::new(count + 2),
             drain: ChannelId::new(count + 3),
         }
+    }
+
+    /// A mirror, numbered after these.
+    pub fn mirror(&self, number: u32) -> ChannelId {
+        ChannelId::new(self.drain.get() + 1 + number)
     }
 
     /// Whether the worm with this channel downstream, which is not a worm into a node, is sunk, or has passed on entirely.
@@ -122,14 +127,12 @@ impl Channel {
         channel
     }
 
-    /// The special channels: source, sink, nowhere, drain.
-    pub(super) fn specials() -> [Self; 4] {
-        [
-            Channel::standing(0, BOUNDLESS),
-            Channel::standing(BOUNDLESS, 0),
-            Channel::standing(0, 0),
-            Channel::standing(0, 0),
-        ]
+    /// The special channels, source, sink, nowhere and drain, and some mirrors.
+    pub(super) fn specials(mirrors: usize) -> Vec<Self> {
+        let mut all = vec![Channel::standing(0, 0); 4 + mirrors];
+        all[0] = Channel::standing(0, BOUNDLESS);
+        all[1] = Channel::standing(BOUNDLESS, 0);
+        all
     }
 
     pub(super) fn open(&mut self, worm: &Worm, ejects: bool, specials: Specials) {
@@ -144,6 +147,14 @@ impl Channel {
                 specials.nowhere
             },
         };
+    }
+
+    /// A channel of another region: its worm comes. What becomes of the worm before is not known
+    /// here.
+    pub(super) fn expect(&mut self, flits: u32, specials: Specials) {
+        self.arrived = Line::standing(0);
+        self.length = flits;
+        self.down = specials.nowhere;
     }
 
     pub(super) fn close(&mut self, specials: Specials) {

@@ -1,0 +1,219 @@
+//! A network in regions, as one network.
+
+use super::team::Team;
+use crate::control::{
+    self, Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
+};
+use crate::cut::Cut;
+use crate::motion::{FlitCensus, Motion, Moved};
+use crate::network::{Network, Running, SharedNodes};
+use crate::topology::Compiled;
+use crate::{Config, Cycle, LinkId, PacketId, Place};
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+/// See the essay of the module.
+pub(crate) struct Divided<R: Compiled + ?Sized, M: Motion> {
+    config: Config,
+    cut: Arc<Cut>,
+    team: Team<R, M>,
+}
+
+impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
+    /// The engines of all regions of a cut; `mover` makes a mover for a number of outbound links.
+    pub fn new(
+        config: Config,
+        routing: &Arc<R>,
+        cut: Cut,
+        mover: impl Fn(usize) -> M + Sync,
+    ) -> Self {
+        let cut = Arc::new(cut);
+        let make = |region| {
+            let mover = mover(cut.outbound(region));
+            let control = Control::new(config.clone(), Arc::clone(routing), &mover);
+            let control = control.of_region(Arc::clone(&cut), region);
+            Running { control, mover }
+        };
+        let threads = config.threads as usize;
+        Divided {
+            team: Team::new(cut.regions(), threads, cut.window(), make),
+            config,
+            cut,
+        }
+    }
+
+    /// Does something with the region of an adapter.
+    fn at<T>(&self, place: Place, act: impl FnOnce(&mut Running<R, M>) -> T) -> T {
+        self.team.with(self.cut.of_place(place), act)
+    }
+
+    /// Does something with every region.
+    fn each(&self, mut act: impl FnMut(&mut Running<R, M>)) {
+        for region in &mut self.team.all() {
+            act(&mut region.running);
+        }
+    }
+
+    fn sum<T: AddAssign + Default>(&self, count: impl Fn(&Running<R, M>) -> T) -> T {
+        let mut sum = T::default();
+        self.each(|region| sum += count(region));
+        sum
+    }
+}
+
+impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Divided<R, M> {
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn reverse_order_in_cycles(&mut self) {
+        self.team.reverse();
+        self.each(Running::reverse_order_in_cycles);
+    }
+
+    fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+        let mut moments = Vec::new();
+        self.each(|region| moments.append(&mut region.watch()));
+        moments
+    }
+
+    fn record(&mut self, from: Cycle) {
+        self.each(|region| region.record(from));
+    }
+
+    fn recorded(&mut self) -> Vec<Hold> {
+        let mut regions = self.team.all();
+        let regions = regions.iter_mut();
+        control::united(regions.map(|region| region.running.control.recorded()))
+    }
+
+    fn offer(&mut self, at: Cycle, spec: PacketSpec) {
+        assert!(
+            self.next_cycle().is_none_or(|next| next >= at),
+            "cycles before {at} have not been executed"
+        );
+        assert!(
+            !spec.destination.is_broadcast(),
+            "hardware broadcasts need a network of one region"
+        );
+        self.at(spec.source, |region| region.offer(at, spec));
+    }
+
+    fn queued(&self, node: Place) -> usize {
+        self.at(node, |region| region.queued(node))
+    }
+
+    fn arriving(&self, node: Place) -> u32 {
+        self.at(node, |region| region.arriving(node))
+    }
+
+    fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack) {
+        let count = self.team.count();
+        let (place, region) = (packet.place() / count, packet.place() % count);
+        let packet = PacketId::at(place);
+        self.team
+            .with(region, |region| region.acknowledge(at, packet, ack));
+    }
+
+    fn cut(&mut self, _at: Cycle, _link: LinkId) {
+        unreachable!("a machine with faults has one region");
+    }
+
+    fn repair(&mut self, _at: Cycle, _link: LinkId) {
+        unreachable!("a machine with faults has one region");
+    }
+
+    fn learn(&mut self, _at: Cycle) {
+        unreachable!("a machine with faults has one region");
+    }
+
+    fn is_cut(&self, _link: LinkId) -> bool {
+        false
+    }
+
+    fn way(&self, _from: Place, _to: Place) -> Result<(), NoWay> {
+        Ok(())
+    }
+
+    fn next_cycle(&self) -> Option<Cycle> {
+        self.team.next_cycle()
+    }
+
+    fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle> {
+        while let Some(cycle) = self.next_cycle() {
+            if cycle > until {
+                self.skip_to(until.saturating_add(1));
+                break;
+            }
+            self.team.execute(cycle, notices);
+            if !notices.is_empty() {
+                control::sort(notices);
+                return Some(cycle);
+            }
+        }
+        None
+    }
+
+    fn regions(&self) -> usize {
+        self.team.count()
+    }
+
+    fn region_of(&self, adapter: Place) -> usize {
+        self.cut.of_place(adapter)
+    }
+
+    fn run(&mut self, until: Cycle, nodes: &[SharedNodes]) {
+        self.team.run(until, nodes);
+    }
+
+    fn skip_to(&mut self, cycle: Cycle) {
+        self.team.skip_to(cycle);
+    }
+
+    fn deadlock(&self) -> Option<Deadlock> {
+        let regions = self.team.all();
+        let controls = regions.iter().map(|region| &region.running.control);
+        control::deadlock(&controls.collect::<Vec<_>>())
+    }
+
+    fn counters(&self, link: LinkId) -> LinkCounters {
+        let [region, _] = self.cut.ends(link);
+        self.team.with(region, |region| region.counters(link))
+    }
+
+    fn events(&self) -> u64 {
+        self.sum(Running::events)
+    }
+
+    fn motion_events(&self) -> u64 {
+        self.sum(Running::motion_events)
+    }
+
+    fn packet_census(&self) -> PacketCensus {
+        self.sum(Running::packet_census)
+    }
+
+    fn flit_census(&self) -> FlitCensus {
+        let regions = self.team.all();
+        let behind = |channel| {
+            let link = regions[0].running.control.link(channel);
+            let Running { control, mover } = &regions[self.cut.ends(link)[1]].running;
+            control.passed(mover, channel)
+        };
+        let mut census = FlitCensus::default();
+        for region in &regions {
+            let Running { control, mover } = &region.running;
+            census += control.flit_census(mover, &behind);
+        }
+        census
+    }
+
+    fn channels_taken(&self) -> u64 {
+        self.sum(Running::channels_taken)
+    }
+
+    fn flits_under_way(&self) -> u64 {
+        let delivered = self.sum(|region| region.control.delivered_visitors());
+        self.sum(Running::flits_under_way) - delivered
+    }
+}

@@ -1,0 +1,450 @@
+//! The regions of a network, and the threads that execute them.
+//!
+//! The thread of the program takes part. In a *step* each thread reads the messages for its
+//! regions, executes a *window* of cycles in them, and leaves their messages and their next cycles
+//! on the *boards* of the regions. Then all threads meet. From the boards each thread finds the
+//! same window for the next step: it begins with the earliest cycle in which any region has
+//! something to do, or for which there is a message. So one meeting a step suffices: there are two
+//! sets of boxes and boards, which even and odd steps use.
+//!
+//! A region and a box are each used by one thread at a time, and so their locks are always free.
+
+use super::pace::Pace;
+use crate::control::{Notice, Post};
+use crate::motion::Motion;
+use crate::network::{Network, Running, SharedNodes};
+use crate::topology::Compiled;
+use crate::{Cycle, PacketId};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, ScopedJoinHandle, panicking, scope, spawn};
+
+/// A cycle that never comes.
+const NEVER: Cycle = Cycle::MAX;
+
+/// Bits of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// Something alone in its lines of the cache.
+#[repr(align(128))]
+struct Alone<T>(T);
+
+/// A region, its nodes in a run, and its news of the cycle otherwise.
+pub(super) struct Region<R: Compiled + ?Sized, M: Motion> {
+    pub running: Running<R, M>,
+    nodes: Option<SharedNodes>,
+    news: Vec<Notice>,
+}
+
+/// The notes of a region for all threads after a step.
+struct Board {
+    /// The next cycle in which the region has something to do.
+    next: AtomicU64,
+    /// The first cycle for which the region has sent a message.
+    sent: AtomicU64,
+    /// The regions that have messages from this one, as bits.
+    to: Vec<AtomicU64>,
+}
+
+impl Board {
+    fn new(regions: usize) -> Self {
+        Board {
+            next: AtomicU64::new(NEVER),
+            sent: AtomicU64::new(NEVER),
+            to: (0..regions.div_ceil(WORD))
+                .map(|_| AtomicU64::new(0))
+                .collect(),
+        }
+    }
+
+    /// Whether a region may have messages from this one.
+    fn tells(&self, region: usize) -> bool {
+        self.to[region / WORD].load(Ordering::Relaxed) >> (region % WORD) & 1 == 1
+    }
+
+    /// Says that a region has messages from this one. No other thread writes here.
+    fn tell(&self, region: usize) {
+        let word = &self.to[region / WORD];
+        let bits = word.load(Ordering::Relaxed) | 1 << (region % WORD);
+        word.store(bits, Ordering::Relaxed);
+    }
+
+    /// No messages have been sent.
+    fn clear(&self) {
+        self.sent.store(NEVER, Ordering::Relaxed);
+        for word in &self.to {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What even steps use, or odd ones: the boards of all regions, and boxes of messages from each
+/// region to each.
+struct Side<P> {
+    boards: Vec<Alone<Board>>,
+    boxes: Vec<Alone<Mutex<Post<P>>>>,
+}
+
+impl<P> Side<P> {
+    fn new(regions: usize) -> Self {
+        let boxes = (0..regions * regions).map(|_| Alone(Mutex::new(Post::new())));
+        Side {
+            boards: (0..regions).map(|_| Alone(Board::new(regions))).collect(),
+            boxes: boxes.collect(),
+        }
+    }
+
+    /// The first cycle in which there is something to do.
+    fn next(&self) -> Cycle {
+        let both = |Alone(board): &Alone<Board>| {
+            let [next, sent] = [&board.next, &board.sent].map(|at| at.load(Ordering::Relaxed));
+            next.min(sent)
+        };
+        self.boards.iter().map(both).min().unwrap_or(NEVER)
+    }
+}
+
+/// What the threads share.
+struct Shared<R: Compiled + ?Sized, M: Motion> {
+    regions: Vec<Alone<Mutex<Region<R, M>>>>,
+    sides: [Side<R::Path>; 2],
+    /// Cycles of a window.
+    window: Cycle,
+    threads: usize,
+    /// Whether regions and messages are taken in the opposite order.
+    reversed: AtomicBool,
+    /// The last cycle to execute, or [`NEVER`] at the end.
+    until: AtomicU64,
+    /// Whether threads stop after a step.
+    single: AtomicBool,
+    /// Whether a thread has ended by a broken invariant.
+    failed: AtomicBool,
+    /// Orders of the program, the steps of each thread, and the orders that it has carried out.
+    begun: Pace,
+    stepped: Pace,
+    ended: Pace,
+}
+
+/// See the essay of the module.
+pub(super) struct Team<R: Compiled + ?Sized, M: Motion> {
+    shared: Arc<Shared<R, M>>,
+    workers: Vec<JoinHandle<()>>,
+    orders: u64,
+    /// Steps done.
+    steps: u64,
+    /// The next cycle to execute.
+    now: Cycle,
+}
+
+fn open<T>(Alone(lock): &Alone<Mutex<T>>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
+    /// The regions of a thread.
+    fn regions_of(&self, thread: usize) -> impl Iterator<Item = usize> {
+        let count = self.regions.len();
+        let reversed = self.reversed.load(Ordering::Relaxed);
+        (thread..count).step_by(self.threads).map(move |number| {
+            if reversed {
+                // As many regions as before for each thread, but not the same ones.
+                count - 1 - number
+            } else {
+                number
+            }
+        })
+    }
+
+    /// What a step with so many before it reads.
+    fn side(&self, steps: u64) -> &Side<R::Path> {
+        &self.sides[(steps % 2) as usize]
+    }
+
+    /// A step of a thread: a window of cycles in its regions.
+    fn step(&self, thread: usize, steps: u64, from: Cycle, until: Cycle) {
+        let end = until.min(from + (self.window - 1));
+        for number in self.regions_of(thread) {
+            let region = &mut *open(&self.regions[number]);
+            region.running.skip_to(from);
+            self.read(self.side(steps), number, region);
+            Self::execute(region, end);
+            let side = self.side(steps + 1);
+            side.boards[number].0.clear();
+            self.post(side, number, region);
+        }
+    }
+
+    /// Executes a window in a region.
+    fn execute(region: &mut Region<R, M>, end: Cycle) {
+        let Region {
+            running,
+            nodes,
+            news,
+        } = region;
+        if let Some(nodes) = nodes {
+            let mut nodes = nodes.lock().unwrap_or_else(PoisonError::into_inner);
+            running.run_nodes(&mut *nodes, end, news);
+        } else if running.next_cycle().is_some_and(|next| next <= end) {
+            running.advance(end, news);
+        }
+        running.skip_to(end.saturating_add(1));
+    }
+
+    /// Has the messages of a region sent, and notes its next cycle.
+    fn post(&self, side: &Side<R::Path>, number: usize, region: &mut Region<R, M>) {
+        let board = &side.boards[number].0;
+        let first = region.running.control.send_all(|to, post| {
+            board.tell(to);
+            open(&side.boxes[number * self.regions.len() + to]).append(post);
+        });
+        let sent = board.sent.load(Ordering::Relaxed);
+        board.sent.store(sent.min(first), Ordering::Relaxed);
+        Self::look(side, number, region);
+    }
+
+    /// Notes the next cycle of a region.
+    fn look(side: &Side<R::Path>, number: usize, region: &Region<R, M>) {
+        let next = region.running.next_cycle().unwrap_or(NEVER);
+        let offers = region.nodes.as_ref().and_then(|nodes| {
+            let nodes = nodes.lock().unwrap_or_else(PoisonError::into_inner);
+            nodes.next()
+        });
+        let next = offers.map_or(next, |offers| next.min(offers));
+        side.boards[number].0.next.store(next, Ordering::Relaxed);
+    }
+
+    /// Has a region read its messages.
+    fn read(&self, side: &Side<R::Path>, number: usize, region: &mut Region<R, M>) {
+        let count = self.regions.len();
+        let reversed = self.reversed.load(Ordering::Relaxed);
+        let Running { control, mover } = &mut region.running;
+        for from in 0..count {
+            let from = if reversed { count - 1 - from } else { from };
+            if side.boards[from].0.tells(number) {
+                let post = &mut *open(&side.boxes[from * count + number]);
+                if reversed {
+                    post.reverse();
+                }
+                control.receive(mover, post);
+            }
+        }
+    }
+
+    /// Carries out an order of the program.
+    fn carry_out(&self, thread: usize, steps: &mut u64) {
+        let until = self.until.load(Ordering::Relaxed);
+        let single = self.single.load(Ordering::Relaxed);
+        loop {
+            let from = self.side(*steps).next();
+            if from > until || self.failed.load(Ordering::Relaxed) {
+                return;
+            }
+            self.step(thread, *steps, from, until);
+            *steps += 1;
+            self.stepped.set(thread, *steps);
+            if single {
+                return;
+            }
+            self.stepped.wait(*steps);
+        }
+    }
+
+    /// What a thread does from its begin to its end.
+    fn work(&self, thread: usize) {
+        let mut steps = 0;
+        for order in 1.. {
+            self.begun.wait(order);
+            if self.until.load(Ordering::Relaxed) == NEVER {
+                return;
+            }
+            self.carry_out(thread, &mut steps);
+            self.ended.set(thread, order);
+        }
+    }
+
+    /// No other thread is to wait for a thread any more.
+    fn leave(&self, thread: usize) {
+        self.stepped.set(thread, u64::MAX);
+        self.ended.set(thread, u64::MAX);
+    }
+}
+
+/// If a thread ends by a broken invariant, no other thread waits for it.
+struct Guard<'a, R: Compiled + ?Sized, M: Motion>(&'a Shared<R, M>, usize);
+
+impl<R: Compiled + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
+    fn drop(&mut self) {
+        if panicking() {
+            self.0.failed.store(true, Ordering::SeqCst);
+        }
+        self.0.leave(self.1);
+    }
+}
+
+impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
+    /// So many regions, and threads for them, the present one among these. Each thread makes its
+    /// regions, so that their memory is near it.
+    pub fn new(
+        count: usize,
+        threads: usize,
+        window: Cycle,
+        region: impl Fn(usize) -> Running<R, M> + Sync,
+    ) -> Self {
+        let threads = threads.clamp(1, count);
+        let region = &region;
+        let of = |thread| (thread..count).step_by(threads).map(region);
+        let made = scope(|scope| {
+            let others = (1..threads).map(|thread| scope.spawn(move || of(thread).collect()));
+            let others: Vec<_> = others.collect();
+            let mut made: Vec<Vec<_>> = vec![of(0).collect()];
+            let joined = others.into_iter().map(ScopedJoinHandle::join);
+            made.extend(joined.map(|regions| regions.expect("a region is made")));
+            made
+        });
+        let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
+        let regions = (0..count).map(|number| {
+            let running = made[number % threads].next();
+            Alone(Mutex::new(Region {
+                running: running.expect("a thread makes its regions"),
+                nodes: None,
+                news: Vec::new(),
+            }))
+        });
+        let shared = Arc::new(Shared {
+            regions: regions.collect(),
+            sides: [Side::new(count), Side::new(count)],
+            window,
+            threads,
+            reversed: AtomicBool::new(false),
+            until: AtomicU64::new(0),
+            single: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            begun: Pace::new(1),
+            stepped: Pace::new(threads),
+            ended: Pace::new(threads),
+        });
+        let workers = (1..threads).map(|thread| {
+            let shared = Arc::clone(&shared);
+            spawn(move || {
+                let guard = Guard(&*shared, thread);
+                shared.work(thread);
+                drop(guard);
+            })
+        });
+        Team {
+            workers: workers.collect(),
+            shared,
+            orders: 0,
+            steps: 0,
+            now: 0,
+        }
+    }
+
+    /// The number of regions.
+    pub fn count(&self) -> usize {
+        self.shared.regions.len()
+    }
+
+    /// What the next step reads.
+    fn side(&self) -> &Side<R::Path> {
+        self.shared.side(self.steps)
+    }
+
+    /// Does something with a region, between two steps; its messages are sent.
+    pub fn with<T>(&self, number: usize, act: impl FnOnce(&mut Running<R, M>) -> T) -> T {
+        let region = &mut *open(&self.shared.regions[number]);
+        region.running.skip_to(self.now);
+        let value = act(&mut region.running);
+        self.shared.post(self.side(), number, region);
+        value
+    }
+
+    /// All regions, between two steps, with all messages read.
+    pub fn all(&self) -> Vec<MutexGuard<'_, Region<R, M>>> {
+        let mut all: Vec<_> = self.shared.regions.iter().map(open).collect();
+        for (number, region) in all.iter_mut().enumerate() {
+            region.running.skip_to(self.now);
+            self.shared.read(self.side(), number, region);
+            Shared::look(self.side(), number, region);
+        }
+        all
+    }
+
+    /// The next cycle in which a region has something to do.
+    pub fn next_cycle(&self) -> Option<Cycle> {
+        let next = self.side().next();
+        (next != NEVER).then_some(next)
+    }
+
+    /// Passes over cycles in which nothing happens.
+    pub fn skip_to(&mut self, cycle: Cycle) {
+        self.now = self.now.max(cycle);
+    }
+
+    /// Has all threads carry out an order, to execute cycles up to `until`, or one step.
+    fn order(&mut self, until: Cycle, single: bool) {
+        let shared = &*self.shared;
+        shared.until.store(until, Ordering::Relaxed);
+        shared.single.store(single, Ordering::Relaxed);
+        self.orders += 1;
+        shared.begun.set(0, self.orders);
+        shared.carry_out(0, &mut self.steps);
+        shared.ended.set(0, self.orders);
+        shared.ended.wait(self.orders);
+        assert!(
+            !shared.failed.load(Ordering::SeqCst),
+            "a thread of the fabric has failed"
+        );
+        self.now = self.now.max(until.saturating_add(1));
+    }
+
+    /// Executes the next cycle, which is the named one, and returns the news of all regions, with
+    /// the packets' numbers for adapters.
+    pub fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
+        self.order(cycle, true);
+        let count = self.count();
+        for (number, region) in self.shared.regions.iter().enumerate() {
+            let outside = |packet: PacketId| PacketId::at(packet.place() * count + number);
+            let news = &mut open(region).news;
+            notices.extend(news.drain(..).map(|notice| match notice {
+                Notice::Delivered(packet, node, spec) => {
+                    Notice::Delivered(outside(packet), node, spec)
+                }
+                Notice::Damaged(packet, node, spec) => Notice::Damaged(outside(packet), node, spec),
+                notice => notice,
+            }));
+        }
+    }
+
+    /// Executes cycles up to `until`, with the nodes of each region.
+    pub fn run(&mut self, until: Cycle, nodes: &[SharedNodes]) {
+        for (number, nodes) in nodes.iter().enumerate() {
+            let region = &mut *open(&self.shared.regions[number]);
+            region.nodes = Some(Arc::clone(nodes));
+            Shared::look(self.side(), number, region);
+        }
+        self.order(until, false);
+        for (number, region) in self.shared.regions.iter().enumerate() {
+            let region = &mut *open(region);
+            region.nodes = None;
+            Shared::look(self.side(), number, region);
+        }
+    }
+
+    /// Takes regions and messages in the opposite order from here on.
+    pub fn reverse(&mut self) {
+        self.shared.reversed.fetch_xor(true, Ordering::Relaxed);
+    }
+}
+
+impl<R: Compiled + ?Sized, M: Motion> Drop for Team<R, M> {
+    fn drop(&mut self) {
+        self.shared.until.store(NEVER, Ordering::Relaxed);
+        self.shared.begun.set(0, u64::MAX);
+        self.shared.leave(0);
+        for worker in self.workers.drain(..) {
+            // A thread that has failed has said why.
+            let _ = worker.join();
+        }
+    }
+}
