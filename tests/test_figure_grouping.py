@@ -22,7 +22,7 @@ import pytest
 import drawings
 from conftest import FILES, frame
 from elanite import _core, figures, sources
-from elanite.figures import axes, generic, grouping, tabular
+from elanite.figures import asked, axes, generic, grouping, tabular
 from elanite.figures.grouping import said
 from elanite.text import FEWEST, number
 
@@ -322,3 +322,20 @@ def test_configurations_without_a_value_are_named() -> None:
     assert latency.caption.endswith(
         "No mark where no message ended in the measured window: fault.count 8, pattern tornado."
     )
+    wanted = base() | {"metric": "latency_mean", "x": "fault.count", "curve": ["{pattern}"]}
+    for draw in ("curves", "bars"):
+        (own,) = asked.over(wanted | {"draw": draw}, rows)
+        assert "in the measured window: fault.count 8, pattern tornado." in own.caption
+    (own,) = asked.over(wanted | {"metric": "accepted"}, rows)
+    assert "No mark" not in own.caption
+
+
+def test_the_jobs_beside_a_collective_operation_have_no_marks_of_its_metrics() -> None:
+    rows = pl.DataFrame(
+        {"series": "s", "job": job, "seed": 1, "nodes": str(nodes), "metric": metric, "unit": unit, "batch": None,
+         "value": 1.0 + nodes}
+        for nodes in (2, 4)
+        for job, metric, unit in ((None, "latency", "us"), ("a", "accepted", "MB/s"), ("b", "accepted", "MB/s"))
+    )  # fmt: skip
+    for figure in generic.draw(rows, {"s": "collective"}):
+        assert "No mark" not in figure.caption

@@ -89,7 +89,7 @@ def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = Fals
 
 def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     """Means with their intervals over a parameter, as curves or as bars."""
-    rows = _told(rows)
+    rows, given = _told(rows), asked["x"]
     asked, rows = _axis_column(asked, with_states(rows) if asked["steady"] else rows)
     beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
     found_panels = []
@@ -101,21 +101,24 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
         panel = asked_layers.titled(panel, selected)
         drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
-        found_panels.append((here, grouping, drawn))
-    means = [data for *_, drawn in found_panels for *_, data in drawn]
+        there = here.filter(pl.col(STATE) == State.STEADY) if panel["steady"] else here
+        there = there.drop(panel["x"]) if panel["x"] != given else there  # its twin has the name of the parameter
+        bare = axes.unmeasured(there, there.filter(pl.col("metric") == panel["metric"]))
+        found_panels.append((here, grouping, drawn, bare))
+    means = [data for *_, drawn, _ in found_panels for *_, data in drawn]
     if not means:
         return
     every = pl.concat(means, how="vertical_relaxed")
     common = axes.alike(means, log=asked["log"])
     apart = "" if common else axes.OWN_AXES
-    shown = [published.of_figure(one, part.rows, one["x"]) for *_, drawn in found_panels for one, part, _ in drawn]
+    shown = [published.of_figure(one, part.rows, one["x"]) for *_, drawn, _ in found_panels for one, part, _ in drawn]
     reached = [value for values in shown for value in published.drawn(values)] if common else []
-    for here, grouping, drawn in found_panels:
+    for here, grouping, drawn, bare in found_panels:
         for one, part, data in drawn:
             one = asked_layers.stepped(one, every)
             x = one["x"]
             reach = every if common else data
-            words = " ".join(filter(None, [asked_layers.intervals(data), grouping.words, apart]))
+            words = " ".join(filter(None, [asked_layers.intervals(data), bare, grouping.words, apart]))
             more_tips = tips(grouping, data, x if x in here.columns else "")
             if one["draw"] == "bars":
                 drawn_bars, cut = asked_layers.bars(one, data, every, reach, more_tips)

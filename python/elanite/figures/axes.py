@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from elanite.figures.grouping import MACHINE, said, without, word
+from elanite.figures.grouping import MACHINE, distinct, said, without, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.frames import SUFFIX
 from elanite.samples import ROUNDED
@@ -123,6 +123,30 @@ def widths(data: pl.DataFrame) -> bool:
 def lacking(data: pl.DataFrame) -> str:
     """The sentence of a caption about means without an interval beside intervals; empty if there are none."""
     return LACKING if widths(data) and data["low"].count() < data["mean"].count() else ""
+
+
+def unmeasured(rows: pl.DataFrame, here: pl.DataFrame) -> str:
+    """The sentence on the configurations of jobs without a value of a metric, such as a latency; empty for none.
+
+    ``rows`` have all metrics, ``here`` those of this one.
+    """
+    accepted = rows.filter(pl.col("metric") == "accepted")
+    if "job" in rows.columns:  # a collective operation among jobs has metrics of its own
+        accepted = accepted.filter(pl.col("job").is_in(here["job"].implode(), nulls_equal=True))
+    names = distinct(accepted) if not accepted.is_empty() else []
+    if not names:
+        return ""
+    known = here.drop_nulls("value").select(names)
+    found = accepted.select(names).unique(maintain_order=True).join(known, on=names, how="anti", nulls_equal=True)
+    words = [
+        ", ".join(f"{word(name)} {said(value)}" for name, value in row.items() if value is not None)
+        for row in found.sort(names, maintain_order=True).head(MOST_CUT).iter_rows(named=True)
+    ]
+    if not words:
+        return ""
+    if len(found) > len(words):
+        words.append(counted(len(found) - len(words), "other"))
+    return f"No mark where no message ended in the measured window: {'; '.join(words)}."
 
 
 def place(value: float | str, x: str) -> str:

@@ -23,7 +23,7 @@ from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.frames import SUFFIX, resolved, summarise
 from elanite.states import LOST
-from elanite.text import SCALE, YES_OR_NO, counted, heading, with_half
+from elanite.text import SCALE, YES_OR_NO, heading, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -62,28 +62,9 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
             if metric in units:
                 words = series, metric, units[metric]
                 of_metric = here.filter(pl.col("metric") == metric)
-                more = [LOWER_END if SEARCHED in units and metric != SEARCHED else "", _lacking(here, of_metric)]
+                more = [LOWER_END if SEARCHED in units and metric != SEARCHED else "", axes.unmeasured(here, of_metric)]
                 for figure in _metric(of_metric, words, over, offered if off else None, off):
                     yield replace(figure, caption=" ".join(filter(None, [figure.caption, *more])))
-
-
-def _lacking(rows: pl.DataFrame, here: pl.DataFrame) -> str:
-    """The sentence on the configurations of jobs without a value of a metric, such as a latency; empty for none."""
-    accepted = rows.filter(pl.col("metric") == "accepted")
-    names = grouping.distinct(accepted) if not accepted.is_empty() else []
-    if not names:
-        return ""
-    known = here.drop_nulls("value").select(names)
-    found = accepted.select(names).unique(maintain_order=True).join(known, on=names, how="anti", nulls_equal=True)
-    words = [
-        ", ".join(f"{grouping.word(name)} {grouping.said(value)}" for name, value in row.items() if value is not None)
-        for row in found.sort(names, maintain_order=True).head(axes.MOST_CUT).iter_rows(named=True)
-    ]
-    if not words:
-        return ""
-    if len(found) > len(words):
-        words.append(counted(len(found) - len(words), "other"))
-    return f"No mark where no message ended in the measured window: {'; '.join(words)}."
 
 
 def _off_nominal(offered: pl.DataFrame) -> str:
