@@ -45,8 +45,6 @@ mod tport;
 mod vectors;
 mod words;
 
-pub use elan3::reach;
-
 use crate::native;
 use crate::native::life;
 use std::ffi::c_long;

@@ -21,7 +21,7 @@
 //! | [`abi`], [`provider`], [`fabric`], [`domain`], [`object`] | libfabric: layout and objects |
 //! | [`endpoint`], [`messages`], [`rma`], [`operation`], [`peek`] | operations of an endpoint |
 //! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
-//! | [`session`], [`attach`], [`manager`], [`address`] | the rank: its turn, its start, its peers |
+//! | [`session`], [`attach`], [`manager`], [`address`], [`library`] | the rank: its turn, its start, its peers, its other users |
 //! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
 //! | [`node`], [`system`] | the simulated node in place of the host; the C library's own functions |
 //! | [`memory`] | memory of the program |
@@ -48,6 +48,7 @@ mod domain;
 pub mod elan;
 mod endpoint;
 mod fabric;
+pub mod library;
 mod losses;
 mod manager;
 mod memory;

@@ -40,11 +40,14 @@ pub use crate::memory::{Buffer, Span};
 pub use guard::{CallGuard, call};
 pub use life::{session, vanish};
 pub use link::{Atomic, Place, Width};
+use operations::Operations;
 pub use operations::{Ended, Failure, Ticket};
 
+use crate::library::{self, Library};
 use crate::session::Session;
 use crate::thread;
 use link::{ADDRESS_SPACE, NEVER, Order, Patience, Wait, Wanted};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.
 pub const OWN_TAGS: u64 = 1 << 62;
@@ -71,11 +74,29 @@ pub fn now() -> u64 {
     session.now()
 }
 
+/// Operations under way; locked under the session's lock.
+static OPERATIONS: Mutex<Operations> = Mutex::new(Operations::new());
+
+fn operations() -> MutexGuard<'static, Operations> {
+    OPERATIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names the functions that the progress engine calls.
+fn serve() {
+    library::serve(Library {
+        ended: |ended, delivery, part, bytes| operations().ended(ended, delivery, part, bytes),
+        arrived: |queue, delivery, part, bytes| operations().arrived(queue, delivery, part, bytes),
+        combine: groups::combined,
+        noticed: operations::noticed,
+        reach: memory::reach_in,
+    });
+}
+
 /// Begins an operation.
 fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
     let session = session();
     let mut state = session.lock();
-    let ticket = state.engine.native.begin(into);
+    let ticket = operations().begin(into);
     session.order(&mut state, ticket.id(), order, pieces);
     ticket
 }
@@ -107,7 +128,8 @@ pub fn get_from(from: Place, into: Buffer) -> Ticket {
 
 /// Tells this rank a number when an operation has ended, as for [`put_and_notice`].
 pub fn notice_end(of: Ticket, notice: u64) {
-    session().lock().engine.native.notice_end(of, notice);
+    let _held = session().lock();
+    operations().notice_end(of, notice);
 }
 
 /// Fetches bytes from an address of another rank, or of this one.
@@ -184,7 +206,11 @@ pub fn cancel(ticket: Ticket) {
 
 /// Makes a queue of this rank, under a name that other ranks know. A queue that exists stays as it is.
 pub fn queue(name: u64, slots: u32, slot: usize) {
-    if session().lock().engine.native.open_queue(name) {
+    let is_new = {
+        let _held = session().lock();
+        operations().open_queue(name)
+    };
+    if is_new {
         let slot = slot as u64;
         say(0, Order::Queue { name, slots, slot });
     }
@@ -198,14 +224,18 @@ pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
 
 /// Takes the first message out of a queue of this rank, if the rank has been told of one; its slot is free again.
 pub fn dequeue(name: u64) -> Option<Vec<u8>> {
-    let message = session().lock().engine.native.dequeue(name)?;
+    let message = {
+        let _held = session().lock();
+        operations().dequeue(name)?
+    };
     say(0, Order::Dequeued { name });
     Some(message)
 }
 
 /// How many messages of a queue the rank has been told of and has not taken out.
 pub fn queued(name: u64) -> usize {
-    session().lock().engine.native.queued(name)
+    let _held = session().lock();
+    operations().queued(name)
 }
 
 /// Gives an order that has no end of its own.
@@ -217,17 +247,20 @@ fn say(id: u64, order: Order) {
 
 /// Takes the end of an operation, if the rank has been told of it. Takes no time.
 pub fn ended(ticket: Ticket) -> Option<Result<Ended, Failure>> {
-    session().lock().engine.native.take_end(ticket)
+    let _held = session().lock();
+    operations().take_end(ticket)
 }
 
 /// Whether the rank has been told of the end of an operation, which stays to be taken.
 pub fn has_ended(ticket: Ticket) -> bool {
-    session().lock().engine.native.has_ended(ticket)
+    let _held = session().lock();
+    operations().has_ended(ticket)
 }
 
 /// The end of an operation does not matter. A buffer that it fills must stay valid until then all the same.
 pub fn forget(ticket: Ticket) {
-    session().lock().engine.native.forget(ticket);
+    let _held = session().lock();
+    operations().forget(ticket);
 }
 
 /// Waits for the end of an operation.
@@ -238,7 +271,8 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
     let session = session();
     let mut state = session.lock();
     loop {
-        if let Some(end) = state.engine.native.take_end(ticket) {
+        let end = operations().take_end(ticket);
+        if let Some(end) = end {
             return end;
         }
         session.wait(&mut state, Wait::Report(patience()));

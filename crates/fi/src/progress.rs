@@ -41,15 +41,14 @@ use crate::abi::{
     FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA, FI_TAGGED,
 };
 use crate::address::AddressVector;
+use crate::library::{self, Wrong, differs};
 use crate::losses::{self, Losses};
 use crate::memory::Buffer;
-use crate::native::groups;
-use crate::native::operations::{self, Operations, differs};
 use atomics::Atomics;
 use bindings::Bindings;
 use collected::Collected;
 use completions::{Binding, Completions};
-use link::{Complaint, Delivery, End, Ended, Envelope, Order, Part, Report, Status};
+use link::{Delivery, End, Ended, Envelope, Order, Part, Report, Status};
 use probe::Probe;
 use regions::Regions;
 use std::collections::BTreeMap;
@@ -87,8 +86,6 @@ pub struct ProgressEngine {
     pub losses: Losses,
     untagged: Untagged,
     pub regions: Regions,
-    /// Operations of our own libraries.
-    pub native: Operations,
     /// Vectors that the rank is asked to combine, as far as they have come.
     vectors_to_combine: Vec<u8>,
     /// What is bound to the endpoint, if one is open.
@@ -96,7 +93,7 @@ pub struct ProgressEngine {
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
     /// Why the run cannot go on, with bytes that differ from those that were sent: the first such complaint ends the run.
-    pub wrong: Option<(Complaint, Vec<u8>)>,
+    pub wrong: Option<Wrong>,
 }
 
 impl ProgressEngine {
@@ -181,7 +178,7 @@ impl ProgressEngine {
                     }
                 };
                 if part.is_last() {
-                    operations::noticed(notice);
+                    library::get().inspect(|library| (library.noticed)(notice));
                 }
                 if came.is_some_and(|checksum| checksum != delivery.checksum)
                     && self.wrong.is_none()
@@ -202,11 +199,13 @@ impl ProgressEngine {
                 self.apply(effects);
             }
             Report::Arrived { queue } => {
-                let wrong = self.native.arrived(queue, delivery, part, bytes);
+                let wrong = library::get()
+                    .and_then(|library| (library.arrived)(queue, delivery, part, bytes));
                 self.wrong = self.wrong.take().or(wrong);
             }
-            Report::Ended(ended) if Operations::have(ended.id) => {
-                let wrong = self.native.ended(ended, delivery, part, bytes);
+            Report::Ended(ended) if ended.id & library::OWN != 0 => {
+                let wrong = library::get()
+                    .and_then(|library| (library.ended)(ended, delivery, part, bytes));
                 self.wrong = self.wrong.take().or(wrong);
             }
             Report::Ended(ended) => self.ended(ended, delivery, part, bytes),
@@ -298,7 +297,8 @@ impl ProgressEngine {
         let vectors = part
             .is_last()
             .then(|| std::mem::take(&mut self.vectors_to_combine));
-        vectors.map(groups::combined)
+        vectors
+            .map(|vectors| library::get().map_or(Vec::new(), |library| (library.combine)(vectors)))
     }
 
     /// Takes in the end of an operation that brings no bytes.

@@ -161,6 +161,19 @@ pub fn forget() {
     CHILD.store(true, Ordering::Relaxed);
 }
 
+/// Set when the session goes on after the MPI library leaves it.
+static KEPT: AtomicBool = AtomicBool::new(false);
+
+/// Libraries of our own use the session: it goes on when the MPI library leaves it. Returns whether they did before.
+pub fn keep() -> bool {
+    KEPT.swap(true, Ordering::Relaxed)
+}
+
+/// Whether the session goes on when the MPI library leaves it.
+pub fn is_kept() -> bool {
+    KEPT.load(Ordering::Relaxed)
+}
+
 impl Session {
     /// Settings of the run.
     pub fn settings(&self) -> Settings {

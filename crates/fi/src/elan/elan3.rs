@@ -18,7 +18,6 @@ mod event;
 mod space;
 
 pub use dma::go_on;
-pub use space::reach;
 
 /// Numbers of events of Elan3lib have this bit when puts carry them; those of Elanlib are addresses of the process.
 const OURS: u64 = 1 << 63;

@@ -5,10 +5,7 @@ use crate::session::{self, Session};
 use crate::{attach, manager, node};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-
-/// Whether our libraries use the session, so that it goes on when the MPI library leaves it.
-static USED: AtomicBool = AtomicBool::new(false);
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// The process that uses the session: a child that shares its memory is another one.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
@@ -18,14 +15,9 @@ static PROCESS: AtomicI32 = AtomicI32::new(0);
 #[inline]
 pub fn session() -> &'static Session {
     match session::get() {
-        Some(session) if USED.load(Ordering::Relaxed) => session,
+        Some(session) if session::is_kept() => session,
         _ => begin(),
     }
-}
-
-/// Whether our libraries use the session.
-pub fn is_used() -> bool {
-    USED.load(Ordering::Relaxed)
 }
 
 #[cold]
@@ -35,7 +27,7 @@ fn begin() -> &'static Session {
             "a process that a rank has started is no rank, and cannot call the simulated libraries",
         );
     }
-    if is_used() {
+    if session::is_kept() {
         // Handlers of the program that run when it exits, after ours.
         eprintln!("elanite: the rank has left the simulation, since its process exits");
         // SAFETY: it ends the process at once.
@@ -54,7 +46,8 @@ fn begin() -> &'static Session {
     let Some(session) = session::get() else {
         stop("the rank has left the simulation");
     };
-    if !USED.swap(true, Ordering::Relaxed) {
+    super::serve();
+    if !session::keep() {
         memory::offer_static();
         if session.rank().1 > 1 && memory::program_is_movable() && addresses_are_random() {
             stop(
@@ -144,7 +137,7 @@ extern "C" fn _Exit(code: c_int) -> ! {
 
 fn end(code: c_int) -> ! {
     // SAFETY: it asks only.
-    if is_used() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() } {
+    if session::is_kept() && PROCESS.load(Ordering::Relaxed) == unsafe { libc::getpid() } {
         exits(code, std::ptr::null_mut());
     }
     vanish(code)

@@ -6,7 +6,8 @@
 //! is asked at each access that it does not cover, and whether the pages are still there at each access.
 
 use crate::memory::Span;
-use std::sync::{Mutex, PoisonError};
+use link::ELAN3_SPACE;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What others may reach.
 #[derive(Default)]
@@ -49,6 +50,22 @@ pub fn offer_all() {
 pub fn is_offered(address: usize, length: usize) -> bool {
     let offers = OFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     offers.has(address, length)
+}
+
+/// How others reach the memory of an Elan3 context, which the library of that adapter says.
+static ELAN3: OnceLock<fn(u64, u64, bool) -> Option<Span>> = OnceLock::new();
+
+/// Names the function that finds memory by the addresses of an Elan3 context.
+pub fn serve_elan3(reach: fn(u64, u64, bool) -> Option<Span>) {
+    let _ = ELAN3.set(reach);
+}
+
+/// The memory at an address of a space, if others may reach it.
+pub fn reach_in(space: u64, address: u64, length: u64, writes: bool) -> Option<Span> {
+    if space == ELAN3_SPACE {
+        return ELAN3.get()?(address, length, writes);
+    }
+    reach(address, length, writes)
 }
 
 /// The memory at an address, if others may reach it.

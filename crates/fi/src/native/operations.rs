@@ -1,13 +1,11 @@
 //! What the progress engine knows of the operations of our own libraries.
 
+use crate::library::{self, Wrong, differs};
 use crate::memory::Buffer;
-use link::{Complaint, Delivery, End, Envelope, Part, Status};
+use link::{Delivery, End, Envelope, Part, Status};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 use thiserror::Error;
-
-/// Numbers of these operations have this bit; numbers of operations of the MPI library have not.
-const NATIVE: u64 = 1 << 63;
 
 /// An operation under way, or one whose end has not been taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +52,6 @@ pub enum Failure {
 }
 
 /// The operations of our own libraries, and the messages in the rank's queues.
-#[derive(Default)]
 pub struct Operations {
     latest: u64,
     under_way: BTreeMap<u64, Buffer>,
@@ -85,10 +82,22 @@ pub fn noticed(notice: u64) {
 }
 
 impl Operations {
+    /// None.
+    pub const fn new() -> Self {
+        Operations {
+            latest: 0,
+            under_way: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            forgotten: Vec::new(),
+            queues: BTreeMap::new(),
+            notices: BTreeMap::new(),
+        }
+    }
+
     /// Takes down an operation, with the memory for the bytes that come in.
     pub fn begin(&mut self, into: Buffer) -> Ticket {
         self.latest += 1;
-        let id = self.latest | NATIVE;
+        let id = self.latest | library::OWN;
         self.under_way.insert(id, into);
         Ticket(id)
     }
@@ -136,11 +145,6 @@ impl Operations {
         self.queues.get(&name).map_or(0, VecDeque::len)
     }
 
-    /// Whether an operation is one of these, by its number.
-    pub fn have(id: u64) -> bool {
-        id & NATIVE != 0
-    }
-
     /// Takes in the end of an operation with a part of its payload. Returns what was stored wrongly, if anything was.
     pub fn ended(
         &mut self,
@@ -148,7 +152,7 @@ impl Operations {
         delivery: &Delivery,
         part: Part,
         bytes: &[u8],
-    ) -> Option<(Complaint, Vec<u8>)> {
+    ) -> Option<Wrong> {
         // The bytes of an operation that is lost say why.
         if let Some(buffer) = self.under_way.get(&ended.id)
             && !matches!(ended.status, Status::Lost { .. })
@@ -189,7 +193,7 @@ impl Operations {
         delivery: &Delivery,
         part: Part,
         bytes: &[u8],
-    ) -> Option<(Complaint, Vec<u8>)> {
+    ) -> Option<Wrong> {
         let queue = self.queues.entry(queue).or_default();
         if part.at() == 0 {
             queue.push_back(Vec::with_capacity(part.whole()));
@@ -201,11 +205,6 @@ impl Operations {
             && link::checksum([&message[..]]) != delivery.checksum;
         wrong.then(|| differs(delivery.message, message.clone()))
     }
-}
-
-/// The complaint that these bytes were stored instead of those of a message.
-pub fn differs(message: u64, stored: Vec<u8>) -> (Complaint, Vec<u8>) {
-    (Complaint::Differs { message }, stored)
 }
 
 fn end(ended: link::Ended, size: usize) -> Result<Ended, Failure> {

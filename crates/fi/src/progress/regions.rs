@@ -2,8 +2,8 @@
 //! registered, which may be all of the address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
+use crate::library;
 use crate::memory::Span;
-use crate::{elan, native};
 use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, Part, Place};
 use std::collections::BTreeMap;
 
@@ -33,11 +33,9 @@ impl Regions {
 
     /// The memory at a place, if it may be reached by this kind of access.
     fn memory(&self, key: u64, offset: u64, length: u64, access: u64) -> Option<Span> {
-        if key == ADDRESS_SPACE {
-            return native::memory::reach(offset, length, access == FI_REMOTE_WRITE);
-        }
-        if key == ELAN3_SPACE {
-            return elan::reach(offset, length, access == FI_REMOTE_WRITE);
+        if [ADDRESS_SPACE, ELAN3_SPACE].contains(&key) {
+            let writes = access == FI_REMOTE_WRITE;
+            return (library::get()?.reach)(key, offset, length, writes);
         }
         let (memory, allowed) = self.all.get(&key)?;
         let part = memory.part(offset as usize, length as usize);

@@ -57,6 +57,7 @@ fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Context {
         return made;
     }
     native::memory::offer_all();
+    native::memory::serve_elan3(space::reach);
     operations::listen(hear);
     if let Err(why) = space::open(main, adapter) {
         complain(call, &why);
