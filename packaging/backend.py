@@ -48,7 +48,7 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "elanite"
-PARTS = {"elanite_fi": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpiexec"}
+PARTS = {"elanite_preload": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpiexec"}
 """What ranks need: targets of cargo, and their files in the package."""
 COMMIT = "python/elanite/data/build.json"
 
@@ -108,7 +108,7 @@ def build_parts() -> None:
         "--locked",
         "--quiet",
         "--package",
-        "elanite-fi",
+        "elanite-preload",
         "--package",
         "elanite-launch",
     ]

@@ -44,7 +44,7 @@ CLOCKS = {
     "crates/fabric/tests/common/search.rs": (5, "make fuzz; a hang fails"),
     "crates/fabric/tests/common/mistake.rs": (2, "a hang fails"),
     "crates/fi/src/tests.rs": (5, "simulated sleeps take no time, real ones do"),
-    "crates/fi/tests/preload/script.py": (2, "real sleeps take time"),
+    "crates/preload/tests/preload/script.py": (2, "real sleeps take time"),
     "crates/link/tests/hostile.rs": (2, "make fuzz-inputs"),
     "crates/mpirun/src/run/tests/hostile.rs": (2, "make fuzz-inputs"),
     "crates/noise/src/probe/tests.rs": (3, "durations that the probe has measured"),

@@ -126,7 +126,10 @@ def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> 
     if mistake is not None:
         mistake.make(copy)
     package = copy / "python" / "elanite"
-    built = {"elanite-fi": ("libelanite_fi.so", "libelanite-fi.so"), "elanite-py": ("lib_core.so", "_core.abi3.so")}
+    built = {
+        "elanite-preload": ("libelanite_preload.so", "libelanite-fi.so"),
+        "elanite-py": ("lib_core.so", "_core.abi3.so"),
+    }
     for crate, (made, name) in built.items():
         ours = mistake is not None and mistake.source.startswith("crates/mpirun") == (crate == "elanite-py")
         if not ours:

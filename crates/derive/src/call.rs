@@ -16,7 +16,7 @@ pub fn expand(shown: TokenStream, item: &ItemFn) -> Result<TokenStream> {
         #(#attributes)*
         #[unsafe(no_mangle)]
         #signature {
-            let _call = crate::native::call(const { link::calls::number(#shown) });
+            let _call = ::native::call(const { link::calls::number(#shown) });
             #(#body)*
         }
     })

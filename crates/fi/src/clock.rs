@@ -23,7 +23,7 @@
 #![allow(unsafe_code)] // functions of C
 
 mod sleep;
-pub mod system;
+pub(crate) mod system;
 mod threads;
 mod timeout;
 

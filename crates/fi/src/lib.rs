@@ -25,7 +25,6 @@
 //! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
 //! | [`node`], [`system`] | the simulated node in place of the host; the C library's own functions |
 //! | [`memory`] | memory of the program |
-//! | [`native`], [`shmem`], [`elan`] | OpenSHMEM, Elanlib and Elan3lib for programs in C |
 //!
 //! ## The main path
 //!
@@ -39,32 +38,29 @@
 
 mod abi;
 mod address;
-mod attach;
-mod calls;
-mod clock;
+pub mod attach;
+pub mod calls;
+pub mod clock;
 mod collective;
 mod completion;
 mod domain;
-pub mod elan;
 mod endpoint;
 mod fabric;
 pub mod library;
 mod losses;
-mod manager;
-mod memory;
+pub mod manager;
+pub mod memory;
 mod messages;
-pub mod native;
-mod node;
+pub mod node;
 mod object;
 mod operation;
 mod peek;
 mod progress;
 mod provider;
 mod rma;
-mod session;
-pub mod shmem;
+pub mod session;
 mod stand_in;
 mod system;
 #[cfg(test)]
 mod tests;
-mod thread;
+pub mod thread;

@@ -23,6 +23,7 @@ pub struct Next {
 }
 
 impl Next {
+    /// The function of this version, or of another one.
     pub const fn new(name: &'static CStr, version: &'static CStr) -> Next {
         Next {
             name,

@@ -52,7 +52,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub const ENGINE: &[&str] = &["crates/experiment"];
 
 /// The crates that users run: the extension module, and the library that ranks of real programs load.
-pub const PROGRAM: &[&str] = &["crates/py", "crates/fi"];
+pub const PROGRAM: &[&str] = &["crates/py", "crates/preload"];
 
 /// Sources that have no fingerprint.
 #[derive(Debug, thiserror::Error)]

@@ -42,7 +42,7 @@ fn compiled(package: &str) -> BTreeSet<String> {
 fn every_crate_that_is_linked_is_covered() {
     for (crates, packages) in [
         (ENGINE, ["elanite-experiment"].as_slice()),
-        (PROGRAM, &["elanite-py", "elanite-fi"]),
+        (PROGRAM, &["elanite-py", "elanite-preload"]),
     ] {
         let found = Fingerprint::of(&root(), crates).expect("the workspace has all files");
         let known: BTreeSet<String> = found

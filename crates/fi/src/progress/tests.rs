@@ -6,7 +6,7 @@ use crate::abi::{
 };
 use crate::memory::Span;
 use completions::Completion;
-use link::{Order, Payload, Place, Wanted};
+use link::{Complaint, Order, Payload, Place, Wanted};
 
 /// A buffer of a test, which lives as long as the test.
 fn buffer(length: usize) -> (&'static [u8], Span) {

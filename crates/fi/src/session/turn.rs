@@ -243,6 +243,9 @@ impl Session {
     }
 
     /// The rank comes back, if it has left.
+    ///
+    /// # Errors
+    /// See [`LinkError`].
     pub fn come_back(&self) -> Result<(), LinkError> {
         let mut state = self.lock();
         if LEFT.load(Ordering::Relaxed) {

@@ -1,0 +1,229 @@
+//! Contexts, and what the device says of itself.
+//!
+//! A process has one context, however often it asks. It is attached, and all processes of the run have their numbers, before the
+//! program begins: the calls that did this have nothing left to do but to say that all is well.
+
+use super::super::layout::Capability;
+use super::super::{complain, places};
+use super::{event, hear, space};
+use derive::call;
+use native::operations;
+use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+/// `ELAN3_CTX`.
+#[repr(C)]
+pub struct Context {
+    sdram: *mut c_void,
+    page_size: c_int,
+    rail: c_int,
+    vp: c_uint,
+    reserved: [*mut c_void; 4],
+}
+
+/// `ELAN_DEVINFO`.
+#[repr(C)]
+pub struct DeviceInfo {
+    vendor: c_ushort,
+    device: c_ushort,
+    revision: c_uchar,
+    instance: c_uchar,
+    rail: c_uchar,
+}
+
+/// `ELAN_POSITION`.
+#[repr(C)]
+pub struct Position {
+    mode: c_uint,
+    node: c_uint,
+    levels: c_uint,
+    nodes: c_uint,
+}
+
+/// `ELAN_POS_MODE_SWITCHED`.
+const SWITCHED: c_uint = 1;
+
+/// The adapter's vendor and device numbers on its bus: those of Quadrics and of the Elan3.
+const VENDOR: c_ushort = 0x14fc;
+const DEVICE: c_ushort = 0;
+
+static CONTEXT: AtomicPtr<Context> = AtomicPtr::new(ptr::null_mut());
+
+/// The context of this process, whose heaps are mapped when it is first made.
+fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Context {
+    let made = CONTEXT.load(Ordering::Acquire);
+    if !made.is_null() {
+        return made;
+    }
+    native::memory::offer_all();
+    native::memory::serve_elan3(space::reach);
+    operations::listen(hear);
+    if let Err(why) = space::open(main, adapter) {
+        complain(call, &why);
+        return ptr::null_mut();
+    }
+    let context = Box::leak(Box::new(Context {
+        sdram: ptr::null_mut(),
+        page_size: 8192,
+        rail: 0,
+        vp: native::rank(),
+        reserved: [ptr::null_mut(); 4],
+    }));
+    context.sdram = ptr::from_mut(context).cast();
+    event::begin();
+    CONTEXT.store(context, Ordering::Release);
+    context
+}
+
+/// Something that a program can ask for, and that a simulation does not have.
+fn refuse(call: &str, why: &str) -> c_int {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed) {
+        complain(call, why);
+    }
+    -1
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+#[call]
+extern "C" fn elan3_init(
+    _device: c_int,
+    main: u32,
+    main_size: c_uint,
+    elan: u32,
+    elan_size: c_uint,
+) -> *mut Context {
+    context("elan3_init", (main, main_size), (elan, elan_size))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_fini(_ctx: *mut Context) {}
+
+/// A context of the device, for `elan3_create`: the same one.
+#[call]
+extern "C" fn elan3_control_open(_device: c_int) -> *mut Context {
+    let made = CONTEXT.load(Ordering::Acquire);
+    if made.is_null() {
+        refuse(
+            "elan3_control_open",
+            "call elan3_init first, which says where the heaps are",
+        );
+    }
+    made
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_control_close(_ctx: *mut Context) {}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_create(_ctx: *mut Context, _cap: *mut Capability) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_attach(_ctx: *mut Context, _cap: *mut Capability) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_detach(_ctx: *mut Context) -> c_int {
+    0
+}
+
+/// The processes of the run have their numbers from 0 on.
+#[unsafe(no_mangle)]
+extern "C" fn elan3_addvp(_ctx: *mut Context, first: c_uint, _cap: *mut Capability) -> c_int {
+    if first == 0 {
+        return 0;
+    }
+    refuse(
+        "elan3_addvp",
+        "the processes of a run have the numbers from 0 on",
+    )
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_addbcastvp(
+    _ctx: *mut Context,
+    _vp: c_uint,
+    _low: c_uint,
+    _high: c_uint,
+) -> c_int {
+    refuse(
+        "elan3_addbcastvp",
+        "broadcasts are calls of groups: use elan_hbcast and elan_hgsync of Elanlib",
+    )
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_allocatebcastvp(_ctx: *mut Context) -> c_uint {
+    refuse(
+        "elan3_allocatebcastvp",
+        "broadcasts are calls of groups: use elan_hbcast and elan_hgsync of Elanlib",
+    )
+    .cast_unsigned()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan3_process(_ctx: *mut Context) -> c_int {
+    native::rank() as c_int
+}
+
+/// Processes that are not ready are never reached: see `elan_enable_network`.
+#[unsafe(no_mangle)]
+extern "C" fn elan3_block_inputter(_ctx: *mut Context, _blocked: c_int) -> c_int {
+    0
+}
+
+/// The heaps are mapped; other memory of a process of 64 bits is mapped by `elan3_setperm`.
+#[unsafe(no_mangle)]
+extern "C" fn elan3_set_standard_mappings(_ctx: *mut Context) -> c_int {
+    0
+}
+
+/// See [`elan3_set_standard_mappings`].
+#[unsafe(no_mangle)]
+extern "C" fn elan3_set_required_mappings(_ctx: *mut Context) -> c_int {
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan3_devinfo(device: c_int, info: *mut DeviceInfo) -> c_int {
+    if device < 0 || device >= places::rails() {
+        return -1;
+    }
+    let about = DeviceInfo {
+        vendor: VENDOR,
+        device: DEVICE,
+        revision: 1,
+        instance: device as c_uchar,
+        rail: device as c_uchar,
+    };
+    unsafe { info.write(about) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan3_get_devinfo(_ctx: *mut Context, info: *mut DeviceInfo) -> c_int {
+    unsafe { elan3_devinfo(0, info) }
+}
+
+/// Where the node is, in a fat tree of radix 4 that has all nodes of the run.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan3_get_position(_ctx: *mut Context, position: *mut Position) -> c_int {
+    let last = (0..native::ranks()).map(native::node_of).max();
+    let mut levels = 1;
+    while 4_u32.saturating_pow(levels) <= last.unwrap_or(0) {
+        levels += 1;
+    }
+    let here = Position {
+        mode: SWITCHED,
+        node: native::node_of(native::rank()),
+        levels,
+        nodes: 4_u32.saturating_pow(levels),
+    };
+    unsafe { position.write(here) };
+    0
+}

@@ -1,0 +1,269 @@
+//! Events: what is under way, and whether it has ended.
+//!
+//! An event of the headers begins with a handle and three functions, so that programs may make events of their own, and link
+//! them with those of the library. Behind that, events of this library know their operations. `elan_wait` frees an event, and
+//! so does `elan_poll` when it says that all has ended. An operation that fails ends the process, as an exception of the library
+//! did.
+
+use super::{complain, lock, stop, until, within};
+use derive::call;
+use native::{Ended, Failure, Ticket};
+use std::collections::VecDeque;
+use std::ffi::{c_int, c_long, c_void};
+use std::ptr;
+use std::sync::Mutex;
+
+/// `ELAN_EVENT`, and what this library knows behind it.
+#[repr(C)]
+pub struct Event {
+    handle: *mut c_void,
+    poll: Option<unsafe extern "C" fn(*mut Event, c_long) -> c_int>,
+    wait: Option<unsafe extern "C" fn(*mut Event, c_long)>,
+    free: Option<unsafe extern "C" fn(*mut Event)>,
+    next: *mut Event,
+    state: c_int,
+    reserved: c_int,
+    what: What,
+}
+
+/// What an event of this library stands for.
+pub enum What {
+    /// Nothing: it has occurred.
+    Nothing,
+    /// Operations, for errors by the name of their call. Those that have ended are gone.
+    Operations(&'static str, Vec<Ticket>),
+    /// Two events.
+    Both(*mut Event, *mut Event),
+    /// Something that a module asks about by a function and a number, and that stays when it has occurred.
+    Stays(fn(usize) -> bool, usize),
+    /// A receive; see [`super::tport`].
+    Receive(Box<super::tport::Receive>),
+}
+
+/// States, for programs that look at them.
+const UNDER_WAY: c_int = 1;
+const OCCURRED: c_int = 2;
+
+impl Event {
+    /// Makes an event.
+    pub fn make(what: What) -> *mut Event {
+        Box::into_raw(Box::new(Event {
+            handle: ptr::null_mut(),
+            poll: Some(own_poll),
+            wait: Some(own_wait),
+            free: Some(own_free),
+            next: ptr::null_mut(),
+            state: UNDER_WAY,
+            reserved: 0,
+            what,
+        }))
+    }
+
+    /// An event for one operation.
+    pub fn of(call: &'static str, ticket: Ticket) -> *mut Event {
+        Event::make(What::Operations(call, vec![ticket]))
+    }
+
+    fn is_own(&self) -> bool {
+        self.poll.is_some_and(|poll| {
+            ptr::fn_addr_eq(
+                poll,
+                own_poll as unsafe extern "C" fn(*mut Event, c_long) -> c_int,
+            )
+        })
+    }
+
+    /// The receive that this event is.
+    pub fn receive(&mut self) -> Option<&mut super::tport::Receive> {
+        match &mut self.what {
+            What::Receive(receive) if self.poll.is_some() => Some(receive),
+            _ => None,
+        }
+    }
+
+    /// The number of an event that stays.
+    pub fn stays_at(&self) -> Option<usize> {
+        match self.what {
+            What::Stays(_, number) if self.is_own() => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Whether the event has occurred; takes no time.
+    ///
+    /// # Safety
+    /// Events that it links must be valid.
+    pub unsafe fn has_occurred(&mut self) -> bool {
+        let done = match &mut self.what {
+            What::Nothing => true,
+            What::Operations(call, tickets) => {
+                tickets.retain(|&ticket| take_end(call, ticket).is_none());
+                tickets.is_empty()
+            }
+            // SAFETY: the caller's word.
+            &mut What::Both(one, other) => unsafe { occurred(one) && occurred(other) },
+            &mut What::Stays(ask, number) => ask(number),
+            What::Receive(receive) => receive.has_ended(),
+        };
+        if done {
+            self.state = OCCURRED;
+        }
+        done
+    }
+}
+
+/// The end of an operation, if the process knows it; takes no time. An operation that fails ends the process.
+pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
+    match native::ended(ticket)? {
+        Ok(end) => {
+            super::putget::over(ticket);
+            Some(end)
+        }
+        Err(why) => fail(call, why),
+    }
+}
+
+/// Waits for the end of an operation.
+pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
+    let mut end = None;
+    until(|| {
+        end = take_end(call, ticket);
+        end.is_some()
+    });
+    end.unwrap_or_default()
+}
+
+/// Ends the process, because an operation has failed.
+pub fn fail(call: &str, why: Failure) -> ! {
+    stop(call, &why.to_string())
+}
+
+/// Whether an event of any maker has occurred.
+///
+/// # Safety
+/// The event must be valid.
+unsafe fn occurred(event: *mut Event) -> bool {
+    // SAFETY: the caller's word.
+    unsafe {
+        if (*event).is_own() {
+            return (*event).has_occurred();
+        }
+        (*event).poll.is_some_and(|poll| poll(event, 0) != 0)
+    }
+}
+
+/// Frees an event of any maker.
+///
+/// # Safety
+/// The event must be valid, and nobody may use it any more.
+pub unsafe fn release(event: *mut Event) {
+    // SAFETY: the caller's word.
+    unsafe {
+        if let Some(free) = (*event).free {
+            free(event);
+        }
+    }
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+unsafe extern "C" fn own_poll(event: *mut Event, how: c_long) -> c_int {
+    c_int::from(within(how, || unsafe { (*event).has_occurred() }))
+}
+
+unsafe extern "C" fn own_wait(event: *mut Event, _how: c_long) {
+    until(|| unsafe { (*event).has_occurred() });
+}
+
+unsafe extern "C" fn own_free(event: *mut Event) {
+    unsafe {
+        match (*event).what {
+            What::Stays(..) => return,
+            What::Both(one, other) => {
+                release(one);
+                release(other);
+            }
+            _ => (),
+        }
+        drop(Box::from_raw(event));
+    }
+}
+
+/// An event that the program does not have.
+fn missing(call: &str) -> c_int {
+    complain(call, "there is no event");
+    1
+}
+
+#[call]
+unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
+    unsafe {
+        if event.is_null() {
+            return missing("elan_poll");
+        }
+        let done = (*event).poll.map_or(1, |poll| poll(event, how));
+        if done != 0 {
+            release(event);
+        }
+        done
+    }
+}
+
+#[call]
+unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
+    unsafe {
+        if event.is_null() {
+            missing("elan_wait");
+            return;
+        }
+        if let Some(wait) = (*event).wait {
+            wait(event, how);
+        }
+        release(event);
+    }
+}
+
+#[call]
+unsafe extern "C" fn elan_done(event: *mut Event, how: c_long) -> c_int {
+    unsafe {
+        if event.is_null() {
+            return missing("elan_done");
+        }
+        (*event).poll.map_or(1, |poll| poll(event, how))
+    }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan_link(one: *mut Event, other: *mut Event) -> *mut Event {
+    if one.is_null() || other.is_null() {
+        return if one.is_null() { other } else { one };
+    }
+    Event::make(What::Both(one, other))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn elan_nullEvent(_state: *mut super::layout::State) -> *mut Event {
+    Event::make(What::Nothing)
+}
+
+/// How many events that a program has seen the end of are kept, in case that it still names them.
+const KEPT: usize = 1024;
+
+/// An event whose end the program has seen by a call that leaves it: some programs then forget it, others wait for it.
+pub fn seen(event: *mut Event) {
+    struct Kept(VecDeque<*mut Event>);
+    // SAFETY: events belong to no thread.
+    unsafe impl Send for Kept {}
+    static SEEN: Mutex<Kept> = Mutex::new(Kept(VecDeque::new()));
+    let all = &mut lock(&SEEN).0;
+    if all.contains(&event) {
+        return;
+    }
+    all.push_back(event);
+    if all.len() > KEPT
+        && let Some(old) = all.pop_front()
+    {
+        // SAFETY: the program has seen its end long ago.
+        unsafe { release(old) };
+    }
+}

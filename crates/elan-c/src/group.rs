@@ -1,0 +1,348 @@
+//! Groups, and their collective calls.
+//!
+//! The network does them: they are the group operations of the simulator's own Elanlib, by hardware or by software trees. In a
+//! reduction, the host of each process combines what comes up the tree; the simulator asks the process that this host is, and the
+//! process calls the program's function. Hardware serves groups whose nodes are next to each other; for others, and where users
+//! forbid hardware, the same calls use software.
+
+use super::layout::{Base, Group};
+use super::{base, complain, event, lock, stop, until};
+use derive::call;
+use link::collective::{Element, Operation, Reduction};
+use native::groups::{self, Collective, collective};
+use native::{Buffer, Span};
+use std::ffi::{c_int, c_uint, c_void};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const RESULT_ALL: c_uint = 4;
+
+/// By what a call is done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    Software,
+    Hardware,
+}
+
+/// What a group has done, in the order of `ELAN_GROUPSTATS`.
+mod count {
+    pub const BCAST_BYTES: usize = 0;
+    pub const HBCAST_BYTES: usize = 1;
+    pub const BCAST_BYTES_NET: usize = 2;
+    pub const REDUCE_BYTES: usize = 4;
+    pub const REDUCE_BYTES_NET: usize = 5;
+    pub const REDUCE: usize = 7;
+    pub const GSYNC: usize = 9;
+    pub const HGSYNC: usize = 10;
+    pub const BCAST: usize = 12;
+    pub const HBCAST: usize = 13;
+    pub const GATHER: usize = 15;
+    pub const GATHER_BYTES: usize = 16;
+    pub const ALL: usize = 17;
+}
+
+/// What the library knows of a group.
+pub struct Inside {
+    name: groups::Group,
+    pub members: Vec<u32>,
+    counts: [AtomicU64; count::ALL],
+}
+
+impl Inside {
+    fn add(&self, what: usize, more: usize) {
+        self.counts[what].fetch_add(more as u64, Ordering::Relaxed);
+    }
+
+    /// Counts a call of `elan_gather` or its like, and the bytes that this process sends.
+    pub fn gathers(&self, bytes: usize) {
+        self.add(count::GATHER, 1);
+        self.add(count::GATHER_BYTES, bytes);
+    }
+}
+
+/// Makes a group of processes, of which this is one. Groups live until the process ends.
+pub fn make(members: &[u32]) -> *mut Group {
+    let own = members.iter().position(|&vp| vp == native::rank());
+    let inside = Inside {
+        name: groups::group(members),
+        members: members.to_vec(),
+        counts: [const { AtomicU64::new(0) }; count::ALL],
+    };
+    let inside: *mut Inside = Box::leak(Box::new(inside));
+    Box::leak(Box::new(Group {
+        own: own.unwrap_or(0) as c_uint,
+        size: members.len() as c_uint,
+        lookup,
+        handle: inside.cast(),
+        inside: inside.cast(),
+        reserved: [std::ptr::null_mut(); 3],
+    }))
+}
+
+/// `lookupFn`: the number of a member; all ones if the group has no such place.
+extern "C" fn lookup(handle: *mut c_void, index: c_uint) -> c_uint {
+    // SAFETY: it is the handle that `make` has put beside this function.
+    let members = unsafe { &(*handle.cast::<Inside>()).members };
+    members.get(index as usize).copied().unwrap_or(c_uint::MAX)
+}
+
+/// What the library knows of a group.
+///
+/// # Safety
+/// The group must be one of ours.
+pub unsafe fn inside<'a>(call: &str, group: *mut Group) -> &'a Inside {
+    if group.is_null() {
+        stop(call, "there is no group");
+    }
+    // SAFETY: the caller's word.
+    unsafe { &*(*group).inside.cast() }
+}
+
+/// Whether a group is that of all processes.
+///
+/// # Safety
+/// The group must be one of ours.
+pub unsafe fn is_all(group: *mut Group) -> bool {
+    // SAFETY: the caller's word.
+    let members = unsafe { &inside("elan_gallocMain", group).members };
+    members.len() == native::ranks() as usize && members.is_sorted()
+}
+
+fn hardware(way: Way) -> bool {
+    way == Way::Hardware && base::has_hardware()
+}
+
+/// A collective call, until its end.
+fn together(call: &str, group: &Inside, what: Collective<'_>, by_hardware: bool, into: Buffer) {
+    let ticket = collective(group.name, what, by_hardware, into);
+    let mut ended = false;
+    until(|| {
+        ended = ended || event::take_end(call, ticket).is_some();
+        ended
+    });
+}
+
+/// Waits for all members.
+///
+/// # Safety
+/// The group must be one of ours.
+pub unsafe fn barrier(group: *mut Group, way: Way) {
+    // SAFETY: the caller's word.
+    let group = unsafe { inside("elan_gsync", group) };
+    group.add(
+        match way {
+            Way::Software => count::GSYNC,
+            Way::Hardware => count::HGSYNC,
+        },
+        1,
+    );
+    let way = hardware(way);
+    together(
+        "elan_gsync",
+        group,
+        Collective::Barrier,
+        way,
+        Buffer::default(),
+    );
+}
+
+/// The greatest number of all members.
+///
+/// # Safety
+/// The group must be one of ours.
+pub unsafe fn most(group: *mut Group, number: u64) -> u64 {
+    // SAFETY: the caller's word.
+    let group = unsafe { inside("elan_gallocMain", group) };
+    let mut most = 0_u64;
+    // SAFETY: the word lives until the call ends.
+    let into = unsafe { Span::new((&raw mut most).cast_const().cast(), size_of::<u64>()) };
+    let reduction = Reduction {
+        operation: Operation::Max,
+        element: Element::U64,
+    };
+    let what = Collective::Reduce {
+        root: None,
+        reduction,
+        bytes: &number.to_ne_bytes(),
+    };
+    together("elan_gallocMain", group, what, false, into.into());
+    most
+}
+
+/// A broadcast of the root's bytes.
+unsafe fn broadcast(
+    call: &str,
+    group: *mut Group,
+    way: Way,
+    (buffer, size): (*mut c_void, usize),
+    root: c_uint,
+) {
+    // SAFETY: the callers' word.
+    let (own, group) = unsafe { ((*group).own, inside(call, group)) };
+    if root as usize >= group.members.len() {
+        stop(call, &format!("the group has no place {root}"));
+    }
+    if size == 0 {
+        return;
+    }
+    let (calls, bytes) = match way {
+        Way::Software => (count::BCAST, count::BCAST_BYTES),
+        Way::Hardware => (count::HBCAST, count::HBCAST_BYTES),
+    };
+    group.add(calls, 1);
+    if own == root {
+        group.add(bytes, size);
+        group.add(count::BCAST_BYTES_NET, size);
+    }
+    // SAFETY: the callers' word.
+    let memory = unsafe { Span::new(buffer.cast_const().cast(), size) };
+    let is_root = own == root;
+    let what = Collective::Broadcast {
+        root,
+        size,
+        bytes: if is_root { memory.bytes() } else { &[] },
+    };
+    let into = if is_root {
+        Buffer::default()
+    } else {
+        memory.into()
+    };
+    together(call, group, what, hardware(way), into);
+}
+
+/// A function of the program that combines vectors: what comes first, what becomes the result, how many elements, a handle.
+type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void);
+
+/// The reduction that this process is in: the function, its handle, and the bytes of an element.
+static REDUCTION: Mutex<Option<(Combine, usize, usize)>> = Mutex::new(None);
+
+/// Combines two vectors, one behind the other, by the function of the reduction that the process is in.
+pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
+    let Some((function, handle, element)) = *lock(&REDUCTION) else {
+        return Vec::new();
+    };
+    let half = vectors.len() / 2;
+    let mut count = half.checked_div(element).unwrap_or(0) as c_int;
+    // Elements may be numbers, which lie at multiples of their length.
+    let mut result: Vec<u128> = vec![0; half.div_ceil(size_of::<u128>())];
+    let mut before = result.clone();
+    let handle = std::ptr::with_exposed_provenance_mut(handle);
+    // SAFETY: both buffers have room; the program has given the function for such vectors.
+    unsafe {
+        let (one, other) = (
+            before.as_mut_ptr().cast::<u8>(),
+            result.as_mut_ptr().cast::<u8>(),
+        );
+        one.copy_from_nonoverlapping(vectors.as_ptr(), half);
+        other.copy_from_nonoverlapping(vectors.as_ptr().add(half), half);
+        function(one.cast(), other.cast(), &raw mut count, handle);
+        vectors.as_mut_ptr().copy_from_nonoverlapping(other, half);
+    }
+    vectors.truncate(half);
+    vectors
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+#[call]
+unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_uint) -> *mut Group {
+    let members = unsafe { super::slice(vps, count as usize) };
+    let mut sorted = members.to_vec();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
+    if twice || !members.contains(&native::rank()) || sorted.last() >= Some(&native::ranks()) {
+        complain(
+            "elan_group",
+            "the list must have this process, and no process twice",
+        );
+        return std::ptr::null_mut();
+    }
+    make(members)
+}
+
+#[call]
+unsafe extern "C" fn elan_gsync(group: *mut Group) {
+    unsafe { barrier(group, Way::Software) };
+}
+
+#[call]
+unsafe extern "C" fn elan_hgsync(group: *mut Group) {
+    unsafe { barrier(group, Way::Hardware) };
+}
+
+#[call]
+unsafe extern "C" fn elan_hgsyncevent(group: *mut Group) {
+    unsafe { barrier(group, Way::Hardware) };
+}
+
+#[call]
+unsafe extern "C" fn elan_bcast(
+    group: *mut Group,
+    buffer: *mut c_void,
+    size: usize,
+    root: c_uint,
+    _flags: c_uint,
+) {
+    unsafe { broadcast("elan_bcast", group, Way::Software, (buffer, size), root) };
+}
+
+#[call]
+unsafe extern "C" fn elan_hbcast(
+    group: *mut Group,
+    buffer: *mut c_void,
+    size: usize,
+    root: c_uint,
+    _flags: c_uint,
+) {
+    unsafe { broadcast("elan_hbcast", group, Way::Hardware, (buffer, size), root) };
+}
+
+#[call]
+unsafe extern "C" fn elan_reduce(
+    group: *mut Group,
+    from: *const c_void,
+    to: *mut c_void,
+    element: usize,
+    count: c_int,
+    function: Combine,
+    handle: *mut c_void,
+    _unused: c_int,
+    _reserved: c_int,
+    flags: c_uint,
+    root: c_uint,
+) {
+    let (own, group) = unsafe { ((*group).own, inside("elan_reduce", group)) };
+    if root as usize >= group.members.len() {
+        stop("elan_reduce", &format!("the group has no place {root}"));
+    }
+    let size = element * usize::try_from(count).unwrap_or(0);
+    if size == 0 {
+        return;
+    }
+    group.add(count::REDUCE, 1);
+    group.add(count::REDUCE_BYTES, size);
+    group.add(count::REDUCE_BYTES_NET, size);
+    let all = flags & RESULT_ALL != 0;
+    let gets = all || own == root;
+    let (vector, result) = unsafe {
+        let result = Span::new(to.cast_const().cast(), if gets { size } else { 0 });
+        (Span::new(from.cast(), size), result)
+    };
+    let what = Collective::Combine {
+        root: (!all).then_some(root),
+        element,
+        bytes: vector.bytes(),
+    };
+    let reduction = (function, handle.expose_provenance(), element);
+    lock(&REDUCTION).replace(reduction);
+    groups::combine_by(combine);
+    together("elan_reduce", group, what, false, result.into());
+    lock(&REDUCTION).take();
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_groupGetStats(group: *mut Group, place: *mut [u64; count::ALL]) {
+    let counts = unsafe { &inside("elan_groupGetStats", group).counts };
+    let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));
+    unsafe { place.write(now) };
+}

@@ -1,0 +1,69 @@
+//! Locks: two words in the memory of one process, at which all others take numbers.
+//!
+//! Who wants the lock takes the next number by an atomic addition, and looks at the other word until it shows this number. Who
+//! releases the lock adds one to it. So processes get the lock in the order in which they came, and the host of the process
+//! that has the words does nothing.
+
+use super::layout::State;
+use super::{event, putget};
+use derive::call;
+use native::{Atomic, Width};
+use std::ffi::{c_int, c_uint};
+
+/// `ELAN_LOCK`.
+#[repr(C)]
+pub struct Lock {
+    kind: c_int,
+    master: c_uint,
+    words: u64,
+    reserved: [u64; 2],
+}
+
+/// Looks as often as it can: `ELAN_LOCK_BUSY`.
+const BUSY: c_int = 1;
+
+/// What a process that does not look all the time waits between two looks, in picoseconds: at first, and at most. Assumed.
+const FIRST_PAUSE: u64 = 1_000_000;
+const LONGEST_PAUSE: u64 = 16_000_000;
+
+const WORD: usize = 8;
+
+fn atomic(call: &str, lock: &Lock, word: usize, what: Atomic, operand: u64) -> u64 {
+    let vp = putget::process(call, lock.master);
+    let at = lock.words as usize + WORD * word;
+    let ticket = native::atomic(vp, at, what, Width::Eight, operand, 0);
+    event::wait_for(call, ticket).word
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+#[call]
+unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_int) -> c_int {
+    let words: &mut [u64; 2] = Box::leak(Box::new([0; 2]));
+    let made = Lock {
+        kind,
+        master: native::rank(),
+        words: words.as_mut_ptr().expose_provenance() as u64,
+        reserved: [0; 2],
+    };
+    unsafe { lock.write(made) };
+    0
+}
+
+#[call]
+unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_int) {
+    let lock = unsafe { &*lock };
+    let number = atomic("elan_lockLock", lock, 0, Atomic::Add, 1);
+    let mut pause = FIRST_PAUSE;
+    while atomic("elan_lockLock", lock, 1, Atomic::Fetch, 0) != number {
+        if how != BUSY {
+            native::work(pause);
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+}
+
+#[call]
+unsafe extern "C" fn elan_lockUnLock(_state: *mut State, lock: *mut Lock) {
+    atomic("elan_lockUnLock", unsafe { &*lock }, 1, Atomic::Add, 1);
+}

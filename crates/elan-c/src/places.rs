@@ -1,0 +1,229 @@
+//! Capabilities, and where processes are.
+//!
+//! A process's *context* is the first user context and its place among the processes of its node. One capability describes the
+//! run; the functions answer from the run, whatever capability they get.
+
+use super::layout::{Capability, Location};
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::fmt::Write;
+
+/// The first context of programs.
+const FIRST_CONTEXT: c_int = 0x400;
+/// What a capability has that nobody has filled.
+const UNINITIALISED: c_int = -1;
+/// `ELAN_CAP_TYPE_BLOCK`, `_CYCLIC`, `_NO_BITMAP`, `_MULTI_RAIL`, `_BROADCASTABLE`.
+const BLOCK: c_uint = 1;
+const CYCLIC: c_uint = 2;
+const NO_BITMAP: c_uint = 0x20;
+const MULTI_RAIL: c_uint = 0x40;
+const BROADCASTABLE: c_uint = 0x80;
+
+/// The variable by which the starter says how many rails the machine has.
+const RAILS_VARIABLE: &str = "RMS_RAILS";
+
+fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+/// Rails of the machine.
+pub fn rails() -> c_int {
+    variable(RAILS_VARIABLE).unwrap_or(1)
+}
+
+/// The longest slot of a queue: the payload of a packet, which is 320 bytes on Elan3 and 2,048 on Elan4.
+pub fn longest_slot() -> c_int {
+    variable(link::SLOT_VARIABLE).unwrap_or(320)
+}
+
+/// The processes of a node, in order.
+pub fn on_node(node: u32) -> impl Iterator<Item = u32> {
+    (0..native::ranks()).filter(move |&vp| native::node_of(vp) == node)
+}
+
+/// The place of a process among those of its node.
+fn place(vp: u32) -> usize {
+    on_node(native::node_of(vp))
+        .take_while(|&other| other < vp)
+        .count()
+}
+
+/// The most processes of a node.
+pub fn most_local() -> usize {
+    let all = (0..native::ranks()).map(|vp| place(vp) + 1);
+    all.max().unwrap_or(1)
+}
+
+/// The capability of the run.
+pub fn capability() -> Capability {
+    let ranks = native::ranks();
+    let nodes = || (0..ranks).map(native::node_of);
+    let in_order = nodes().is_sorted();
+    let adjacent = nodes()
+        .max()
+        .zip(nodes().min())
+        .map(|(last, first)| last - first + 1);
+    let mut used: Vec<u32> = nodes().collect();
+    used.sort_unstable();
+    used.dedup();
+    let broadcastable = adjacent == Some(used.len() as u32);
+    let kind = if in_order { BLOCK } else { CYCLIC };
+    let multi = if rails() > 1 { MULTI_RAIL } else { 0 };
+    Capability {
+        userkey: [0; 4],
+        version: 1,
+        kind: kind | NO_BITMAP | multi | if broadcastable { BROADCASTABLE } else { 0 },
+        lowcontext: FIRST_CONTEXT,
+        highcontext: FIRST_CONTEXT + most_local() as c_int - 1,
+        mycontext: FIRST_CONTEXT + place(native::rank()) as c_int,
+        lownode: used.first().map_or(0, |&node| node as c_int),
+        highnode: used.last().map_or(0, |&node| node as c_int),
+        railmask: (1 << rails()) - 1,
+        bitmap: [0; 16],
+    }
+}
+
+/// Whether a text is a capability: letters, each with numbers behind it, `N` and `C` and `R` among them.
+fn is_capability(text: &str) -> bool {
+    let known =
+        |letter: char| letter.is_ascii_digit() || letter == '-' || "NCRbcB".contains(letter);
+    text.chars().all(known) && "NCR".chars().all(|letter| text.contains(letter))
+}
+
+fn location(vp: u32) -> Location {
+    if vp >= native::ranks() {
+        return Location {
+            node: 0xffff,
+            context: -1,
+        };
+    }
+    Location {
+        node: native::node_of(vp) as c_int,
+        context: FIRST_CONTEXT + place(vp) as c_int,
+    }
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+/// A function under its names in Elanlib and in Elan3lib.
+macro_rules! both {
+    ($($elan:ident $elan3:ident ($($name:ident: $kind:ty),*) $(-> $result:ty)? $body:block)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $elan($($name: $kind),*) $(-> $result)? $body
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $elan3($($name: $kind),*) $(-> $result)? {
+                unsafe { $elan($($name),*) }
+            }
+        )*
+    };
+}
+
+both! {
+    elan_nullcap elan3_nullcap(cap: *mut Capability) {
+        let empty = Capability {
+            userkey: [UNINITIALISED.cast_unsigned(); 4],
+            version: 1,
+            kind: 0,
+            lowcontext: UNINITIALISED,
+            highcontext: UNINITIALISED,
+            mycontext: UNINITIALISED,
+            lownode: UNINITIALISED,
+            highnode: UNINITIALISED,
+            railmask: 1,
+            bitmap: [0; 16],
+        };
+        if !cap.is_null() {
+            unsafe { cap.write(empty) };
+        }
+    }
+
+    elan_capability_string elan3_capability_string(cap: *mut Capability, text: *mut c_char) -> *mut c_char {
+        let Some(cap) = (unsafe { cap.as_ref() }) else {
+            return text;
+        };
+        let mut words = String::new();
+        let _ = write!(
+            words,
+            "N{}-{} C{}-{}-{} R{:b} type {:#x}",
+            cap.lownode, cap.highnode, cap.lowcontext, cap.mycontext, cap.highcontext, cap.railmask, cap.kind
+        );
+        unsafe {
+            text.copy_from_nonoverlapping(words.as_ptr().cast(), words.len());
+            text.add(words.len()).write(0);
+        }
+        text
+    }
+
+    elan_nvps elan3_nvps(_cap: *mut Capability) -> c_int {
+        native::ranks() as c_int
+    }
+
+    elan_nlocal elan3_nlocal(node: c_int, _cap: *mut Capability) -> c_int {
+        on_node(node.cast_unsigned()).count() as c_int
+    }
+
+    elan_maxlocal elan3_maxlocal(_cap: *mut Capability) -> c_int {
+        most_local() as c_int
+    }
+
+    elan_localvps elan3_localvps(node: c_int, _cap: *mut Capability, vps: *mut c_int, size: c_int) -> c_int {
+        let room = usize::try_from(size).unwrap_or(0);
+        let mut count = 0;
+        for (index, vp) in on_node(node.cast_unsigned()).take(room).enumerate() {
+            unsafe { vps.add(index).write(vp as c_int) };
+            count += 1;
+        }
+        count
+    }
+
+    elan_nrails elan3_nrails(_cap: *mut Capability) -> c_int {
+        rails()
+    }
+
+    elan_rails elan3_rails(_cap: *mut Capability, numbers: *mut c_int) -> c_int {
+        for rail in 0..rails() {
+            unsafe { numbers.add(rail as usize).write(rail) };
+        }
+        rails()
+    }
+
+    elan_vp2location elan3_vp2location(vp: c_uint, _cap: *mut Capability) -> Location {
+        location(vp)
+    }
+
+    elan_location2vp elan3_location2vp(there: Location, _cap: *mut Capability) -> c_int {
+        let found = on_node(there.node.cast_unsigned()).find(|&vp| location(vp).context == there.context);
+        found.map_or(0xffff, |vp| vp as c_int)
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_getenvCap(cap: *mut Capability, rail: c_int) -> c_int {
+    if cap.is_null() || rail < 0 || rail >= rails() {
+        return -1;
+    }
+    unsafe { cap.write(capability()) };
+    0
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_generateCapability(text: *const c_char) -> c_int {
+    if text.is_null() {
+        return -1;
+    }
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    if is_capability(&text) { 0 } else { -1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_are_known_by_their_form() {
+        assert!(is_capability("N3C1024-1025-1030N0-7R1b"));
+        assert!(!is_capability("N3C1024"));
+        assert!(!is_capability("three nodes"));
+    }
+}

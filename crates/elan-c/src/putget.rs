@@ -1,0 +1,231 @@
+//! Put and get, between addresses of this process and of others.
+//!
+//! `elan_put` is over when the other adapter has accepted the bytes. Its source may be used again at once, as for the original
+//! library's puts of up to `putget_smallputsize` bytes: the bytes are copied at the call. A control block says nothing that the
+//! machine does not say.
+
+use super::event::{Event, What};
+use super::layout::State;
+use super::{lock, stop, until};
+use derive::call;
+use link::ADDRESS_SPACE;
+use native::{Place, Span, Ticket};
+use std::collections::BTreeSet;
+use std::ffi::{c_int, c_long, c_uint, c_void};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// `ELAN_PUTGETSTATS`: puts, gets, and their bytes.
+struct Statistics {
+    puts: AtomicU64,
+    gets: AtomicU64,
+    put_bytes: AtomicU64,
+    get_bytes: AtomicU64,
+}
+
+static STATISTICS: Statistics = Statistics {
+    puts: AtomicU64::new(0),
+    gets: AtomicU64::new(0),
+    put_bytes: AtomicU64::new(0),
+    get_bytes: AtomicU64::new(0),
+};
+
+/// Puts and gets under way, whose events the program has.
+static PUTS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
+static GETS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
+
+/// An operation is over, and its end was taken.
+pub fn over(ticket: Ticket) {
+    if !lock(&PUTS).remove(&ticket) {
+        lock(&GETS).remove(&ticket);
+    }
+}
+
+/// A process that there is.
+pub fn process(call: &str, vp: c_uint) -> u32 {
+    if vp >= native::ranks() {
+        stop(
+            call,
+            &format!(
+                "there is no process {vp}; the last one is {}",
+                native::ranks() - 1
+            ),
+        );
+    }
+    vp
+}
+
+/// An address of a process.
+fn place(rank: u32, at: usize) -> Place {
+    Place {
+        rank,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+    }
+}
+
+/// Begins a put; `notice` is the address of an event at the destination, or 0.
+///
+/// # Safety
+/// The bytes must be valid.
+pub unsafe fn put(vp: u32, from: *const c_void, to: usize, size: usize, notice: u64) -> Ticket {
+    // SAFETY: the caller's word.
+    let bytes = unsafe { Span::new(from.cast(), size) };
+    let ticket = native::put_and_notice(place(vp, to), &[bytes.bytes()], notice);
+    STATISTICS.puts.fetch_add(1, Ordering::Relaxed);
+    STATISTICS
+        .put_bytes
+        .fetch_add(size as u64, Ordering::Relaxed);
+    lock(&PUTS).insert(ticket);
+    ticket
+}
+
+/// Begins a get.
+///
+/// # Safety
+/// The memory must be valid until the end.
+pub unsafe fn get(vp: u32, from: usize, to: *mut c_void, size: usize) -> Ticket {
+    // SAFETY: the caller's word.
+    let buffer = unsafe { Span::new(to.cast_const().cast(), size) };
+    let ticket = native::get(vp, from, buffer.into());
+    STATISTICS.gets.fetch_add(1, Ordering::Relaxed);
+    STATISTICS
+        .get_bytes
+        .fetch_add(size as u64, Ordering::Relaxed);
+    lock(&GETS).insert(ticket);
+    ticket
+}
+
+/// Waits until all of these are over. Their ends stay for their events.
+fn wait_all(under_way: &Mutex<BTreeSet<Ticket>>) {
+    until(|| {
+        let all: Vec<Ticket> = lock(under_way).iter().copied().collect();
+        let over = all.iter().all(|&ticket| native::has_ended(ticket));
+        if over {
+            lock(under_way).clear();
+        }
+        over
+    });
+}
+
+/// The event of a put by a call of the program; `notice` as in [`put`].
+///
+/// # Safety
+/// As the headers say.
+unsafe fn put_event(
+    call: &'static str,
+    (from, to): (*const c_void, *mut c_void),
+    size: usize,
+    vp: c_uint,
+    notice: u64,
+) -> *mut Event {
+    if size == 0 && notice == 0 {
+        return Event::make(What::Nothing);
+    }
+    let vp = process(call, vp);
+    // SAFETY: the caller's word.
+    Event::of(call, unsafe { put(vp, from, to.addr(), size, notice) })
+}
+
+/// The event of a get by a call of the program.
+///
+/// # Safety
+/// As the headers say.
+unsafe fn get_event(
+    call: &'static str,
+    (from, to): (*const c_void, *mut c_void),
+    size: usize,
+    vp: c_uint,
+) -> *mut Event {
+    if size == 0 {
+        return Event::make(What::Nothing);
+    }
+    let vp = process(call, vp);
+    // SAFETY: the caller's word.
+    Event::of(call, unsafe { get(vp, from.addr(), to, size) })
+}
+
+// SAFETY, of all functions below: their callers keep to the headers.
+
+#[call]
+unsafe extern "C" fn elan_put(
+    _state: *mut State,
+    from: *const c_void,
+    to: *mut c_void,
+    size: usize,
+    vp: c_uint,
+) -> *mut Event {
+    unsafe { put_event("elan_put", (from, to), size, vp, 0) }
+}
+
+#[call]
+unsafe extern "C" fn elan_get(
+    _state: *mut State,
+    from: *const c_void,
+    to: *mut c_void,
+    size: usize,
+    vp: c_uint,
+) -> *mut Event {
+    unsafe { get_event("elan_get", (from, to), size, vp) }
+}
+
+/// `ELAN_PGCTRL`, of which programs know nothing.
+#[unsafe(no_mangle)]
+extern "C" fn elan_putgetInit(
+    _state: *mut State,
+    _memory: *mut c_void,
+    _small: usize,
+    _stripe_puts: usize,
+    _stripe_gets: usize,
+    _throttle: c_int,
+    _flags: c_uint,
+) -> *mut c_void {
+    std::ptr::from_mut(Box::leak(Box::new(0_u64))).cast()
+}
+
+#[call]
+unsafe extern "C" fn elan_doput(
+    _control: *mut c_void,
+    from: *const c_void,
+    to: *mut c_void,
+    event: u64,
+    size: usize,
+    vp: c_uint,
+    _rail: c_int,
+) -> *mut Event {
+    unsafe { put_event("elan_doput", (from, to), size, vp, event) }
+}
+
+#[call]
+unsafe extern "C" fn elan_doget(
+    _control: *mut c_void,
+    from: *const c_void,
+    to: *mut c_void,
+    size: usize,
+    vp: c_uint,
+    _rail: c_int,
+) -> *mut Event {
+    unsafe { get_event("elan_doget", (from, to), size, vp) }
+}
+
+#[call]
+extern "C" fn elan_putWaitAll(_state: *mut State, _how: c_long) {
+    wait_all(&PUTS);
+}
+
+#[call]
+extern "C" fn elan_getWaitAll(_state: *mut State, _how: c_long) {
+    wait_all(&GETS);
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn elan_putgetGetStats(_state: *mut State, place: *mut [u64; 4]) {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let all = [
+        &STATISTICS.puts,
+        &STATISTICS.gets,
+        &STATISTICS.put_bytes,
+        &STATISTICS.get_bytes,
+    ];
+    unsafe { place.write(all.map(read)) };
+}

@@ -1,0 +1,351 @@
+//! # What our own libraries are made of: OpenSHMEM, Elanlib and Elan3lib in a rank
+//!
+//! A program may call the libraries that Elanite itself gives to programs. Their functions of C are made of the few operations
+//! of this module, which become orders to the simulator as those of the MPI library do. One process may use both.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`operations`] | operations under way, for the progress engine |
+//! | [`memory`] | the memory that others may reach by address |
+//! | [`life`] | how a process becomes a rank, and how it ends |
+//! | [`groups`] | groups of ranks, and their collective calls |
+//! | [`guard`] | the calls of the program, for reports and for the time of computation |
+//! | `spin` | programs that wait for a word of their memory without a call |
+//!
+//! ## The main path
+//!
+//! A put of a program:
+//!
+//! 1. `life.rs`: the first call makes the process a rank.
+//! 2. `lib.rs`: [`put`] gives the order, and takes down the operation.
+//! 3. `operations.rs`: the progress engine reports the end, which [`wait`] takes.
+//!
+//! ## The contract
+//!
+//! *Operations.* Each operation begins at once and returns a [`Ticket`]. Bytes that go out are copied at the call. Bytes that
+//! come in are stored when the rank has been told of the end, which happens only in waits. [`ended`] asks for an end and takes
+//! no time; [`wait`] waits for it in simulated time. The end of a ticket is taken once; a ticket that nobody asks for costs
+//! some memory ([`forget`] drops it).
+//!
+//! *Waiting.* A program that waits for a word of its memory, or for any of several things, looks whether it is there, and if
+//! not, calls [`wait_for_change`]. No change is lost between the look and the wait: the simulator keeps what has happened since
+//! the rank's last turn. A program that only looks, by a call that does not wait, calls [`look`], by which time goes on by a
+//! step that grows.
+//!
+//! *Addresses.* Memory of other ranks is named by its address in their processes. A rank's process lets others reach what
+//! [`memory`] says. An access elsewhere fails: a get or an atomic as [`Failure::Refused`], and a put ends the run with an error
+//! that names both ranks, as a trap of the adapter ended the program.
+
+#![allow(unsafe_code)] // memory that programs name by addresses
+
+pub mod groups;
+pub mod guard;
+pub mod life;
+pub mod memory;
+pub mod operations;
+mod spin;
+
+pub use fi::memory::{Buffer, Span};
+pub use guard::{CallGuard, call};
+pub use life::{session, vanish};
+pub use link::{Atomic, Place, Width};
+use operations::Operations;
+pub use operations::{Ended, Failure, Ticket};
+
+use fi::library::{self, Library};
+use fi::session::Session;
+use fi::thread;
+use link::{ADDRESS_SPACE, NEVER, Order, Patience, Wait, Wanted};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.
+pub const OWN_TAGS: u64 = 1 << 62;
+
+/// This rank's number.
+pub fn rank() -> u32 {
+    session().rank().0
+}
+
+/// How many ranks there are.
+pub fn ranks() -> u32 {
+    session().rank().1
+}
+
+/// The simulated node of a rank.
+pub fn node_of(rank: u32) -> u32 {
+    session().nodes()[rank as usize]
+}
+
+/// Local time in picoseconds, after the simulated processor's work for the calls so far.
+pub fn now() -> u64 {
+    let session = session();
+    session.settle();
+    session.now()
+}
+
+/// Operations under way; locked under the session's lock.
+static OPERATIONS: Mutex<Operations> = Mutex::new(Operations::NONE);
+
+fn operations() -> MutexGuard<'static, Operations> {
+    OPERATIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Names the functions that the progress engine calls.
+fn serve() {
+    library::serve(Library {
+        ended: |ended, delivery, part, bytes| operations().ended(ended, delivery, part, bytes),
+        arrived: |queue, delivery, part, bytes| operations().arrived(queue, delivery, part, bytes),
+        combine: groups::combined,
+        noticed: operations::noticed,
+        reach: memory::reach_in,
+    });
+}
+
+/// Begins an operation.
+fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
+    let session = session();
+    let mut state = session.lock();
+    let ticket = operations().begin(into);
+    session.order(&mut state, ticket.id(), order, pieces);
+    ticket
+}
+
+/// An address of a rank's process.
+fn address(rank: u32, at: usize) -> Place {
+    Place {
+        rank,
+        key: ADDRESS_SPACE,
+        offset: at as u64,
+    }
+}
+
+/// Stores bytes at an address of another rank, or of this one. Ends when the other adapter has accepted them.
+pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
+    put_and_notice(address(to, at), pieces, 0)
+}
+
+/// Stores bytes at a place. When they are there, the other rank is told a number, if it is not 0 ([`operations::listen`]).
+pub fn put_and_notice(to: Place, pieces: &[&[u8]], notice: u64) -> Ticket {
+    begin(Buffer::default(), Order::Put { to, notice }, pieces)
+}
+
+/// Fetches bytes from a place.
+pub fn get_from(from: Place, into: Buffer) -> Ticket {
+    let size = into.length() as u64;
+    begin(into, Order::Get { from, size }, &[])
+}
+
+/// Tells this rank a number when an operation has ended, as for [`put_and_notice`].
+pub fn notice_end(of: Ticket, notice: u64) {
+    let _held = session().lock();
+    operations().notice_end(of, notice);
+}
+
+/// Fetches bytes from an address of another rank, or of this one.
+pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
+    get_from(address(from, at), into)
+}
+
+/// Changes a word of another rank, or of this one, in one step; the end has the old word. `compare` matters only to
+/// [`Atomic::CompareSwap`].
+pub fn atomic(
+    on: u32,
+    at: usize,
+    atomic: Atomic,
+    width: Width,
+    operand: u64,
+    compare: u64,
+) -> Ticket {
+    let order = Order::Atomic {
+        on: address(on, at),
+        atomic,
+        width,
+        operand,
+        compare,
+    };
+    begin(Buffer::default(), order, &[])
+}
+
+/// Sends a Tport message. A synchronous send ends when the message is matched.
+pub fn send(to: u32, tag: u64, synchronous: bool, pieces: &[&[u8]]) -> Ticket {
+    let order = Order::Send {
+        to,
+        tag: tag | OWN_TAGS,
+        data: None,
+        synchronous,
+        request: false,
+    };
+    begin(Buffer::default(), order, pieces)
+}
+
+fn wanted(from: Option<u32>, tag: u64, mask: u64) -> Wanted {
+    Wanted {
+        from,
+        tag: tag | OWN_TAGS,
+        mask: mask | OWN_TAGS,
+    }
+}
+
+/// Receives a Tport message: `mask` has the bits of the tag that count.
+pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
+    let order = Order::Receive {
+        wanted: wanted(from, tag, mask),
+        room: into.length() as u64,
+        request: false,
+    };
+    begin(into, order, &[])
+}
+
+/// Looks for a Tport message and leaves it where it is. Ends as [`Failure::Nothing`] if there is none, unless it `waits` for one.
+pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
+    let wanted = wanted(from, tag, mask);
+    let order = if waits {
+        Order::Probe { wanted }
+    } else {
+        let claims = false;
+        Order::Peek { wanted, claims }
+    };
+    begin(Buffer::default(), order, &[])
+}
+
+/// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as if nothing had been said.
+pub fn cancel(ticket: Ticket) {
+    say(ticket.id(), Order::Cancel);
+}
+
+/// Makes a queue of this rank, under a name that other ranks know. A queue that exists stays as it is.
+pub fn queue(name: u64, slots: u32, slot: usize) {
+    let is_new = {
+        let _held = session().lock();
+        operations().open_queue(name)
+    };
+    if is_new {
+        let slot = slot as u64;
+        say(0, Order::Queue { name, slots, slot });
+    }
+}
+
+/// Puts a message into a queue of another rank, or of this one; ends when the queue has it. Fails as [`Failure::Refused`] if
+/// there is no such queue, or if the message is longer than a slot.
+pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
+    begin(Buffer::default(), Order::Enqueue { to, name }, &[bytes])
+}
+
+/// Takes the first message out of a queue of this rank, if the rank has been told of one; its slot is free again.
+pub fn dequeue(name: u64) -> Option<Vec<u8>> {
+    let message = {
+        let _held = session().lock();
+        operations().dequeue(name)?
+    };
+    say(0, Order::Dequeued { name });
+    Some(message)
+}
+
+/// How many messages of a queue the rank has been told of and has not taken out.
+pub fn queued(name: u64) -> usize {
+    let _held = session().lock();
+    operations().queued(name)
+}
+
+/// Gives an order that has no end of its own.
+fn say(id: u64, order: Order) {
+    let session = session();
+    let mut state = session.lock();
+    session.order(&mut state, id, order, &[]);
+}
+
+/// Takes the end of an operation, if the rank has been told of it. Takes no time.
+pub fn ended(ticket: Ticket) -> Option<Result<Ended, Failure>> {
+    let _held = session().lock();
+    operations().take_end(ticket)
+}
+
+/// Whether the rank has been told of the end of an operation, which stays to be taken.
+pub fn has_ended(ticket: Ticket) -> bool {
+    let _held = session().lock();
+    operations().has_ended(ticket)
+}
+
+/// The end of an operation does not matter. A buffer that it fills must stay valid until then all the same.
+pub fn forget(ticket: Ticket) {
+    let _held = session().lock();
+    operations().forget(ticket);
+}
+
+/// Waits for the end of an operation.
+///
+/// # Errors
+/// See [`Failure`].
+pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
+    let session = session();
+    let mut state = session.lock();
+    loop {
+        let end = operations().take_end(ticket);
+        if let Some(end) = end {
+            return end;
+        }
+        session.wait(&mut state, Wait::Report(patience()));
+    }
+}
+
+/// Waits until something changes: an operation of this rank ends, a message comes into one of its queues, or others write into
+/// its memory. Returns at once if that has happened since the rank was last told what has happened. The program then looks
+/// whether this is what it waits for; such a look costs the processor what a poll costs.
+///
+/// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their turn: the change may
+/// depend on them.
+pub fn wait_for_change() {
+    let session = session();
+    let mut state = session.lock();
+    if !thread::several_threads() {
+        let patience = Patience {
+            writes: true,
+            ..patience()
+        };
+        session.wait(&mut state, Wait::Report(patience));
+        return;
+    }
+    session.step_to_write(&mut state);
+    drop(state);
+    session.give_way();
+}
+
+/// Like [`wait_for_change`], at most until a moment of local time, in picoseconds.
+pub fn wait_for_change_until(moment: u64) {
+    let session = session();
+    let mut state = session.lock();
+    let patience = Patience {
+        writes: true,
+        ..Patience::until(moment)
+    };
+    session.wait(&mut state, Wait::Report(patience));
+}
+
+/// Waits without an end, unless threads of the program do something.
+fn patience() -> Patience {
+    Patience {
+        threads: !thread::one_thread(),
+        ..Patience::until(NEVER)
+    }
+}
+
+/// The program has looked and found nothing, in a call that does not wait: time goes on by a step, which grows from look to
+/// look. The rank is told what has happened meanwhile.
+pub fn look() {
+    let session = session();
+    let mut state = session.lock();
+    session.step(&mut state);
+}
+
+/// The simulated processor works for so many picoseconds.
+pub fn work(time: u64) {
+    let session = session();
+    session.sleep_until(session.now().saturating_add(time));
+}
+
+/// The session, for what this module does not offer.
+pub fn raw() -> &'static Session {
+    session()
+}

@@ -1,0 +1,24 @@
+//! # The library that is loaded into every rank of a real program: `libelanite-fi.so`
+//!
+//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
+//! as a provider. It consists of other crates, whose functions of C it exports:
+//!
+//! | crate | stands between |
+//! |---|---|
+//! | [`fi`] | MPI library and network; program and time; program and MPI library |
+//! | [`native`] | the libraries below and the simulator; it makes a process a rank without MPI |
+//! | [`shmem_c`], [`elan_c`] | programs in C, and OpenSHMEM, Elanlib and Elan3lib |
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//!
+//! ## The main path
+//!
+//! A call of a program:
+//!
+//! 1. `lib.rs`: the loader finds the function here before that of the MPI library or the C library.
+//! 2. `lib.rs`: one of the crates makes an order of it, or passes it on.
+
+pub use {elan_c, fi, native, shmem_c};

@@ -1,0 +1,168 @@
+//! # OpenSHMEM for programs in C: what `shmem.h` declares
+//!
+//! The functions are those of OpenSHMEM 1.5, with the names of Cray, SGI and Quadrics before it. They are made of the operations
+//! of [`native`], as the simulator's own Shmem is made of those of Elanlib (petrini2003 s3), and take the same times.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`setup`] | start, end, questions |
+//! | [`memory`], on [`heap`] | the symmetric heap |
+//! | [`transfer`] | put, get, their strided and nonblocking forms |
+//! | [`atomics`] | atomic operations |
+//! | [`contexts`] | contexts, fence, quiet |
+//! | [`waits`] | waiting for a word |
+//! | [`collectives`], on [`active`] | barriers, broadcasts, collects, exchanges, reductions of active sets |
+//! | [`locks`] | locks |
+//! | [`teams`], [`signals`] | those of OpenSHMEM 1.5 |
+//!
+//! ## The main path
+//!
+//! A put of a program:
+//!
+//! 1. `transfer.rs`: the function of C checks the rank and the address.
+//! 2. `contexts.rs`: the context takes down the operation of [`native`].
+//! 3. `waits.rs`: another process waits for the word.
+//!
+//! ## What programs see
+//!
+//! The header has a function for each type; they are inline and call the functions here, which know sizes only. So a report
+//! names a call without its type: `shmem_int_put` is `shmem_put`.
+//!
+//! *Symmetric memory* is the writable static data of the program and its libraries, and the heap. All ranks have both at the same
+//! addresses, as `elanite prun` starts them without randomised addresses, so that an address means the same object everywhere.
+//!
+//! *Completion.* A put of up to [`SMALL`] bytes, and an atomic operation that returns nothing, return at once; a longer put
+//! returns when it is over. `shmem_quiet` waits for all, and so does `shmem_fence`: separate DMAs are not ordered.
+//!
+//! *Errors.* A wrong processing element or address ends the program with a message that names the call. An operation that fails
+//! later is told by the call that waits for it, in the name of the call that began it.
+
+#![allow(unsafe_code)] // functions of C, and memory that programs name by addresses
+
+mod active;
+mod atomics;
+mod collectives;
+mod contexts;
+mod heap;
+mod locks;
+mod memory;
+mod setup;
+mod signals;
+mod teams;
+#[cfg(test)]
+mod tests;
+mod transfer;
+mod waits;
+
+use contexts::Contexts;
+use fi::thread;
+use memory::Symmetric;
+use native::Span;
+use std::ffi::{c_int, c_void};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use teams::Teams;
+
+/// Puts up to this length return at once: Elanlib copies them into the adapter (`LIBELAN_PUTGET_SMALLPUTSIZE`).
+const SMALL: usize = 64;
+
+/// How far the program has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    /// It has not called `shmem_init`.
+    #[default]
+    Before,
+    /// It may communicate.
+    Running,
+    /// It has called `shmem_finalize`.
+    Over,
+}
+
+/// What the library keeps in this process.
+#[derive(Default)]
+struct Shmem {
+    stage: Stage,
+    /// The level of threads that the program has got (`SHMEM_THREAD_SINGLE` and so on).
+    level: c_int,
+    symmetric: Symmetric,
+    contexts: Contexts,
+    teams: Teams,
+}
+
+static SHMEM: Mutex<Shmem> = Mutex::new(Shmem {
+    stage: Stage::Before,
+    level: 0,
+    symmetric: Symmetric::EMPTY,
+    contexts: Contexts::EMPTY,
+    teams: Teams::EMPTY,
+});
+
+/// The state, locked. Nobody waits in simulated time while he holds the lock.
+fn shmem() -> MutexGuard<'static, Shmem> {
+    SHMEM.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the program with what is wrong with the call that it is in.
+fn fail(what: fmt::Arguments<'_>) -> ! {
+    fail_in(thread::current().call.get(), what)
+}
+
+/// Ends the program with what is wrong with a call.
+fn fail_in(call: u32, what: fmt::Arguments<'_>) -> ! {
+    let name = link::calls::name(call);
+    eprintln!(
+        "elanite: {name} on processing element {}: {what}",
+        native::rank()
+    );
+    setup::end_all(1)
+}
+
+/// Ends the program if it may not communicate.
+fn check_running() {
+    if shmem().stage != Stage::Running {
+        fail(format_args!(
+            "the program communicates between shmem_init and shmem_finalize only"
+        ));
+    }
+}
+
+/// The processing element of a number that the program has named.
+fn element(pe: c_int) -> u32 {
+    check_running();
+    match u32::try_from(pe) {
+        Ok(pe) if pe < native::ranks() => pe,
+        _ => fail(format_args!(
+            "there is no processing element {pe}; the last one is {}",
+            native::ranks() - 1
+        )),
+    }
+}
+
+/// The address of symmetric memory that the program has named.
+fn symmetric(at: *const c_void, length: usize, pe: u32) -> usize {
+    let address = at.addr();
+    if length > 0 && !native::memory::is_offered(address, length) {
+        fail(format_args!(
+            "{length} bytes at address {address:#x} of processing element {pe} are not symmetric; symmetric are static \
+             variables and the memory of shmem_malloc"
+        ));
+    }
+    address
+}
+
+/// The program's own memory that a call names.
+fn own(at: *const c_void, length: usize) -> Span {
+    // SAFETY: the standard says that the memory is valid, and stays as it is until the call or its completion.
+    unsafe { Span::new(at.cast(), length) }
+}
+
+/// Bytes of elements; ends the program if there are too many.
+fn product(count: usize, size: usize) -> usize {
+    count.checked_mul(size).unwrap_or_else(|| {
+        fail(format_args!(
+            "{count} elements of {size} bytes are more than an address can reach"
+        ))
+    })
+}

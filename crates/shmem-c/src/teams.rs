@@ -1,0 +1,261 @@
+//! Teams of OpenSHMEM 1.5: sets of processing elements with numbers of their own.
+//!
+//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements, 2 those whose memory the
+//! caller reaches by addresses, which is the caller alone. All members of a parent team make a new one by the same call; each
+//! computes who belongs to it, so that they need not communicate. Teams of the same members share a group of Elanlib.
+
+use super::active::Set;
+use super::{Shmem, check_running, collectives, contexts, setup, shmem};
+use derive::call;
+use std::ffi::{c_int, c_long};
+
+/// The team of all.
+pub const WORLD: usize = 1;
+
+/// The team of those whose memory the caller reaches by addresses.
+const SHARED: usize = 2;
+
+/// What a call returns that has failed.
+const FAILED: c_int = -1;
+
+/// The bit of a mask that says that a configuration has a number of contexts.
+const NUMBER_OF_CONTEXTS: c_long = 1;
+
+/// `shmem_team_config_t`.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Config {
+    contexts: c_int,
+}
+
+/// A team that the program has made.
+#[derive(Clone)]
+struct Team {
+    members: Vec<u32>,
+    config: Config,
+}
+
+/// The teams that the program has made, from the number after [`SHARED`] on; nothing where one has been destroyed.
+#[derive(Default)]
+pub struct Teams(Vec<Option<Team>>);
+
+impl Teams {
+    pub const EMPTY: Teams = Teams(Vec::new());
+
+    fn find(&self, team: usize) -> Option<Team> {
+        let members = match team {
+            0 => return None,
+            WORLD => (0..native::ranks()).collect(),
+            SHARED => vec![native::rank()],
+            _ => return self.0.get(team - SHARED - 1).cloned().flatten(),
+        };
+        Some(Team {
+            members,
+            config: Config::default(),
+        })
+    }
+
+    /// Keeps a team and returns its number.
+    fn add(&mut self, team: Team) -> usize {
+        let free = self.0.iter().position(Option::is_none);
+        let place = free.unwrap_or_else(|| {
+            self.0.push(None);
+            self.0.len() - 1
+        });
+        self.0[place] = Some(team);
+        place + SHARED + 1
+    }
+
+    fn remove(&mut self, team: usize) {
+        if let Some(place) = team.checked_sub(SHARED + 1)
+            && let Some(place) = self.0.get_mut(place)
+        {
+            *place = None;
+        }
+    }
+}
+
+/// The members of a team.
+pub fn members(team: usize) -> Option<Vec<u32>> {
+    shmem().teams.find(team).map(|team| team.members)
+}
+
+/// The members of a team as a set, for a call of all of them.
+pub fn set(team: usize) -> Option<Set> {
+    check_running();
+    Some(Set::of(members(team)?, format_args!("the team")))
+}
+
+/// A number of processing elements, as C has it.
+fn number(count: usize) -> c_int {
+    c_int::try_from(count).unwrap_or(FAILED)
+}
+
+/// The place of a processing element in a team, or -1.
+fn place(members: &[u32], pe: u32) -> c_int {
+    let place = members.iter().position(|&member| member == pe);
+    place.map_or(FAILED, number)
+}
+
+/// Reads what a program wants of a team.
+fn wanted(config: *const Config, mask: c_long) -> Config {
+    if config.is_null() || mask & NUMBER_OF_CONTEXTS == 0 {
+        return Config::default();
+    }
+    // SAFETY: the program's configuration.
+    unsafe { config.read() }
+}
+
+/// Makes the team of some members for those of them that call; 0 for others.
+fn make(members: Vec<u32>, config: Config) -> usize {
+    let me = native::rank();
+    if members.contains(&me) {
+        shmem().teams.add(Team { members, config })
+    } else {
+        0
+    }
+}
+
+/// The members of a parent team from a place on, a stride apart; nothing if the parent has no such members.
+fn strided(parent: &[u32], start: c_int, stride: c_int, size: c_int) -> Option<Vec<u32>> {
+    if size < 1 || stride == 0 && size > 1 {
+        return None;
+    }
+    let member = |index: c_int| {
+        let place = i64::from(start) + i64::from(index) * i64::from(stride);
+        parent.get(usize::try_from(place).ok()?).copied()
+    };
+    (0..size).map(member).collect()
+}
+
+/// Makes the teams of rows and of columns of a parent team, laid out in rows of some length; returns the caller's two.
+fn rows_and_columns(parent: &[u32], row: usize, configs: [Config; 2]) -> [usize; 2] {
+    let me = native::rank();
+    let place = parent.iter().position(|&member| member == me).unwrap_or(0);
+    let of = |belongs: &dyn Fn(usize) -> bool| {
+        let all = parent.iter().enumerate();
+        all.filter(|&(place, _)| belongs(place))
+            .map(|(_, &pe)| pe)
+            .collect()
+    };
+    let [rows, columns] = configs;
+    [
+        make(of(&|other| other / row == place / row), rows),
+        make(of(&|other| other % row == place % row), columns),
+    ]
+}
+
+impl Shmem {
+    /// The team of a number has no contexts and no calls any more.
+    fn destroy_team(&mut self, team: usize) {
+        self.teams.remove(team);
+    }
+}
+
+#[call]
+extern "C" fn shmem_team_split_strided(
+    parent: usize,
+    start: c_int,
+    stride: c_int,
+    size: c_int,
+    config: *const Config,
+    mask: c_long,
+    new: *mut usize,
+) -> c_int {
+    let members = members(parent).and_then(|parent| strided(&parent, start, stride, size));
+    let team = members
+        .clone()
+        .map_or(0, |members| make(members, wanted(config, mask)));
+    setup::tell(new, team);
+    if members.is_some() { 0 } else { FAILED }
+}
+
+#[call]
+extern "C" fn shmem_team_split_2d(
+    parent: usize,
+    row: c_int,
+    row_config: *const Config,
+    row_mask: c_long,
+    row_team: *mut usize,
+    column_config: *const Config,
+    column_mask: c_long,
+    column_team: *mut usize,
+) -> c_int {
+    let length = usize::try_from(row).ok().filter(|&row| row > 0);
+    let (Some(parent), Some(length)) = (members(parent), length) else {
+        setup::tell(row_team, 0);
+        setup::tell(column_team, 0);
+        return FAILED;
+    };
+    let configs = [
+        wanted(row_config, row_mask),
+        wanted(column_config, column_mask),
+    ];
+    let [rows, columns] = rows_and_columns(&parent, length, configs);
+    setup::tell(row_team, rows);
+    setup::tell(column_team, columns);
+    0
+}
+
+#[call]
+extern "C" fn shmem_team_destroy(team: usize) {
+    if let Some(set) = set(team)
+        && team > SHARED
+    {
+        contexts::destroy_those_of(team);
+        collectives::sync(&set);
+        shmem().destroy_team(team);
+    }
+}
+
+#[call]
+extern "C" fn shmem_team_sync(team: usize) -> c_int {
+    set(team).map_or(FAILED, |set| {
+        collectives::sync(&set);
+        0
+    })
+}
+
+#[call]
+extern "C" fn shmem_team_create_ctx(team: usize, _options: c_long, context: *mut usize) -> c_int {
+    let new = members(team).map(|_| contexts::create(team));
+    setup::tell(context, new.unwrap_or(0));
+    if new.is_some() { 0 } else { FAILED }
+}
+
+#[call]
+extern "C" fn shmem_ctx_get_team(context: usize, team: *mut usize) -> c_int {
+    let found = contexts::team_of(context);
+    setup::tell(team, found.unwrap_or(0));
+    if found.is_some() { 0 } else { FAILED }
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_team_my_pe(team: usize) -> c_int {
+    members(team).map_or(FAILED, |members| place(&members, native::rank()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_team_n_pes(team: usize) -> c_int {
+    members(team).map_or(FAILED, |members| number(members.len()))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_team_translate_pe(from: usize, pe: c_int, to: usize) -> c_int {
+    let (Some(from), Some(to)) = (members(from), members(to)) else {
+        return FAILED;
+    };
+    let pe = usize::try_from(pe).ok().and_then(|pe| from.get(pe));
+    pe.map_or(FAILED, |&pe| place(&to, pe))
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn shmem_team_get_config(team: usize, mask: c_long, config: *mut Config) -> c_int {
+    let Some(team) = shmem().teams.find(team) else {
+        return FAILED;
+    };
+    if mask & NUMBER_OF_CONTEXTS != 0 {
+        setup::tell(config, team.config);
+    }
+    0
+}
