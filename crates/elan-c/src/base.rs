@@ -185,7 +185,7 @@ pub fn call_poll_functions() -> bool {
     true
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 extern "C" fn elan_baseInit(_flags: c_uint) -> *mut Base {
@@ -220,6 +220,7 @@ unsafe extern "C" fn elan_fini(
     _flags: c_uint,
 ) {
     if !group.is_null() {
+        // SAFETY: not null, so a group of this library, none of which is ever freed.
         unsafe { group::barrier(group, group::Way::Software) };
     }
 }
@@ -240,6 +241,7 @@ unsafe extern "C" fn elan_checkVersion(version: *const c_char) -> c_int {
     if version.is_null() {
         return 0;
     }
+    // SAFETY: not null, so a string of C.
     let text = unsafe { CStr::from_ptr(version) }.to_bytes();
     c_int::from(text.starts_with(b"1."))
 }

@@ -32,7 +32,7 @@ unsafe fn address(call: &str, event: *mut Event) -> usize {
     at.unwrap_or_else(|| stop(call, "elan_initEvent did not make this event"))
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_initEvent(
@@ -49,6 +49,7 @@ extern "C" fn elan_initEvent(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let at = unsafe { address("elan_setWaitCount", event) };
     let mut counts = lock(&COUNTS);
     let left = counts.entry(at).or_insert(0);
@@ -58,11 +59,13 @@ unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_destEvent(event: *mut Event) -> u64 {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { address("elan_destEvent", event) as u64 }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_devent_completed(_set: c_int, event: *mut Event) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     c_int::from(has_occurred(unsafe {
         address("elan_devent_completed", event)
     }))

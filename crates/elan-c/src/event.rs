@@ -165,17 +165,21 @@ pub unsafe fn release(event: *mut Event) {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 unsafe extern "C" fn own_poll(event: *mut Event, how: c_long) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     c_int::from(within(how, || unsafe { (*event).has_occurred() }))
 }
 
 unsafe extern "C" fn own_wait(event: *mut Event, _how: c_long) {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     until(|| unsafe { (*event).has_occurred() });
 }
 
 unsafe extern "C" fn own_free(event: *mut Event) {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed: it
+    // goes back once, here, as `make` has leaked it, with the two events in it.
     unsafe {
         match (*event).what {
             What::Stays(..) => return,
@@ -197,6 +201,8 @@ fn missing(call: &str) -> c_int {
 
 #[call]
 unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
+    // SAFETY: null, or an event that a call of this library has made, and that the program has not
+    // freed.
     unsafe {
         if event.is_null() {
             return missing("elan_poll");
@@ -211,6 +217,8 @@ unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
 
 #[call]
 unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
+    // SAFETY: null, or an event that a call of this library has made, and that the program has not
+    // freed.
     unsafe {
         if event.is_null() {
             missing("elan_wait");
@@ -225,6 +233,8 @@ unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
 
 #[call]
 unsafe extern "C" fn elan_done(event: *mut Event, how: c_long) -> c_int {
+    // SAFETY: null, or an event that a call of this library has made, and that the program has not
+    // freed.
     unsafe {
         if event.is_null() {
             return missing("elan_done");

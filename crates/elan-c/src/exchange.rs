@@ -49,7 +49,7 @@ fn exchange(call: &str, members: &[u32], own: usize, out: &[Span], into: &[Span]
     finish(call, tickets);
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_gather(
@@ -60,15 +60,18 @@ unsafe extern "C" fn elan_gather(
     root: c_uint,
     _flags: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed.
     let (own, inside) = unsafe { ((*group).own, group::inside("elan_gather", group)) };
     let Some(&vp) = inside.members.get(root as usize) else {
         stop("elan_gather", &format!("the group has no place {root}"));
     };
     inside.gathers(size);
+    // SAFETY: this member's bytes, which the program leaves alone until the call returns.
     let bytes = unsafe { Span::new(from, size) };
     if own != root {
         return finish("elan_gather", vec![send(vp, GATHER, bytes.bytes())]);
     }
+    // SAFETY: at the root, a block for each member.
     let block = |index: usize| unsafe { Span::new(to.wrapping_add(index * size), size) };
     let others = inside.members.iter().enumerate();
     let others = others.filter(|&(index, _)| index != own as usize);
@@ -88,9 +91,11 @@ unsafe extern "C" fn elan_alltoall(
     size: usize,
     _flags: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed.
     let (own, inside) = unsafe { ((*group).own as usize, group::inside("elan_alltoall", group)) };
     inside.gathers(size * inside.members.len());
     let all = || 0..inside.members.len();
+    // SAFETY: a block for each member on both sides, until the call returns.
     let (out, into): (Vec<Span>, Vec<Span>) = unsafe {
         let out = all().map(|index| Span::new(from.wrapping_add(index * size), size));
         let into = all().map(|index| Span::new(to.wrapping_add(index * size), size));
@@ -110,6 +115,7 @@ unsafe extern "C" fn elan_alltoalls(
     to_places: *const usize,
     _flags: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed.
     let (own, inside) = unsafe {
         (
             (*group).own as usize,
@@ -118,9 +124,11 @@ unsafe extern "C" fn elan_alltoalls(
     };
     let count = inside.members.len();
     let spans = |at: *const u8, sizes: *const usize, places: *const usize| -> Vec<Span> {
+        // SAFETY: an array with an entry for each member.
         let (sizes, places) = unsafe { (super::slice(sizes, count), super::slice(places, count)) };
         let pairs = sizes.iter().zip(places);
         pairs
+            // SAFETY: the piece for a member that the program's arrays name.
             .map(|(&size, &place)| unsafe { Span::new(at.wrapping_add(place), size) })
             .collect()
     };

@@ -242,10 +242,11 @@ pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
     vectors
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_uint) -> *mut Group {
+    // SAFETY: the program has so many numbers there.
     let members = unsafe { super::slice(vps, count as usize) };
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
@@ -262,16 +263,19 @@ unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_u
 
 #[call]
 unsafe extern "C" fn elan_gsync(group: *mut Group) {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { barrier(group, Way::Software) };
 }
 
 #[call]
 unsafe extern "C" fn elan_hgsync(group: *mut Group) {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { barrier(group, Way::Hardware) };
 }
 
 #[call]
 unsafe extern "C" fn elan_hgsyncevent(group: *mut Group) {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { barrier(group, Way::Hardware) };
 }
 
@@ -283,6 +287,7 @@ unsafe extern "C" fn elan_bcast(
     root: c_uint,
     _flags: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed, and a buffer of so many bytes.
     unsafe { broadcast("elan_bcast", group, Way::Software, (buffer, size), root) };
 }
 
@@ -294,6 +299,7 @@ unsafe extern "C" fn elan_hbcast(
     root: c_uint,
     _flags: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed, and a buffer of so many bytes.
     unsafe { broadcast("elan_hbcast", group, Way::Hardware, (buffer, size), root) };
 }
 
@@ -311,6 +317,7 @@ unsafe extern "C" fn elan_reduce(
     flags: c_uint,
     root: c_uint,
 ) {
+    // SAFETY: a group of this library, none of which is ever freed.
     let (own, group) = unsafe { ((*group).own, inside("elan_reduce", group)) };
     if root as usize >= group.members.len() {
         stop("elan_reduce", &format!("the group has no place {root}"));
@@ -324,6 +331,8 @@ unsafe extern "C" fn elan_reduce(
     group.add(count::REDUCE_BYTES_NET, size);
     let all = flags & RESULT_ALL != 0;
     let gets = all || own == root;
+    // SAFETY: vectors of `size` bytes, which the program leaves alone until the call returns; no
+    // result is stored where none is due.
     let (vector, result) = unsafe {
         let result = Span::new(to.cast_const().cast(), if gets { size } else { 0 });
         (Span::new(from.cast(), size), result)
@@ -342,7 +351,9 @@ unsafe extern "C" fn elan_reduce(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_groupGetStats(group: *mut Group, place: *mut [u64; count::ALL]) {
+    // SAFETY: a group of this library, none of which is ever freed.
     let counts = unsafe { &inside("elan_groupGetStats", group).counts };
     let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));
+    // SAFETY: the program has a place for the numbers.
     unsafe { place.write(now) };
 }

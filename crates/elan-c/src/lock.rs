@@ -35,7 +35,7 @@ fn atomic(call: &str, lock: &Lock, word: usize, what: Atomic, operand: u64) -> u
     event::wait_for(call, ticket).word
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_int) -> c_int {
@@ -46,12 +46,14 @@ unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_
         words: words.as_mut_ptr().expose_provenance() as u64,
         reserved: [0; 2],
     };
+    // SAFETY: the program has a place for a lock.
     unsafe { lock.write(made) };
     0
 }
 
 #[call]
 unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_int) {
+    // SAFETY: a lock that `elan_lockInit` has made; nobody changes it.
     let lock = unsafe { &*lock };
     let number = atomic("elan_lockLock", lock, 0, Atomic::Add, 1);
     let mut pause = FIRST_PAUSE;
@@ -65,5 +67,6 @@ unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_i
 
 #[call]
 unsafe extern "C" fn elan_lockUnLock(_state: *mut State, lock: *mut Lock) {
+    // SAFETY: a lock that `elan_lockInit` has made; nobody changes it.
     atomic("elan_lockUnLock", unsafe { &*lock }, 1, Atomic::Add, 1);
 }

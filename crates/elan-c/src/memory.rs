@@ -122,7 +122,7 @@ fn free(memory: *mut c_void) {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_allocMain(_state: *mut State, align: usize, size: usize) -> *mut c_void {
@@ -151,6 +151,7 @@ unsafe extern "C" fn elan_gallocMain(
     align: usize,
     size: usize,
 ) -> *mut c_void {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { galloc("elan_gallocMain", group, false, align, size) }
 }
 
@@ -161,6 +162,7 @@ unsafe extern "C" fn elan_gallocElan(
     align: usize,
     size: usize,
 ) -> *mut c_void {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { galloc("elan_gallocElan", group, true, align, size) }
 }
 
@@ -187,6 +189,7 @@ unsafe extern "C" fn elan_galloc(
     align: usize,
     size: usize,
 ) -> u64 {
+    // SAFETY: a group of this library, none of which is ever freed.
     let memory = unsafe { galloc("elan_galloc", group, false, align, size) };
     memory.expose_provenance() as u64
 }

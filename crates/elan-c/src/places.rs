@@ -102,7 +102,7 @@ fn location(vp: u32) -> Location {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 /// A function under its names in Elanlib and in Elan3lib.
 macro_rules! both {
@@ -113,6 +113,7 @@ macro_rules! both {
 
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $elan3($($name: $kind),*) $(-> $result)? {
+                // SAFETY: the same arguments, for the same function.
                 unsafe { $elan($($name),*) }
             }
         )*
@@ -134,11 +135,13 @@ both! {
             bitmap: [0; 16],
         };
         if !cap.is_null() {
+            // SAFETY: not null, so a place for a capability.
             unsafe { cap.write(empty) };
         }
     }
 
     elan_capability_string elan3_capability_string(cap: *mut Capability, text: *mut c_char) -> *mut c_char {
+        // SAFETY: null, or a capability of the program.
         let Some(cap) = (unsafe { cap.as_ref() }) else {
             return text;
         };
@@ -148,6 +151,7 @@ both! {
             "N{}-{} C{}-{}-{} R{:b} type {:#x}",
             cap.lownode, cap.highnode, cap.lowcontext, cap.mycontext, cap.highcontext, cap.railmask, cap.kind
         );
+        // SAFETY: the program has room for the text, as the call demands.
         unsafe {
             text.copy_from_nonoverlapping(words.as_ptr().cast(), words.len());
             text.add(words.len()).write(0);
@@ -171,6 +175,7 @@ both! {
         let room = usize::try_from(size).unwrap_or(0);
         let mut count = 0;
         for (index, vp) in on_node(node.cast_unsigned()).take(room).enumerate() {
+            // SAFETY: the program has room for `size` numbers, and `index` is below.
             unsafe { vps.add(index).write(vp as c_int) };
             count += 1;
         }
@@ -183,6 +188,7 @@ both! {
 
     elan_rails elan3_rails(_cap: *mut Capability, numbers: *mut c_int) -> c_int {
         for rail in 0..rails() {
+            // SAFETY: the program has room for a number for each rail.
             unsafe { numbers.add(rail as usize).write(rail) };
         }
         rails()
@@ -203,6 +209,7 @@ unsafe extern "C" fn elan_getenvCap(cap: *mut Capability, rail: c_int) -> c_int 
     if cap.is_null() || rail < 0 || rail >= rails() {
         return -1;
     }
+    // SAFETY: not null, so a place for a capability.
     unsafe { cap.write(capability()) };
     0
 }
@@ -212,6 +219,7 @@ unsafe extern "C" fn elan_generateCapability(text: *const c_char) -> c_int {
     if text.is_null() {
         return -1;
     }
+    // SAFETY: not null, so a string of C.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     if is_capability(&text) { 0 } else { -1 }
 }

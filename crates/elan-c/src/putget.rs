@@ -145,7 +145,7 @@ unsafe fn get_event(
     Event::of(call, unsafe { get(vp, from.addr(), to, size) })
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_put(
@@ -155,6 +155,7 @@ unsafe extern "C" fn elan_put(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
+    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_put", (from, to), size, vp, 0) }
 }
 
@@ -166,6 +167,7 @@ unsafe extern "C" fn elan_get(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
+    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_get", (from, to), size, vp) }
 }
 
@@ -193,6 +195,7 @@ unsafe extern "C" fn elan_doput(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
+    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_doput", (from, to), size, vp, event) }
 }
 
@@ -205,6 +208,7 @@ unsafe extern "C" fn elan_doget(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
+    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_doget", (from, to), size, vp) }
 }
 
@@ -227,5 +231,6 @@ unsafe extern "C" fn elan_putgetGetStats(_state: *mut State, place: *mut [u64; 4
         &STATISTICS.put_bytes,
         &STATISTICS.get_bytes,
     ];
+    // SAFETY: the program has a place for the numbers.
     unsafe { place.write(all.map(read)) };
 }

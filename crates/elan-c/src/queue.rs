@@ -90,10 +90,11 @@ impl Side {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_gallocQueue(_base: *mut Base, group: *mut Group) -> *mut c_void {
+    // SAFETY: a group of this library, none of which is ever freed.
     unsafe { galloc("elan_gallocQueue", group, true, QUEUE, QUEUE) }
 }
 
@@ -137,12 +138,14 @@ unsafe extern "C" fn elan_queueTx(
     size: usize,
     _rail: c_int,
 ) -> *mut Event {
+    // SAFETY: a side that this library has leaked, and so many bytes of the program.
     let ticket = unsafe { (*queue).send("elan_queueTx", vp, buffer, size) };
     Event::of("elan_queueTx", ticket)
 }
 
 #[call]
 unsafe extern "C" fn elan_queueRxPoll(queue: *const Side, how: c_long) -> c_int {
+    // SAFETY: a side that this library has leaked.
     c_int::from(within(how, || unsafe { (*queue).has_message() }))
 }
 
@@ -152,12 +155,14 @@ unsafe extern "C" fn elan_queueRxWait(
     buffer: *mut c_void,
     _how: c_long,
 ) -> *mut c_void {
+    // SAFETY: a side that this library has leaked, and that one thread uses at a time.
     let queue = unsafe { &mut *queue };
     queue.take();
     if buffer.is_null() {
         return queue.message.as_mut_ptr().cast();
     }
     let bytes = queue.message.as_ptr();
+    // SAFETY: the buffer has room for a slot, and the message has been filled up to one.
     unsafe {
         buffer
             .cast::<u8>()
@@ -169,6 +174,7 @@ unsafe extern "C" fn elan_queueRxWait(
 /// The program needs the message no more.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_queueRxComplete(queue: *mut Side) {
+    // SAFETY: a side that this library has leaked, and that one thread uses at a time.
     unsafe { (*queue).message.clear() };
 }
 
@@ -191,20 +197,24 @@ unsafe extern "C" fn elan_queueReq(
     buffer: *const c_void,
     size: usize,
 ) {
+    // SAFETY: a side that this library has leaked, and so many bytes of the program.
     let ticket = unsafe { (*queue).send("elan_queueReq", vp, buffer, size) };
     event::wait_for("elan_queueReq", ticket);
 }
 
 #[call]
 unsafe extern "C" fn elan_queueHaveReq(queue: *const Side) -> c_int {
+    // SAFETY: a side that this library has leaked.
     c_int::from(within(0, || unsafe { (*queue).has_message() }))
 }
 
 #[call]
 unsafe extern "C" fn elan_queueWait(queue: *mut Side, buffer: *mut c_void, _how: c_long) {
+    // SAFETY: a side that this library has leaked, and that one thread uses at a time.
     let queue = unsafe { &mut *queue };
     queue.take();
     let bytes = queue.message.as_ptr();
+    // SAFETY: the buffer has room for a slot, and the message has been filled up to one.
     unsafe {
         buffer
             .cast::<u8>()

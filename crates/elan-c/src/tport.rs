@@ -166,7 +166,7 @@ fn system_buffer(size: usize) -> *mut u8 {
     pointer
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 extern "C" fn elan_tportInit(
@@ -218,11 +218,13 @@ unsafe extern "C" fn elan_tportTxStart(
         );
         stop("elan_tportTxStart", &why);
     }
+    // SAFETY: a port that this library has leaked; its counts are atomic.
     let port = unsafe { &*port };
     let synchronous = flags & SYNCHRONOUS != 0;
     let all = port.number << PORT_SHIFT
         | u64::from(label) << LABEL_SHIFT
         | u64::from(tag.cast_unsigned());
+    // SAFETY: so many bytes of the program, which are copied before the call returns.
     let bytes = unsafe { Span::new(buffer.cast(), size) };
     let ticket = native::send(vp, all, synchronous, &[bytes.bytes()]);
     port.add(count::SENT, 1);
@@ -251,6 +253,7 @@ unsafe extern "C" fn elan_tportRxStart(
     buffer: *mut c_void,
     size: usize,
 ) -> *mut Event {
+    // SAFETY: a port that this library has leaked.
     let number = unsafe { (*port).number };
     let labels =
         |word: c_int| u64::from(word.cast_unsigned() & ((1 << LABEL_BITS) - 1)) << LABEL_SHIFT;
@@ -275,12 +278,14 @@ unsafe extern "C" fn elan_tportRxStart(
 
 /// Whether an event has occurred; it stays, and is freed much later, or by a wait.
 unsafe fn test(event: *mut Event, how: c_long) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let done = within(how, || unsafe { (*event).has_occurred() });
     c_int::from(done)
 }
 
 #[call]
 unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let done = unsafe { test(event, 0) };
     if done != 0 {
         event::seen(event);
@@ -290,16 +295,19 @@ unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
 
 #[call]
 unsafe extern "C" fn elan_tportRxDone(event: *mut Event) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { test(event, 0) }
 }
 
 #[call]
 unsafe extern "C" fn elan_tportRxPoll(event: *mut Event, how: c_long) -> c_int {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { test(event, how) }
 }
 
 #[call]
 unsafe extern "C" fn elan_tportTxWait(event: *mut Event) {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     until(|| unsafe { (*event).has_occurred() });
     event::seen(event);
 }
@@ -311,7 +319,9 @@ unsafe extern "C" fn elan_tportRxWait(
     tag: *mut c_int,
     size: *mut usize,
 ) -> *mut c_void {
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     until(|| unsafe { (*event).has_occurred() });
+    // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let Some(receive) = (unsafe { (*event).receive() }) else {
         stop("elan_tportRxWait", "this is no event of a receive");
     };
@@ -319,6 +329,7 @@ unsafe extern "C" fn elan_tportRxWait(
         unreachable!("the receive has ended")
     };
     let label = (end.tag >> LABEL_SHIFT) as u32 & ((1 << LABEL_BITS) - 1);
+    // SAFETY: null, or places of the program for the answers.
     unsafe {
         if !sender.is_null() {
             sender.write(label.cast_signed());
@@ -331,6 +342,7 @@ unsafe extern "C" fn elan_tportRxWait(
         }
     }
     let buffer = receive.buffer;
+    // SAFETY: the event is the program's no more after this call.
     unsafe { event::release(event) };
     buffer.cast()
 }
@@ -342,7 +354,9 @@ extern "C" fn elan_tportBufFree(_port: *const Tport, buffer: *mut c_void) {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_tportGetStats(port: *const Tport, place: *mut [u64; count::ALL]) {
+    // SAFETY: a port that this library has leaked; its counts are atomic.
     let counts = unsafe { &(*port).counts };
     let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));
+    // SAFETY: the program has a place for the numbers.
     unsafe { place.write(now) };
 }

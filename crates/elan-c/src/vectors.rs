@@ -145,7 +145,7 @@ unsafe fn strided(
     ))
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_pgvGlobalMemSize(_state: *mut State) -> usize {
@@ -166,6 +166,7 @@ unsafe extern "C" fn elan_putv(
     count: c_int,
     vp: c_uint,
 ) -> *mut Event {
+    // SAFETY: arrays of `count` addresses, each of `size` bytes.
     unsafe {
         vector(
             "elan_putv",
@@ -186,6 +187,7 @@ unsafe extern "C" fn elan_getv(
     count: c_int,
     vp: c_uint,
 ) -> *mut Event {
+    // SAFETY: arrays of `count` addresses, each of `size` bytes.
     unsafe {
         vector(
             "elan_getv",
@@ -209,6 +211,7 @@ unsafe extern "C" fn elan_putss(
     vp: c_uint,
 ) -> *mut Event {
     let strides = [from_strides, to_strides];
+    // SAFETY: `depth` strides and counts, and memory where they lead.
     unsafe {
         strided(
             "elan_putss",
@@ -233,6 +236,7 @@ unsafe extern "C" fn elan_getss(
     vp: c_uint,
 ) -> *mut Event {
     let strides = [from_strides, to_strides];
+    // SAFETY: `depth` strides and counts, and memory where they lead.
     unsafe {
         strided(
             "elan_getss",

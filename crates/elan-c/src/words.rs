@@ -14,7 +14,7 @@ pub unsafe fn is_set(word: *const u32) -> bool {
     unsafe { word.read_volatile() != 0 }
 }
 
-// SAFETY, of both functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_pollWord(
@@ -23,6 +23,7 @@ unsafe extern "C" fn elan_pollWord(
     word: *const u32,
     how: c_long,
 ) -> c_int {
+    // SAFETY: the word of the program lives as long as it waits for it.
     c_int::from(within(how, || unsafe { is_set(word) }))
 }
 
@@ -34,5 +35,6 @@ unsafe extern "C" fn elan_waitWord(
     word: *const u32,
     _how: c_long,
 ) {
+    // SAFETY: the word of the program lives as long as it waits for it.
     until(|| unsafe { is_set(word) });
 }

@@ -35,11 +35,11 @@ pub(crate) fn prefetch_front<T>(record: Option<&T>, bytes: usize) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(record).cast::<i8>();
         for line in 0..bytes.min(size_of::<T>()).div_ceil(LINE) {
-            // SAFETY: The instruction neither reads nor writes memory as far as a program can tell; any address is allowed.
             #[expect(
                 unsafe_code,
                 reason = "the standard library has no safe name for the instruction"
             )]
+            // SAFETY: The instruction neither reads nor writes memory as far as a program can tell; any address is allowed.
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(line * LINE));
             }

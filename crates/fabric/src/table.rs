@@ -40,11 +40,11 @@ fn ask_for_large_pages<V>(list: &mut Vec<V>) {
         let pages = bytes.saturating_sub(skipped) / LARGE;
         if pages > 0 {
             let start = first.wrapping_add(skipped).cast();
-            // SAFETY: The whole pages from `start` on are memory of this list. The advice changes no content of the memory.
             #[expect(
                 unsafe_code,
                 reason = "the standard library has no safe name for the advice"
             )]
+            // SAFETY: The whole pages from `start` on are memory of this list. The advice changes no content of the memory.
             let given = unsafe { madvise(start, pages * LARGE, Advice::LinuxHugepage) };
             // Without large pages everything is as before, but slower.
             let _ = given;

@@ -119,16 +119,18 @@ fn fail(error: c_int) -> c_int {
     -1
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     match show(clock) {
         Some(_) if time.is_null() => fail(libc::EFAULT),
         Some(shown) => {
+            // SAFETY: not null, so the caller's place for a time.
             unsafe { time.write(shown) };
             0
         }
+        // SAFETY: the arguments of the caller, for the same function of the system.
         None => unsafe { system::clock_gettime(clock, time) },
     }
 }
@@ -136,6 +138,7 @@ unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_i
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
     if session::shown().and_then(|_| origin(clock)).is_none() {
+        // SAFETY: the arguments of the caller, for the same function of the system.
         return unsafe { system::clock_getres(clock, resolution) };
     }
     if !resolution.is_null() {
@@ -143,6 +146,7 @@ unsafe extern "C" fn clock_getres(clock: clockid_t, resolution: *mut timespec) -
             tv_sec: 0,
             tv_nsec: 1,
         };
+        // SAFETY: not null, so the caller's place for a time.
         unsafe { resolution.write(nanosecond) };
     }
     0
@@ -151,6 +155,7 @@ unsafe extern "C" fn clock_getres(clock: clockid_t, resolution: *mut timespec) -
 #[unsafe(no_mangle)]
 unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
     const UTC: c_int = 1;
+    // SAFETY: the caller's place for a time.
     if base == UTC && unsafe { clock_gettime(libc::CLOCK_REALTIME, time) } == 0 {
         base
     } else {
@@ -162,6 +167,7 @@ unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> c_int {
     if !zone.is_null() {
         // As in the kernel, where nobody has set a zone.
+        // SAFETY: not null, so the caller's place for a zone.
         unsafe { zone.write([0; 2]) };
     }
     if time.is_null() {
@@ -172,6 +178,7 @@ unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> 
         tv_sec: now.tv_sec,
         tv_usec: now.tv_nsec / 1000,
     };
+    // SAFETY: not null, so the caller's place for a time.
     unsafe { time.write(now) };
     0
 }
@@ -180,6 +187,7 @@ unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> 
 unsafe extern "C" fn time(time: *mut time_t) -> time_t {
     let now = real_time().tv_sec;
     if !time.is_null() {
+        // SAFETY: not null, so the caller's place for a time.
         unsafe { time.write(now) };
     }
     now

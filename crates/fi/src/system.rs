@@ -73,6 +73,7 @@ macro_rules! next {
                 let next = unsafe {
                     std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> $result>(found)
                 };
+                // SAFETY: the arguments that the caller of our function of this name has given.
                 unsafe { next($($argument),*) }
             }
             None => $without,

@@ -85,7 +85,7 @@ fn refuse(call: &str, why: &str) -> c_int {
     -1
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 extern "C" fn elan3_init(
@@ -201,12 +201,14 @@ unsafe extern "C" fn elan3_devinfo(device: c_int, info: *mut DeviceInfo) -> c_in
         instance: device as c_uchar,
         rail: device as c_uchar,
     };
+    // SAFETY: the program has a place for the answer.
     unsafe { info.write(about) };
     0
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_get_devinfo(_ctx: *mut Context, info: *mut DeviceInfo) -> c_int {
+    // SAFETY: the same place of the program.
     unsafe { elan3_devinfo(0, info) }
 }
 
@@ -224,6 +226,7 @@ unsafe extern "C" fn elan3_get_position(_ctx: *mut Context, position: *mut Posit
         levels,
         nodes: 4_u32.saturating_pow(levels),
     };
+    // SAFETY: the program has a place for the answer.
     unsafe { position.write(here) };
     0
 }

@@ -125,7 +125,7 @@ fn begin(dma: Descriptor) {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[call]
 extern "C" fn elan3_putdma(_ctx: *mut Context, descriptor: c_ulong) {
@@ -138,6 +138,7 @@ unsafe extern "C" fn elan3_putdma_main(
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
+    // SAFETY: the program has a descriptor there, aligned or not.
     begin(unsafe { descriptor.read_unaligned() });
 }
 
@@ -157,6 +158,7 @@ unsafe extern "C" fn elan3_getdma_main(
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
+    // SAFETY: the program has a descriptor there, aligned or not.
     let dma = unsafe { descriptor.read_unaligned() };
     begin(Descriptor {
         kind: dma.kind | READS,

@@ -114,7 +114,7 @@ fn has_occurred(at: c_ulong) -> bool {
     with(at, |event| event.occurred)
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_initevent(_ctx: *mut Context, at: c_ulong) {
@@ -166,6 +166,7 @@ unsafe extern "C" fn elan3_pollevent_word(
     word: *const u32,
     how: c_long,
 ) -> c_int {
+    // SAFETY: the word of the program lives as long as it waits for it.
     c_int::from(within(how, || unsafe { words::is_set(word) }))
 }
 
@@ -181,6 +182,7 @@ unsafe extern "C" fn elan3_waitevent_word(
     word: *const u32,
     _how: c_long,
 ) {
+    // SAFETY: the word of the program lives as long as it waits for it.
     until(|| unsafe { words::is_set(word) });
 }
 
@@ -191,6 +193,7 @@ unsafe extern "C" fn elan3_waitevent_blk(
     block: *const u8,
     _how: c_long,
 ) {
+    // SAFETY: the block of the program, which is longer than the place of its word.
     until(|| unsafe { words::is_set(block.add(DONE).cast()) });
 }
 

@@ -125,7 +125,7 @@ fn pointer(at: c_ulong) -> *mut u8 {
     ptr::with_exposed_provenance_mut(at as usize)
 }
 
-// SAFETY, of all functions below: their callers keep to the headers.
+// The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_allocMain(_ctx: *mut Context, align: c_uint, size: c_uint) -> *mut c_void {
@@ -235,16 +235,21 @@ extern "C" fn elan3_clearperm_main(_ctx: *mut Context, main: *mut c_void, size: 
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_write32_sdram(_sdram: *mut c_void, to: c_ulong, value: u32) {
+    // SAFETY: adapter memory, which is memory of the process (`elan3_elan2sdram`), with room for a
+    // word.
     unsafe { pointer(to).cast::<u32>().write_unaligned(value) };
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_read32_sdram(_sdram: *mut c_void, from: c_ulong) -> u32 {
+    // SAFETY: adapter memory, which is memory of the process (`elan3_elan2sdram`), with a word
+    // there.
     unsafe { pointer(from).cast::<u32>().read_unaligned() }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_zero_byte_sdram(_sdram: *mut c_void, to: c_ulong, size: c_uint) {
+    // SAFETY: adapter memory, which is memory of the process, with room for so many bytes.
     unsafe { pointer(to).write_bytes(0, size as usize) };
 }
 
@@ -252,6 +257,7 @@ unsafe extern "C" fn elan3_zero_byte_sdram(_sdram: *mut c_void, to: c_ulong, siz
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_copy32_to_sdram(_sdram: *mut c_void, from: *const u8, to: c_ulong) {
     const DESCRIPTOR: usize = 32;
+    // SAFETY: a descriptor of the program, and adapter memory with room for it.
     unsafe { pointer(to).copy_from(from, DESCRIPTOR) };
 }
 
@@ -262,6 +268,7 @@ unsafe extern "C" fn elan3_blkcopy64_to_sdram(
     to: c_ulong,
     size: c_uint,
 ) {
+    // SAFETY: bytes of the program, and adapter memory with room for them.
     unsafe { pointer(to).copy_from(from, size as usize) };
 }
 

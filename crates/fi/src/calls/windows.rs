@@ -246,7 +246,7 @@ pub fn free(place: usize) -> Option<c_int> {
     }
 }
 
-// SAFETY, of all functions below: they are those of MPI, whose callers give places for the answers.
+// The functions below are those of MPI, whose callers give places for the answers.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPI_Win_shared_query(
@@ -259,6 +259,7 @@ unsafe extern "C" fn MPI_Win_shared_query(
     functions! {
         ask is c"MPI_Win_shared_query"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
     }
+    // SAFETY: the program has a place for the unit, or the library gets the same arguments.
     unsafe {
         match query(window, rank, size, base) {
             Some(bytes) => (unit as *mut c_int).write((bytes as u32).cast_signed()),
@@ -279,6 +280,7 @@ unsafe extern "C" fn MPI_Win_shared_query_c(
     functions! {
         ask is c"MPI_Win_shared_query_c"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
     }
+    // SAFETY: the program has a place for the unit, or the library gets the same arguments.
     unsafe {
         match query(window, rank, size, base) {
             Some(bytes) => (unit as *mut usize).write(bytes),
@@ -304,12 +306,14 @@ unsafe extern "C" fn MPI_Win_get_attr(
         && windows().1.contains_key(&library.handle(window))
     {
         let flavour = std::ptr::from_ref(library.shared_flavour());
+        // SAFETY: the program has places for a pointer and a flag.
         unsafe {
             (value as *mut usize).write(flavour.expose_provenance());
             flag.write(1);
         }
         return 0;
     }
+    // SAFETY: the arguments of the program, for the library's function of the same name.
     unsafe { ask(window, key, value, flag) }
 }
 

@@ -37,10 +37,11 @@ pub fn span(time: &timespec) -> Option<u64> {
     valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int {
+    // SAFETY: null, or a time of the caller, which is copied.
     if unsafe { request.as_ref() }
         .and_then(span)
         .is_some_and(for_time)
@@ -62,6 +63,7 @@ unsafe extern "C" fn clock_nanosleep(
     rest: *mut timespec,
 ) -> c_int {
     let absolute = flags == libc::TIMER_ABSTIME;
+    // SAFETY: null, or a time of the caller, which is read before the call returns.
     if let Some(time) = unsafe { request.as_ref() }
         && let Some(length) = span(time)
     {

@@ -9,17 +9,19 @@ static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
 
 const SIGNALS: usize = 8; // bytes of the kernel's set of signals
 
-// SAFETY, of all: as the functions of the C library of these names, and the kernel checks addresses.
+// As the functions of the C library of these names, and the kernel checks addresses.
 
 pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     // The C library's own function needs no system call for most clocks.
     if CLOCK_GETTIME.get().is_some() {
         return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
     }
+    // SAFETY: the kernel checks the address.
     unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int }
 }
 
 pub unsafe fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
+    // SAFETY: the kernel checks the address.
     unsafe { libc::syscall(libc::SYS_clock_getres, clock, resolution) as c_int }
 }
 
@@ -30,6 +32,7 @@ pub unsafe fn clock_nanosleep(
     request: *const timespec,
     rest: *mut timespec,
 ) -> c_int {
+    // SAFETY: the kernel checks the addresses.
     unsafe { libc::syscall(libc::SYS_clock_nanosleep, clock, flags, request, rest) as c_int }
 }
 
@@ -40,8 +43,10 @@ pub unsafe fn ppoll(
     mask: *const libc::sigset_t,
 ) -> c_int {
     // The kernel writes what is left of the time.
+    // SAFETY: null, or a time of the caller.
     let mut copy = unsafe { timeout.as_ref() }.copied();
     let copy = copy.as_mut().map_or(std::ptr::null_mut(), |copy| copy);
+    // SAFETY: the kernel checks the addresses; the copy of the time lives until it returns.
     unsafe { libc::syscall(libc::SYS_ppoll, files, count, copy, mask, SIGNALS) as c_int }
 }
 
@@ -55,6 +60,7 @@ pub unsafe fn pselect(
     let timeout = timeout.map_or(std::ptr::null_mut(), |timeout| timeout);
     let mask = [mask as usize, SIGNALS];
     let number = libc::SYS_pselect6;
+    // SAFETY: the kernel checks the addresses; the time and the mask live until it returns.
     unsafe { libc::syscall(number, count, read, write, except, timeout, mask.as_ptr()) as c_int }
 }
 
@@ -66,6 +72,7 @@ pub unsafe fn epoll_pwait(
     mask: *const libc::sigset_t,
 ) -> c_int {
     let number = libc::SYS_epoll_pwait;
+    // SAFETY: the kernel checks the addresses.
     unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
 }
 

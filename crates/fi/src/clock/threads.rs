@@ -95,7 +95,7 @@ static MUTEX_CLOCKLOCK: Next = Next::new(c"pthread_mutex_clocklock", c"");
 static SEM_TIMEDWAIT: Next = Next::new(c"sem_timedwait", c"");
 static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 /// Waits until a moment of a clock. If the moment is one of simulated time, calls `by`, which waits until a moment of any
 /// clock; else waits as the system does.
@@ -126,6 +126,7 @@ unsafe fn timed(
 unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
     let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
     let system = || next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(None, moment, by, system) }
 }
 
@@ -137,6 +138,7 @@ unsafe extern "C" fn pthread_cond_clockwait(
     moment: Moment,
 ) -> c_int {
     let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 
@@ -144,12 +146,14 @@ unsafe extern "C" fn pthread_cond_clockwait(
 unsafe extern "C" fn pthread_mutex_timedlock(m: Mutex, moment: Moment) -> c_int {
     let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
     let system = || next!(MUTEX_TIMEDLOCK, fn(m => Mutex, moment => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_clocklock(m: Mutex, clock: clockid_t, moment: Moment) -> c_int {
     let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 
@@ -158,6 +162,7 @@ unsafe extern "C" fn sem_timedwait(s: Semaphore, moment: Moment) -> c_int {
     let by =
         |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
     let system = || next!(SEM_TIMEDWAIT, fn(s => Semaphore, moment => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
 }
 
@@ -165,6 +170,7 @@ unsafe extern "C" fn sem_timedwait(s: Semaphore, moment: Moment) -> c_int {
 unsafe extern "C" fn sem_clockwait(s: Semaphore, clock: clockid_t, moment: Moment) -> c_int {
     let by =
         |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
     unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
 }
 

@@ -26,13 +26,14 @@ fn slept(time: Option<u64>) -> bool {
     time.is_some_and(|time| time > 0 && sleep::for_time(time))
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(files: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     let time = u64::try_from(timeout).ok();
     let time = time.map(|time| sleep::nanoseconds(time * 1_000_000));
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: the caller's files; the time lives until the call returns.
     unsafe { ppoll(files, count, time, std::ptr::null()) }
 }
 
@@ -43,10 +44,12 @@ unsafe extern "C" fn ppoll(
     timeout: *const timespec,
     mask: *const sigset_t,
 ) -> c_int {
+    // SAFETY: null, or a time of the caller, which is copied.
     let time = unsafe { timeout.as_ref() }.and_then(span);
     if count == 0 && slept(time) {
         return 0;
     }
+    // SAFETY: the arguments of the caller, for the same call of the system.
     let result = unsafe { system::ppoll(files, count, timeout, mask) };
     waited(result, time)
 }
@@ -59,12 +62,14 @@ unsafe extern "C" fn select(
     except: *mut fd_set,
     timeout: *mut timeval,
 ) -> c_int {
+    // SAFETY: null, or a time of the caller, which no other thread touches in the call.
     let given = unsafe { timeout.as_mut() };
     let mut time = given.as_ref().map(|time| timespec {
         // The kernel takes microseconds beyond a second.
         tv_sec: time.tv_sec + time.tv_usec / 1_000_000,
         tv_nsec: time.tv_usec % 1_000_000 * 1000,
     });
+    // SAFETY: null, or the caller's sets; the time lives until the call returns.
     let result = unsafe {
         wait_for_sets(
             count,
@@ -89,7 +94,9 @@ unsafe extern "C" fn pselect(
     timeout: *const timespec,
     mask: *const sigset_t,
 ) -> c_int {
+    // SAFETY: null, or a time of the caller, which is copied.
     let mut time = unsafe { timeout.as_ref() }.copied();
+    // SAFETY: null, or the caller's sets and mask; the time lives until the call returns.
     unsafe { wait_for_sets(count, [read, write, except], time.as_mut(), mask) }
 }
 
@@ -106,6 +113,7 @@ unsafe fn wait_for_sets(
         }
         return 0;
     }
+    // SAFETY: the arguments of the caller, for the same call of the system.
     let result = unsafe { system::pselect(count, sets, timeout, mask) };
     waited(result, time)
 }
@@ -117,6 +125,7 @@ unsafe extern "C" fn epoll_wait(
     count: c_int,
     timeout: c_int,
 ) -> c_int {
+    // SAFETY: the caller's events; there is no mask.
     unsafe { epoll_pwait(epoll, events, count, timeout, std::ptr::null()) }
 }
 
@@ -128,6 +137,7 @@ unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     mask: *const sigset_t,
 ) -> c_int {
+    // SAFETY: the arguments of the caller, for the same call of the system.
     let result = unsafe { system::epoll_pwait(epoll, events, count, timeout, mask) };
     let time = u64::try_from(timeout).ok().map(|time| time * MILLISECOND);
     waited(result, time)

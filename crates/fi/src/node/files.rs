@@ -97,11 +97,12 @@ unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     }
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library. The mode is an argument only of calls
+// The callers of the functions below keep to the manual pages of the C library. The mode is an argument only of calls
 // that make a file; a register that is no argument is passed on, and ignored.
 
 /// Opens a file as the system does, unless it describes the host.
 unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller's path, a string of C.
     if let Some(file) = unsafe { instead(path, flags) } {
         return file;
     }
@@ -115,21 +116,25 @@ unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(None, path, flags, mode) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(None, path, flags, mode) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(None, path, flags, 0) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn __open64_2(path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(None, path, flags, 0) }
 }
 
@@ -140,6 +145,7 @@ unsafe extern "C-unwind" fn openat(
     flags: c_int,
     mode: c_uint,
 ) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(Some(folder), path, flags, mode) }
 }
 
@@ -150,14 +156,19 @@ unsafe extern "C-unwind" fn openat64(
     flags: c_int,
     mode: c_uint,
 ) -> c_int {
+    // SAFETY: the caller's path.
     unsafe { open_at(Some(folder), path, flags, mode) }
 }
 
 unsafe fn stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller's mode, a string of C.
     let reads = unsafe { CStr::from_ptr(mode) }.to_bytes();
     if reads.starts_with(b"r") && !reads.contains(&b'+') {
         let close = (libc::O_CLOEXEC) * c_int::from(reads.contains(&b'e'));
+        // SAFETY: the caller's path, a string of C.
         if let Some(file) = unsafe { instead(path, libc::O_RDONLY | close) } {
+            // SAFETY: a descriptor of our own, which the stream owns from now on, and the caller's
+            // mode.
             return unsafe { libc::fdopen(file, mode) };
         }
     }
@@ -166,10 +177,12 @@ unsafe fn stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fopen(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller's path and mode.
     unsafe { stream(path, mode) }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fopen64(path: *const c_char, mode: *const c_char) -> *mut FILE {
+    // SAFETY: the caller's path and mode.
     unsafe { stream(path, mode) }
 }

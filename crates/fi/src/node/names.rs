@@ -35,6 +35,7 @@ unsafe fn known(name: *const c_char) -> *const c_char {
     // SAFETY: a string.
     if !name.is_null()
         && let Some(node) = own()
+        // SAFETY: not null, so a string of C.
         && node.is_of_machine(unsafe { CStr::from_ptr(name) }.to_bytes())
     {
         return c"localhost".as_ptr();
@@ -42,27 +43,32 @@ unsafe fn known(name: *const c_char) -> *const c_char {
     name
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostname(name: *mut c_char, room: size_t) -> c_int {
     let Some(node) = own() else {
         return next!(GETHOSTNAME, fn(name => *mut c_char, room => size_t) -> c_int, -1);
     };
+    // SAFETY: the caller has room for so many characters.
     if unsafe { write(&node.name(), name, room) } {
         return 0;
     }
+    // SAFETY: the place of this thread's error number.
     unsafe { *libc::__errno_location() = libc::ENAMETOOLONG };
     -1
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uname(about: *mut utsname) -> c_int {
+    // SAFETY: the kernel checks the address.
     let answer = unsafe { libc::syscall(libc::SYS_uname, about) } as c_int;
     if answer == 0
         && let Some(node) = own()
     {
+        // SAFETY: the kernel has written there, so that the caller has a place.
         let place = unsafe { &mut (*about).nodename };
+        // SAFETY: the place has this length.
         unsafe { write(&node.name(), place.as_mut_ptr(), place.len()) };
     }
     answer
@@ -75,6 +81,7 @@ unsafe extern "C-unwind" fn getaddrinfo(
     hints: *const addrinfo,
     found: *mut *mut addrinfo,
 ) -> c_int {
+    // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
     next!(GETADDRINFO, fn(name => *const c_char, service => *const c_char, hints => *const addrinfo,
         found => *mut *mut addrinfo) -> c_int, libc::EAI_SYSTEM)
@@ -82,12 +89,14 @@ unsafe extern "C-unwind" fn getaddrinfo(
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostbyname(name: *const c_char) -> *mut hostent {
+    // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
     next!(GETHOSTBYNAME, fn(name => *const c_char) -> *mut hostent, std::ptr::null_mut())
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostbyname2(name: *const c_char, family: c_int) -> *mut hostent {
+    // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
     next!(GETHOSTBYNAME2, fn(name => *const c_char, family => c_int) -> *mut hostent, std::ptr::null_mut())
 }
@@ -101,6 +110,7 @@ unsafe extern "C-unwind" fn gethostbyname_r(
     found: *mut *mut hostent,
     error: *mut c_int,
 ) -> c_int {
+    // SAFETY: null, or the caller's string.
     let name = unsafe { known(name) };
     next!(GETHOSTBYNAME_R, fn(name => *const c_char, host => *mut hostent, room => *mut c_char, size => size_t,
         found => *mut *mut hostent, error => *mut c_int))

@@ -118,7 +118,7 @@ fn result(error: c_int) -> c_int {
     -1
 }
 
-// SAFETY, of all functions below: their callers keep to the manual pages of the C library.
+// The callers of the functions below keep to the manual pages of the C library.
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sysconf(name: c_int) -> c_long {
@@ -149,6 +149,7 @@ extern "C-unwind" fn get_nprocs_conf() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_getaffinity(pid: pid_t, size: size_t, mask: *mut u8) -> c_int {
     match own() {
+        // SAFETY: the caller's mask has so many bytes.
         Some(node) if is_own(pid) => result(unsafe { read(node, own_thread(), size, mask) }),
         _ => next!(GET, fn(pid => pid_t, size => size_t, mask => *mut u8) -> c_int, -1),
     }
@@ -157,6 +158,7 @@ unsafe extern "C-unwind" fn sched_getaffinity(pid: pid_t, size: size_t, mask: *m
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_setaffinity(pid: pid_t, size: size_t, mask: *const u8) -> c_int {
     match own() {
+        // SAFETY: the caller's mask has so many bytes.
         Some(node) if is_own(pid) => result(unsafe { keep(node, own_thread(), size, mask) }),
         _ => next!(SET, fn(pid => pid_t, size => size_t, mask => *const u8) -> c_int, -1),
     }
@@ -169,6 +171,7 @@ unsafe extern "C-unwind" fn pthread_getaffinity_np(
     mask: *mut u8,
 ) -> c_int {
     match own() {
+        // SAFETY: the caller's mask has so many bytes.
         Some(node) => unsafe { read(node, thread, size, mask) },
         None => next!(GET_THREAD, fn(thread => pthread_t, size => size_t, mask => *mut u8)),
     }
@@ -181,6 +184,7 @@ unsafe extern "C-unwind" fn pthread_setaffinity_np(
     mask: *const u8,
 ) -> c_int {
     match own() {
+        // SAFETY: the caller's mask has so many bytes.
         Some(node) => unsafe { keep(node, thread, size, mask) },
         None => next!(SET_THREAD, fn(thread => pthread_t, size => size_t, mask => *const u8)),
     }
@@ -230,12 +234,15 @@ extern "C" fn sched_getcpu() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getcpu(cpu: *mut c_uint, memory: *mut c_uint) -> c_int {
     let Some(node) = own() else {
+        // SAFETY: the kernel checks the addresses.
         return unsafe { libc::syscall(libc::SYS_getcpu, cpu, memory, 0) } as c_int;
     };
     if !cpu.is_null() {
+        // SAFETY: not null, so the caller's place for a number.
         unsafe { cpu.write(current(node)) };
     }
     if !memory.is_null() {
+        // SAFETY: not null, so the caller's place for a number.
         unsafe { memory.write(0) };
     }
     0

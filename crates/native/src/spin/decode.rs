@@ -232,6 +232,8 @@ unsafe fn of_opcode(
             2 | 3 => Step::reads(operand(0).address),
             4 | 5 => Step::PLAIN,
             // 0x0f and bytes that are no opcodes of this mode.
+            // SAFETY: the bytes of an instruction, as the caller has promised, and the opcode says
+            // that there is another one.
             _ if opcode == 0x0f => unsafe { of_two(bytes, rex, registers) },
             _ => Step::FOREIGN,
         },
