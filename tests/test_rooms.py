@@ -14,8 +14,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 MANIFEST = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]
 CRATES = [Path(member).name for member in MANIFEST["members"] if member.startswith("crates/")]
-# Rooms that are in circles, in the crates of ranks; the numbers may only fall.
-TIED = {"fi": 27, "native": 2, "shmem-c": 6, "elan-c": 12}
+# Rooms of the crate of ranks that are in circles; the number may only fall.
+TIED = {"fi": 27}
 LONGEST = 600
 
 Module = tuple[str, ...]
@@ -112,7 +112,7 @@ def test_a_circle_through_a_re_export_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("crate", TIED)
-def test_circles_of_the_crates_of_ranks_become_fewer(crate: str) -> None:
+def test_circles_of_the_crate_of_ranks_become_fewer(crate: str) -> None:
     assert len(tied(crate)) == TIED[crate]
 
 

@@ -3,8 +3,8 @@
 //! A process is attached by its first call of the library. Its job is all ranks of the run, and its number is its rank.
 
 use super::environment::{self as env, is_off, number};
-use super::layout::{Base, Capability, Rail, State};
-use super::{group, lock, memory, places};
+use super::layout::{BASE, Base, Capability, HARDWARE, Rail, State};
+use super::{group, hold, memory, places};
 use derive::call;
 use fi::clock;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -15,15 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 /// The version of the interface.
 pub const VERSION: &CStr = c"1.8.0";
 
-/// `ELAN_HWBCAST`.
-const HARDWARE: c_uint = 1;
-
 /// The global of the headers. A program that defines it, too, sees its own.
 #[unsafe(no_mangle)]
 static elan_base: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
-
-/// The one base of this process.
-static BASE: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
 
 /// Keeps a value until the process ends.
 fn keep<T>(value: T) -> *mut T {
@@ -118,7 +112,7 @@ fn new_base() -> Base {
 /// The base of this process, which is made when it is first asked for.
 pub fn base() -> *mut Base {
     static ONCE: Mutex<()> = Mutex::new(());
-    let _once = lock(&ONCE);
+    let _once = hold(&ONCE);
     let made = BASE.load(Ordering::Acquire);
     if !made.is_null() {
         return made;
@@ -138,18 +132,6 @@ pub fn base() -> *mut Base {
     base
 }
 
-/// The allocator of global addresses.
-pub fn galloc() -> *mut c_void {
-    // SAFETY: bases live until the process ends.
-    unsafe { (*base()).galloc }
-}
-
-/// Whether hardware may serve collective calls: users can forbid it.
-pub fn has_hardware() -> bool {
-    // SAFETY: bases live until the process ends. Programs may change the flags.
-    unsafe { (*base()).group_flags & HARDWARE != 0 && (*base()).group_hwbcast != 0 }
-}
-
 /// A function of the program, and its handle.
 enum PollFunction {
     /// Gets a place for a word, too, which it may set when something is ready.
@@ -162,13 +144,13 @@ static POLLED: Mutex<Vec<PollFunction>> = Mutex::new(Vec::new());
 /// Calls the program's poll functions, unless one of them called the library; returns whether there are any.
 pub fn call_poll_functions() -> bool {
     static INSIDE: AtomicBool = AtomicBool::new(false);
-    let all = lock(&POLLED).len();
+    let all = hold(&POLLED).len();
     if all == 0 || INSIDE.swap(true, Ordering::Relaxed) {
         return false;
     }
     for index in 0..all {
         let mut ready = 0;
-        let functions = lock(&POLLED);
+        let functions = hold(&POLLED);
         let handle = |handle| ptr::with_exposed_provenance_mut::<c_void>(handle);
         match functions[index] {
             PollFunction::Poll(function, given) => {
@@ -259,7 +241,7 @@ extern "C" fn elan_addPollFn(
     handle: *mut c_void,
 ) {
     let function = PollFunction::Poll(function, handle.expose_provenance());
-    lock(&POLLED).push(function);
+    hold(&POLLED).push(function);
 }
 
 #[unsafe(no_mangle)]
@@ -269,7 +251,7 @@ extern "C" fn elan_addProgressFn(
     handle: *mut c_void,
 ) {
     let function = PollFunction::Progress(function, handle.expose_provenance());
-    lock(&POLLED).push(function);
+    hold(&POLLED).push(function);
 }
 
 /// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives time for

@@ -5,7 +5,7 @@
 
 use super::event::{Event, What};
 use super::layout::{Rail, State};
-use super::{lock, stop};
+use super::{hold, stop};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
@@ -15,11 +15,11 @@ static COUNTS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
 
 /// A put has set the event at an address.
 pub fn set(at: usize) {
-    *lock(&COUNTS).entry(at).or_insert(0) -= 1;
+    *hold(&COUNTS).entry(at).or_insert(0) -= 1;
 }
 
 fn has_occurred(at: usize) -> bool {
-    lock(&COUNTS).get(&at).is_none_or(|&count| count <= 0)
+    hold(&COUNTS).get(&at).is_none_or(|&count| count <= 0)
 }
 
 /// The address of an event that [`elan_initEvent`] has made.
@@ -43,7 +43,7 @@ extern "C" fn elan_initEvent(
 ) -> *mut Event {
     let at = memory.expose_provenance();
     // One put, until a count is set.
-    lock(&COUNTS).insert(at, 1);
+    hold(&COUNTS).insert(at, 1);
     Event::make(What::Stays(has_occurred, at))
 }
 
@@ -51,7 +51,7 @@ extern "C" fn elan_initEvent(
 unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let at = unsafe { address("elan_setWaitCount", event) };
-    let mut counts = lock(&COUNTS);
+    let mut counts = hold(&COUNTS);
     let left = counts.entry(at).or_insert(0);
     // A count that has not been reached is replaced; what came beyond the last one counts.
     *left = i64::from(count) + (*left).min(0);

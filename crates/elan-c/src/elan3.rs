@@ -18,6 +18,17 @@ mod event;
 mod space;
 
 pub use dma::go_on;
+use std::ffi::{c_int, c_uint, c_void};
+
+/// `ELAN3_CTX`.
+#[repr(C)]
+pub struct Context {
+    sdram: *mut c_void,
+    page_size: c_int,
+    rail: c_int,
+    vp: c_uint,
+    reserved: [*mut c_void; 4],
+}
 
 /// Numbers of events of Elan3lib have this bit when puts carry them; those of Elanlib are addresses of the process.
 const OURS: u64 = 1 << 63;

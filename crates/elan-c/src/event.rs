@@ -5,9 +5,9 @@
 //! so does `elan_poll` when it says that all has ended. An operation that fails ends the process, as an exception of the library
 //! did.
 
-use super::{complain, lock, stop, until, within};
+use super::{complain, fail, hold, until, within};
 use derive::call;
-use native::{Ended, Failure, Ticket};
+use native::{Ended, Ticket};
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -36,8 +36,8 @@ pub enum What {
     Both(*mut Event, *mut Event),
     /// Something that a module asks about by a function and a number, and that stays when it has occurred.
     Stays(fn(usize) -> bool, usize),
-    /// A receive; see [`super::tport`].
-    Receive(Box<super::tport::Receive>),
+    /// A receive; see [`super::receive`].
+    Receive(Box<super::receive::Receive>),
 }
 
 /// States, for programs that look at them.
@@ -74,7 +74,7 @@ impl Event {
     }
 
     /// The receive that this event is.
-    pub fn receive(&mut self) -> Option<&mut super::tport::Receive> {
+    pub fn receive(&mut self) -> Option<&mut super::receive::Receive> {
         match &mut self.what {
             What::Receive(receive) if self.poll.is_some() => Some(receive),
             _ => None,
@@ -116,7 +116,7 @@ impl Event {
 pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
     match native::ended(ticket)? {
         Ok(end) => {
-            super::putget::over(ticket);
+            super::pending::over(ticket);
             Some(end)
         }
         Err(why) => fail(call, why),
@@ -131,11 +131,6 @@ pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
         end.is_some()
     });
     end.unwrap_or_default()
-}
-
-/// Ends the process, because an operation has failed.
-pub fn fail(call: &str, why: Failure) -> ! {
-    stop(call, &why.to_string())
 }
 
 /// Whether an event of any maker has occurred.
@@ -265,7 +260,7 @@ pub fn seen(event: *mut Event) {
     // SAFETY: events belong to no thread.
     unsafe impl Send for Kept {}
     static SEEN: Mutex<Kept> = Mutex::new(Kept(VecDeque::new()));
-    let all = &mut lock(&SEEN).0;
+    let all = &mut hold(&SEEN).0;
     if all.contains(&event) {
         return;
     }

@@ -5,7 +5,7 @@
 //! overtake each other, so that calls need no numbers.
 
 use super::layout::Group;
-use super::tport::{EXACTLY, own_tag};
+use super::receive::{EXACTLY, own_tag};
 use super::{event, group, stop};
 use derive::call;
 use native::{Buffer, Span, Ticket};

@@ -5,8 +5,8 @@
 //! process calls the program's function. Hardware serves groups whose nodes are next to each other; for others, and where users
 //! forbid hardware, the same calls use software.
 
-use super::layout::{Base, Group};
-use super::{base, complain, event, lock, stop, until};
+use super::layout::{self, Base, Group, HARDWARE};
+use super::{complain, event, hold, stop, until};
 use derive::call;
 use link::collective::{Element, Operation, Reduction};
 use native::groups::{self, Collective, collective};
@@ -108,8 +108,15 @@ pub unsafe fn is_all(group: *mut Group) -> bool {
     members.len() == native::ranks() as usize && members.is_sorted()
 }
 
+/// Whether hardware may serve collective calls: users can forbid it.
+fn has_hardware() -> bool {
+    let base = layout::BASE.load(Ordering::Acquire);
+    // SAFETY: not null, so the base, which lives until the process ends. Programs may change its flags.
+    !base.is_null() && unsafe { (*base).group_flags & HARDWARE != 0 && (*base).group_hwbcast != 0 }
+}
+
 fn hardware(way: Way) -> bool {
-    way == Way::Hardware && base::has_hardware()
+    way == Way::Hardware && has_hardware()
 }
 
 /// A collective call, until its end.
@@ -218,7 +225,7 @@ static REDUCTION: Mutex<Option<(Combine, usize, usize)>> = Mutex::new(None);
 
 /// Combines two vectors, one behind the other, by the function of the reduction that the process is in.
 pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
-    let Some((function, handle, element)) = *lock(&REDUCTION) else {
+    let Some((function, handle, element)) = *hold(&REDUCTION) else {
         return Vec::new();
     };
     let half = vectors.len() / 2;
@@ -343,10 +350,10 @@ unsafe extern "C" fn elan_reduce(
         bytes: vector.bytes(),
     };
     let reduction = (function, handle.expose_provenance(), element);
-    lock(&REDUCTION).replace(reduction);
+    hold(&REDUCTION).replace(reduction);
     groups::combine_by(combine);
     together("elan_reduce", group, what, false, result.into());
-    lock(&REDUCTION).take();
+    hold(&REDUCTION).take();
 }
 
 #[unsafe(no_mangle)]

@@ -1,6 +1,8 @@
 //! Structures whose fields programs read, as the headers have them.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
+use std::ptr;
+use std::sync::atomic::AtomicPtr;
 
 /// `ELAN_CAPABILITY`.
 #[repr(C)]
@@ -111,3 +113,9 @@ pub struct Base {
     pub shm_fragsize: c_int,
     pub shm_bigmsg: c_int,
 }
+
+/// `ELAN_HWBCAST`.
+pub const HARDWARE: c_uint = 1;
+
+/// The one base of this process, once it has been made.
+pub static BASE: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());

@@ -12,10 +12,10 @@
 //! | [`layout`] | structures whose fields programs read, as the headers have them |
 //! | [`heap`], [`memory`] | `elan_alloc…`, `elan_galloc…`, addresses |
 //! | [`event`], [`destination`], [`words`] | `elan_poll`, `elan_wait`; events at the destination of puts; words that change |
-//! | [`putget`], [`vectors`] | `elan_put`, `elan_get`, and their forms |
-//! | [`tport`] | `elan_tport…` |
+//! | [`putget`], [`vectors`], [`pending`] | `elan_put`, `elan_get`, and their forms |
+//! | [`tport`], [`receive`] | `elan_tport…` |
 //! | [`queue`] | `elan_queue…`, `elan_mainQueue…` |
-//! | [`mod@lock`] | `elan_lock…` |
+//! | [`lock`] | `elan_lock…` |
 //! | [`group`], [`exchange`] | collective calls |
 //! | [`places`] | capabilities, and where processes are |
 //! | [`elan3`] | Elan3lib |
@@ -50,9 +50,11 @@ mod heap;
 mod layout;
 mod lock;
 mod memory;
+mod pending;
 mod places;
 mod putget;
 mod queue;
+mod receive;
 mod tport;
 mod vectors;
 mod words;
@@ -66,13 +68,18 @@ fn stop(call: &str, why: &str) -> ! {
     life::stop(&format!("rank {}: {call}: {why}", native::rank()))
 }
 
+/// Ends the process, because an operation has failed.
+fn fail(call: &str, why: native::Failure) -> ! {
+    stop(call, &why.to_string())
+}
+
 /// Says why a call fails that returns an error.
 fn complain(call: &str, why: &str) {
     eprintln!("elanite: rank {}: {call}: {why}", native::rank());
 }
 
 /// Takes a lock, whatever other threads have done.
-fn lock<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
+fn hold<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

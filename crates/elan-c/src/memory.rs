@@ -7,8 +7,8 @@
 //! Heaps lie at fixed addresses, where neither the kernel nor programs put anything by themselves: `elanite prun` starts ranks
 //! without randomised addresses.
 
-use super::layout::{Base, Group, State};
-use super::{base, complain, environment, group, lock};
+use super::layout::{self, Base, Group, State};
+use super::{complain, environment, group, hold};
 use derive::call;
 use heaps::{ALL, ALL_ELAN, Heaps, OWN, OWN_ELAN, SOME, SOME_ELAN};
 use std::ffi::{c_int, c_uint, c_void};
@@ -60,7 +60,7 @@ fn size(which: usize) -> usize {
 
 /// Lets a function use a heap that has its memory.
 fn with<T>(call: &str, which: usize, act: impl FnOnce(&mut super::heap::Heap) -> T) -> Option<T> {
-    let mut heaps = lock(&HEAPS);
+    let mut heaps = hold(&HEAPS);
     let heap = &mut heaps.0[which];
     match heap.open(size(which)) {
         Ok(()) => Some(act(heap)),
@@ -114,7 +114,7 @@ pub unsafe fn galloc(
 /// Gives memory back.
 fn free(memory: *mut c_void) {
     let at = memory.expose_provenance();
-    let mut heaps = lock(&HEAPS);
+    let mut heaps = hold(&HEAPS);
     let freed = memory.is_null() || heaps.0.iter_mut().any(|heap| heap.free(at));
     drop(heaps);
     if !freed {
@@ -179,7 +179,9 @@ extern "C" fn elan_gallocVaddrCreate(
     _size: usize,
     _flags: c_uint,
 ) -> *mut c_void {
-    base::galloc()
+    let base = layout::BASE.load(std::sync::atomic::Ordering::Acquire);
+    // SAFETY: null, or the base, which lives until the process ends.
+    unsafe { base.as_ref() }.map_or(std::ptr::null_mut(), |base| base.galloc)
 }
 
 #[call]

@@ -6,7 +6,8 @@
 
 use super::event::{Event, What};
 use super::layout::State;
-use super::{lock, stop, until};
+use super::pending::{GETS, PUTS};
+use super::{hold, stop, until};
 use derive::call;
 use link::ADDRESS_SPACE;
 use native::{Place, Span, Ticket};
@@ -29,17 +30,6 @@ static STATISTICS: Statistics = Statistics {
     put_bytes: AtomicU64::new(0),
     get_bytes: AtomicU64::new(0),
 };
-
-/// Puts and gets under way, whose events the program has.
-static PUTS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
-static GETS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
-
-/// An operation is over, and its end was taken.
-pub fn over(ticket: Ticket) {
-    if !lock(&PUTS).remove(&ticket) {
-        lock(&GETS).remove(&ticket);
-    }
-}
 
 /// A process that there is.
 pub fn process(call: &str, vp: c_uint) -> u32 {
@@ -76,7 +66,7 @@ pub unsafe fn put(vp: u32, from: *const c_void, to: usize, size: usize, notice: 
     STATISTICS
         .put_bytes
         .fetch_add(size as u64, Ordering::Relaxed);
-    lock(&PUTS).insert(ticket);
+    hold(&PUTS).insert(ticket);
     ticket
 }
 
@@ -92,17 +82,17 @@ pub unsafe fn get(vp: u32, from: usize, to: *mut c_void, size: usize) -> Ticket 
     STATISTICS
         .get_bytes
         .fetch_add(size as u64, Ordering::Relaxed);
-    lock(&GETS).insert(ticket);
+    hold(&GETS).insert(ticket);
     ticket
 }
 
 /// Waits until all of these are over. Their ends stay for their events.
 fn wait_all(under_way: &Mutex<BTreeSet<Ticket>>) {
     until(|| {
-        let all: Vec<Ticket> = lock(under_way).iter().copied().collect();
+        let all: Vec<Ticket> = hold(under_way).iter().copied().collect();
         let over = all.iter().all(|&ticket| native::has_ended(ticket));
         if over {
-            lock(under_way).clear();
+            hold(under_way).clear();
         }
         over
     });

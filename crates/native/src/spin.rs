@@ -26,6 +26,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod decode;
+mod signal;
 mod timer;
 #[cfg(target_arch = "x86_64")]
 mod trace;
@@ -68,7 +69,7 @@ pub fn called() {
 
 /// Watches over this thread, which is the rank's.
 pub fn begin() {
-    timer::begin();
+    signal::begin();
 }
 
 /// Why the rank lets time go on.

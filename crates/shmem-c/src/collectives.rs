@@ -14,9 +14,8 @@
 
 use super::active::Set;
 use super::contexts::{self, Begun, DEFAULT};
-use super::teams;
 use super::transfer::{begin_put, place};
-use super::{fail, own, product, symmetric};
+use super::{fail, members, own, product, symmetric};
 use derive::call;
 use link::calls::number;
 use link::collective::{Element, Operation, Reduction};
@@ -420,7 +419,7 @@ extern "C" fn elanite_shmem_reduce_by(
 
 /// The calls of teams return 0, or -1 if there is no such team.
 fn of_team(team: usize, call: impl FnOnce(&Set)) -> c_int {
-    teams::set(team).map_or(-1, |set| {
+    members::set(team).map_or(-1, |set| {
         call(&set);
         0
     })

@@ -3,7 +3,7 @@
 //! A context is a number that the program holds as a pointer: 0 is no context, 1 the default one. The options say what a context
 //! will not be used for; nothing here depends on that.
 
-use super::teams::{self, WORLD};
+use super::members::{WORLD, members};
 use super::{check_running, fail, fail_in, own, shmem};
 use derive::call;
 use fi::thread;
@@ -171,7 +171,7 @@ pub fn element(context: usize, pe: c_int) -> u32 {
         return super::element(pe);
     }
     check_running();
-    let members = team_of(context).and_then(teams::members);
+    let members = team_of(context).and_then(members);
     let members = members.unwrap_or_else(|| fail(format_args!("there is no such context")));
     let pe_there = usize::try_from(pe).ok().and_then(|pe| members.get(pe));
     *pe_there.unwrap_or_else(|| {

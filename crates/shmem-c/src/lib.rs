@@ -8,14 +8,14 @@
 //! | room | contents |
 //! |---|---|
 //! | [`setup`] | start, end, questions |
-//! | [`memory`], on [`heap`] | the symmetric heap |
+//! | [`memory`], on [`region`] and [`heap`] | the symmetric heap |
 //! | [`transfer`] | put, get, their strided and nonblocking forms |
 //! | [`atomics`] | atomic operations |
 //! | [`contexts`] | contexts, fence, quiet |
 //! | [`waits`] | waiting for a word |
 //! | [`collectives`], on [`active`] | barriers, broadcasts, collects, exchanges, reductions of active sets |
 //! | [`locks`] | locks |
-//! | [`teams`], [`signals`] | those of OpenSHMEM 1.5 |
+//! | [`teams`] on [`members`], [`signals`] | those of OpenSHMEM 1.5 |
 //!
 //! ## The main path
 //!
@@ -47,7 +47,9 @@ mod collectives;
 mod contexts;
 mod heap;
 mod locks;
+mod members;
 mod memory;
+mod region;
 mod setup;
 mod signals;
 mod teams;
@@ -58,12 +60,12 @@ mod waits;
 
 use contexts::Contexts;
 use fi::thread;
-use memory::Symmetric;
+use members::Teams;
 use native::Span;
+use region::Symmetric;
 use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use teams::Teams;
 
 /// Puts up to this length return at once: Elanlib copies them into the adapter (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 const SMALL: usize = 64;

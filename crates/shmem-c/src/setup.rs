@@ -3,7 +3,7 @@
 //! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as the standard says. The exit of
 //! one processing element with another code, and `shmem_global_exit`, end all.
 
-use super::{Stage, collectives, memory, shmem};
+use super::{Stage, collectives, region, shmem};
 use derive::call;
 use fi::thread;
 use link::Leaving;
@@ -31,7 +31,7 @@ fn start(level: c_int) {
     if level == MULTIPLE {
         thread::may_be_several();
     }
-    memory::open();
+    region::open();
     // SAFETY: the handler is one of C, and needs no argument.
     unsafe { on_exit(exits, std::ptr::null_mut()) };
     // Nobody may reach into a heap that is not there yet.

@@ -1,90 +1,18 @@
-//! Teams of OpenSHMEM 1.5: sets of processing elements with numbers of their own.
+//! Teams of OpenSHMEM 1.5.
 //!
-//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements, 2 those whose memory the
-//! caller reaches by addresses, which is the caller alone. All members of a parent team make a new one by the same call; each
-//! computes who belongs to it, so that they need not communicate. Teams of the same members share a group of Elanlib.
+//! All members of a parent team make a new one by the same call; each computes who belongs to it, so that they need not
+//! communicate. Teams of the same members share a group of Elanlib.
 
-use super::active::Set;
-use super::{Shmem, check_running, collectives, contexts, setup, shmem};
+use super::members::{Config, SHARED, Team, members, set};
+use super::{Shmem, collectives, contexts, setup, shmem};
 use derive::call;
 use std::ffi::{c_int, c_long};
-
-/// The team of all.
-pub const WORLD: usize = 1;
-
-/// The team of those whose memory the caller reaches by addresses.
-const SHARED: usize = 2;
 
 /// What a call returns that has failed.
 const FAILED: c_int = -1;
 
 /// The bit of a mask that says that a configuration has a number of contexts.
 const NUMBER_OF_CONTEXTS: c_long = 1;
-
-/// `shmem_team_config_t`.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-pub struct Config {
-    contexts: c_int,
-}
-
-/// A team that the program has made.
-#[derive(Clone)]
-struct Team {
-    members: Vec<u32>,
-    config: Config,
-}
-
-/// The teams that the program has made, from the number after [`SHARED`] on; nothing where one has been destroyed.
-#[derive(Default)]
-pub struct Teams(Vec<Option<Team>>);
-
-impl Teams {
-    pub const EMPTY: Teams = Teams(Vec::new());
-
-    fn find(&self, team: usize) -> Option<Team> {
-        let members = match team {
-            0 => return None,
-            WORLD => (0..native::ranks()).collect(),
-            SHARED => vec![native::rank()],
-            _ => return self.0.get(team - SHARED - 1).cloned().flatten(),
-        };
-        Some(Team {
-            members,
-            config: Config::default(),
-        })
-    }
-
-    /// Keeps a team and returns its number.
-    fn add(&mut self, team: Team) -> usize {
-        let free = self.0.iter().position(Option::is_none);
-        let place = free.unwrap_or_else(|| {
-            self.0.push(None);
-            self.0.len() - 1
-        });
-        self.0[place] = Some(team);
-        place + SHARED + 1
-    }
-
-    fn remove(&mut self, team: usize) {
-        if let Some(place) = team.checked_sub(SHARED + 1)
-            && let Some(place) = self.0.get_mut(place)
-        {
-            *place = None;
-        }
-    }
-}
-
-/// The members of a team.
-pub fn members(team: usize) -> Option<Vec<u32>> {
-    shmem().teams.find(team).map(|team| team.members)
-}
-
-/// The members of a team as a set, for a call of all of them.
-pub fn set(team: usize) -> Option<Set> {
-    check_running();
-    Some(Set::of(members(team)?, format_args!("the team")))
-}
 
 /// A number of processing elements, as C has it.
 fn number(count: usize) -> c_int {

@@ -5,22 +5,12 @@
 
 use super::super::layout::Capability;
 use super::super::{complain, places};
-use super::{event, hear, space};
+use super::{Context, event, hear, space};
 use derive::call;
 use native::operations;
-use std::ffi::{c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_int, c_uchar, c_uint, c_ushort};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-
-/// `ELAN3_CTX`.
-#[repr(C)]
-pub struct Context {
-    sdram: *mut c_void,
-    page_size: c_int,
-    rail: c_int,
-    vp: c_uint,
-    reserved: [*mut c_void; 4],
-}
 
 /// `ELAN_DEVINFO`.
 #[repr(C)]

@@ -9,8 +9,8 @@
 //!
 //! The events lie where the bytes do: that of the source where they come from, that of the destination where they go.
 
-use super::super::{lock, putget, stop};
-use super::context::Context;
+use super::super::{hold, putget, stop};
+use super::Context;
 use super::{OURS, space};
 use derive::call;
 use link::ELAN3_SPACE;
@@ -48,13 +48,13 @@ fn load(at: c_ulong) -> Descriptor {
 
 /// An event starts a DMA, which begins as soon as the process orders anything ([`go_on`]).
 pub fn later(descriptor: c_ulong) {
-    lock(&WAITING).push(load(descriptor));
+    hold(&WAITING).push(load(descriptor));
 }
 
 /// Begins the DMAs that events have started.
 pub fn go_on() {
     loop {
-        let waiting = std::mem::take(&mut *lock(&WAITING));
+        let waiting = std::mem::take(&mut *hold(&WAITING));
         if waiting.is_empty() {
             return;
         }

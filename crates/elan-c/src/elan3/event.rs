@@ -8,8 +8,8 @@
 //!
 //! What has been set before an event is primed counts.
 
-use super::super::{lock, until, within, words};
-use super::context::Context;
+use super::super::{hold, until, within, words};
+use super::Context;
 use super::{dma, space};
 use derive::call;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ static EVENTS: Mutex<BTreeMap<u32, Event>> = Mutex::new(BTreeMap::new());
 
 /// The context begins: no event is known.
 pub fn begin() {
-    lock(&EVENTS).clear();
+    hold(&EVENTS).clear();
 }
 
 impl Event {
@@ -93,7 +93,7 @@ fn act(event: &mut Event) {
 
 /// Sets the event at an address of the context. An event that is not known yet keeps in mind that it was set.
 pub fn set(elan: u32) {
-    let mut events = lock(&EVENTS);
+    let mut events = hold(&EVENTS);
     let event = events.entry(elan).or_insert(NEW);
     if event.set() {
         act(event);
@@ -103,7 +103,7 @@ pub fn set(elan: u32) {
 /// Changes an event by its place in the adapter's memory.
 fn with<T>(at: c_ulong, change: impl FnOnce(&mut Event) -> T) -> T {
     let elan = space::elan_of(at);
-    change(lock(&EVENTS).entry(elan).or_insert(NEW))
+    change(hold(&EVENTS).entry(elan).or_insert(NEW))
 }
 
 fn make(at: c_ulong, action: Action) {

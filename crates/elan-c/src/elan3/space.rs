@@ -5,8 +5,8 @@
 //! `sdramaddr_t` is its address there.
 
 use super::super::heap::Heap;
-use super::super::{complain, lock};
-use super::context::Context;
+use super::super::{complain, hold};
+use super::Context;
 use native::Span;
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr;
@@ -78,7 +78,7 @@ impl Space {
 
 /// Maps the heaps; says why that cannot be done.
 pub fn open(main: (u32, u32), adapter: (u32, u32)) -> Result<(), String> {
-    let space = &mut *lock(&SPACE);
+    let space = &mut *hold(&SPACE);
     for (heap, (elan, size)) in [(&mut space.main, main), (&mut space.adapter, adapter)] {
         heap.open(size as usize)?;
         let (at, _) = heap.range();
@@ -97,7 +97,7 @@ pub fn reach(elan: u64, size: u64, writes: bool) -> Option<Span> {
     if size == 0 {
         return Some(Span::default());
     }
-    let (at, permission) = lock(&SPACE).find(elan, size)?;
+    let (at, permission) = hold(&SPACE).find(elan, size)?;
     let may = if writes {
         matches!(permission, WRITE | ALL)
     } else {
@@ -112,13 +112,13 @@ pub fn reach(elan: u64, size: u64, writes: bool) -> Option<Span> {
 
 /// Memory of this process that its own DMA names.
 pub fn own(elan: u32, size: u32) -> Option<usize> {
-    let found = lock(&SPACE).find(elan.into(), size.into());
+    let found = hold(&SPACE).find(elan.into(), size.into());
     found.map(|(at, _)| at)
 }
 
 /// The context's address of a place in the adapter's memory.
 pub fn elan_of(sdram: c_ulong) -> u32 {
-    lock(&SPACE).elan(sdram as usize)
+    hold(&SPACE).elan(sdram as usize)
 }
 
 fn pointer(at: c_ulong) -> *mut u8 {
@@ -129,7 +129,7 @@ fn pointer(at: c_ulong) -> *mut u8 {
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_allocMain(_ctx: *mut Context, align: c_uint, size: c_uint) -> *mut c_void {
-    let at = lock(&SPACE).main.alloc(align as usize, size as usize);
+    let at = hold(&SPACE).main.alloc(align as usize, size as usize);
     at.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
@@ -141,13 +141,13 @@ extern "C" fn elan3_allocVaddr(_ctx: *mut Context, _align: c_uint, size: c_uint)
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_allocElan(_ctx: *mut Context, align: c_uint, size: c_uint) -> c_ulong {
-    let at = lock(&SPACE).adapter.alloc(align as usize, size as usize);
+    let at = hold(&SPACE).adapter.alloc(align as usize, size as usize);
     at.unwrap_or(0) as c_ulong
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_free(_ctx: *mut Context, memory: *mut c_void) {
-    if !memory.is_null() && !lock(&SPACE).main.free(memory.expose_provenance()) {
+    if !memory.is_null() && !hold(&SPACE).main.free(memory.expose_provenance()) {
         complain(
             "elan3_free",
             &format!("nothing was allocated at {memory:p}"),
@@ -157,7 +157,7 @@ extern "C" fn elan3_free(_ctx: *mut Context, memory: *mut c_void) {
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_freeElan(_ctx: *mut Context, memory: c_ulong) {
-    if memory != 0 && !lock(&SPACE).adapter.free(memory as usize) {
+    if memory != 0 && !hold(&SPACE).adapter.free(memory as usize) {
         complain(
             "elan3_freeElan",
             &format!("nothing was allocated at {memory:#x}"),
@@ -167,7 +167,7 @@ extern "C" fn elan3_freeElan(_ctx: *mut Context, memory: c_ulong) {
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_main2elan(_ctx: *mut Context, memory: *const c_void) -> u32 {
-    lock(&SPACE).elan(memory.expose_provenance())
+    hold(&SPACE).elan(memory.expose_provenance())
 }
 
 #[unsafe(no_mangle)]
@@ -187,7 +187,7 @@ extern "C" fn elan3_elan2sdram(_ctx: *mut Context, elan: u32) -> c_ulong {
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_addressable(_ctx: *mut Context, memory: *const c_void, size: usize) -> c_int {
-    let space = lock(&SPACE);
+    let space = hold(&SPACE);
     let elan = space.elan(memory.expose_provenance());
     c_int::from(elan != NOWHERE && space.find(elan.into(), size as u64).is_some())
 }
@@ -200,7 +200,7 @@ extern "C" fn elan3_setperm(
     size: c_uint,
     permission: c_int,
 ) -> c_int {
-    let mut space = lock(&SPACE);
+    let mut space = hold(&SPACE);
     let (elan, size) = (u64::from(elan), u64::from(size));
     let overlaps = |one: &Mapping| one.elan < elan + size && elan < one.elan + one.size;
     if size == 0 || elan + size > 1 << 32 || space.mappings.iter().any(overlaps) {
@@ -217,7 +217,7 @@ extern "C" fn elan3_setperm(
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_clearperm(_ctx: *mut Context, elan: u32, size: c_uint) -> c_int {
-    lock(&SPACE).clear(|one| one.elan, elan.into(), size.into());
+    hold(&SPACE).clear(|one| one.elan, elan.into(), size.into());
     0
 }
 
@@ -229,7 +229,7 @@ extern "C" fn elan3_clearperm_elan(ctx: *mut Context, elan: u32, size: c_uint) -
 #[unsafe(no_mangle)]
 extern "C" fn elan3_clearperm_main(_ctx: *mut Context, main: *mut c_void, size: c_uint) -> c_int {
     let start = main.expose_provenance() as u64;
-    lock(&SPACE).clear(|one| one.at as u64, start, size.into());
+    hold(&SPACE).clear(|one| one.at as u64, start, size.into());
     0
 }
 

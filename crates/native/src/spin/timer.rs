@@ -1,9 +1,7 @@
-//! The two timers, and what their signal does.
+//! The two timers of this thread, and how often they ring.
 
-#[cfg(target_arch = "x86_64")]
-use super::trace;
-use super::{CALLS, FIRST, KNOWN, LATEST, RAREST, SOON, may_watch};
-use libc::{c_int, c_void, siginfo_t};
+use super::{FIRST, KNOWN, LATEST, RAREST, SOON};
+use libc::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
@@ -15,27 +13,22 @@ static READY: AtomicBool = AtomicBool::new(false);
 /// After how much real time the fast timer rings, in nanoseconds.
 static DELAY: AtomicU64 = AtomicU64::new(SOON);
 
-/// The period of the slow timer, in nanoseconds, and how often the program had called when it was looked at last.
+/// The period of the slow timer, in nanoseconds.
 static PERIOD: AtomicU64 = AtomicU64::new(0);
-static SEEN: AtomicU64 = AtomicU64::new(u64::MAX);
 
 /// The signal of both timers. Programs of the time know nothing of real-time signals, and MPI libraries use none.
-fn signal() -> c_int {
+pub fn signal() -> c_int {
     libc::SIGRTMAX() - 2
 }
 
-/// Starts the timer of processor time for this thread. Without timers, loops are not found, and the program hangs there.
+/// Whether a signal is that of the fast timer, by its value.
+pub fn is_fast(value: *mut c_void) -> bool {
+    value == ptr::from_ref(&FAST).cast_mut().cast()
+}
+
+/// Makes both timers for this thread, and starts that of processor time. Without timers, loops are not found, and the program
+/// hangs there.
 pub fn begin() {
-    // SAFETY: zeros are a valid action, and the handler is of this form.
-    let set = unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = rings as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
-        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART;
-        libc::sigaction(signal(), &raw const action, ptr::null_mut()) == 0
-    };
-    if !set {
-        return;
-    }
     let clocks = [
         (&SLOW, libc::CLOCK_THREAD_CPUTIME_ID),
         (&FAST, libc::CLOCK_MONOTONIC),
@@ -93,7 +86,7 @@ pub fn soon() {
 }
 
 /// The fast timer rings once more, after twice the time.
-fn later() {
+pub fn later() {
     let delay = (2 * DELAY.load(Ordering::Relaxed)).min(LATEST);
     DELAY.store(delay, Ordering::Relaxed);
     arm(&FAST, delay, 0);
@@ -117,46 +110,4 @@ fn arm(timer: &AtomicPtr<c_void>, first: u64, period: u64) {
             ptr::null_mut(),
         )
     };
-}
-
-/// A timer has rung.
-extern "C" fn rings(_signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: the place of this thread's error number, which the program must find as it was.
-    let error = unsafe { *libc::__errno_location() };
-    // SAFETY: the kernel gives both; the value is that of `begin`, or anything if the program sends the signal.
-    let fast = unsafe { (*info).si_value().sival_ptr } == ptr::from_ref(&FAST).cast_mut().cast();
-    if may_watch() {
-        look(fast, context);
-    }
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = error };
-}
-
-#[cfg(target_arch = "x86_64")]
-fn look(fast: bool, context: *mut c_void) {
-    if fast {
-        if KNOWN.load(Ordering::Relaxed) && !trace::again(context) {
-            // It is on its way into the loop, or out of it.
-            later();
-        }
-        return;
-    }
-    let calls = CALLS.load(Ordering::Relaxed);
-    if SEEN.swap(calls, Ordering::Relaxed) == calls {
-        trace::begin(context);
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn look(fast: bool, _context: *mut c_void) {
-    static PERIODS: AtomicU64 = AtomicU64::new(0);
-    let calls = CALLS.load(Ordering::Relaxed);
-    if !KNOWN.load(Ordering::Relaxed) && fast {
-        return;
-    }
-    if SEEN.swap(calls, Ordering::Relaxed) != calls {
-        PERIODS.store(0, Ordering::Relaxed);
-    } else if PERIODS.fetch_add(1, Ordering::Relaxed) + 1 >= super::PATIENCE {
-        super::wait(super::Loop::Likely);
-    }
 }

@@ -1,0 +1,18 @@
+//! Puts and gets that are under way.
+
+use super::hold;
+use native::Ticket;
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
+/// Puts under way whose events the program has.
+pub static PUTS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
+/// The same of gets.
+pub static GETS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
+
+/// An operation is over, and its end was taken.
+pub fn over(ticket: Ticket) {
+    if !hold(&PUTS).remove(&ticket) {
+        hold(&GETS).remove(&ticket);
+    }
+}

@@ -1,0 +1,184 @@
+//! Tports and their receives.
+//!
+//! | bits of the simulated message's tag | are |
+//! |---|---|
+//! | 0 to 31 | the tag |
+//! | 32 to 57 | the sender's label, the `sender` of `elan_tportTxStart` |
+//! | 58 to 61 | the Tport, by the order in which the process made its Tports |
+//!
+//! Each process makes its Tports in the same order.
+
+use super::{fail, hold, stop};
+use native::{Ended, Failure, Span, Ticket};
+use std::collections::BTreeMap;
+use std::ffi::c_uint;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const OWN_BUFFER: c_uint = 2;
+const PROBE: c_uint = 8;
+
+/// Bits of a sender's label.
+pub const LABEL_BITS: u32 = 26;
+/// The place of the label in a tag.
+pub const LABEL_SHIFT: u32 = 32;
+/// The place of the Tport's number in a tag.
+pub const PORT_SHIFT: u32 = 58;
+/// Tports of a program; the last one of the 16 is the library's own.
+pub const PORTS: u64 = 15;
+
+/// The tag of a message of the library itself ([`super::exchange`]).
+pub fn own_tag(tag: u32) -> u64 {
+    PORTS << PORT_SHIFT | u64::from(tag)
+}
+
+/// All bits of a tag.
+pub const EXACTLY: u64 = (1 << 62) - 1;
+
+/// What a Tport has done, in the order of `ELAN_TPORTSTATS`.
+pub mod count {
+    pub const DIRECT_BYTES: usize = 0;
+    pub const BUFFERED_BYTES: usize = 1;
+    pub const SENT_BYTES: usize = 2;
+    pub const SENT_BYTES_OF_RAIL: usize = 3;
+    pub const DIRECT: usize = 5;
+    pub const BUFFERED: usize = 6;
+    pub const SENT: usize = 7;
+    pub const BUFFERS: usize = 16;
+    pub const BUFFER_BYTES: usize = 17;
+    pub const SENT_SMALL: usize = 21;
+    pub const SENT_BIG: usize = 22;
+    pub const SENT_BIG_SYNCHRONOUS: usize = 23;
+    pub const BINS: usize = 27;
+    pub const ALL: usize = BINS + 64;
+}
+
+/// `ELAN_TPORT`.
+pub struct Tport {
+    pub number: u64,
+    pub small: usize,
+    pub counts: [AtomicU64; count::ALL],
+}
+
+impl Tport {
+    /// Adds to a count.
+    pub fn add(&self, what: usize, more: u64) {
+        self.counts[what].fetch_add(more, Ordering::Relaxed);
+    }
+}
+
+/// A receive.
+pub struct Receive {
+    port: *const Tport,
+    way: Way,
+    pub buffer: *mut u8,
+    room: usize,
+}
+
+/// How far a receive is.
+enum Way {
+    /// It looks for a message, which stays where it is.
+    Probes(Ticket),
+    /// It looks for a message for which it then makes room.
+    Seeks(Ticket),
+    /// It waits for its message.
+    Receives(Ticket),
+    /// It has its message, or has seen it.
+    Has(Ended),
+}
+
+impl Receive {
+    /// Whether the message is there; takes no time.
+    pub fn has_ended(&mut self) -> bool {
+        let ticket = match self.way {
+            Way::Probes(ticket) | Way::Seeks(ticket) | Way::Receives(ticket) => ticket,
+            Way::Has(_) => return true,
+        };
+        let end = match native::ended(ticket) {
+            None => return false,
+            Some(Ok(end)) => end,
+            Some(Err(Failure::Truncated(size))) => stop(
+                "elan_tportRxStart",
+                &format!(
+                    "a message of {size} bytes has come, and the buffer has {}",
+                    self.room
+                ),
+            ),
+            Some(Err(why)) => fail("elan_tportRxStart", why),
+        };
+        if let Way::Seeks(_) = self.way {
+            let (buffer, size) = (system_buffer(end.size), end.size);
+            (self.buffer, self.room) = (buffer, size);
+            // SAFETY: the buffer lives until the program gives it back.
+            let into = unsafe { Span::new(buffer, size) };
+            let ticket = native::receive(Some(end.from), end.tag, EXACTLY, into.into());
+            self.way = Way::Receives(ticket);
+            // SAFETY: Tports live until the process ends.
+            let port = unsafe { &*self.port };
+            port.add(count::BUFFERS, 1);
+            port.add(count::BUFFER_BYTES, size as u64);
+            return self.has_ended();
+        }
+        if let Way::Receives(_) = self.way {
+            // SAFETY: as above.
+            let port = unsafe { &*self.port };
+            let own = hold(&BUFFERS).contains_key(&self.buffer.addr());
+            let (messages, bytes) = if own {
+                (count::BUFFERED, count::BUFFERED_BYTES)
+            } else {
+                (count::DIRECT, count::DIRECT_BYTES)
+            };
+            port.add(messages, 1);
+            port.add(bytes, end.size as u64);
+        }
+        self.way = Way::Has(end);
+        true
+    }
+
+    /// Begins to receive a message into a buffer of the program, or of the library if there is none.
+    pub fn begin(
+        port: *const Tport,
+        (tag, mask): (u64, u64),
+        (buffer, room): (*mut u8, usize),
+        flags: c_uint,
+    ) -> Receive {
+        let way = if flags & PROBE != 0 {
+            Way::Probes(native::probe(None, tag, mask, true))
+        } else if flags & OWN_BUFFER != 0 && buffer.is_null() {
+            Way::Seeks(native::probe(None, tag, mask, true))
+        } else {
+            // SAFETY: the program leaves the buffer to the receive until its end.
+            let into = unsafe { Span::new(buffer, room) };
+            Way::Receives(native::receive(None, tag, mask, into.into()))
+        };
+        Receive {
+            port,
+            way,
+            buffer,
+            room,
+        }
+    }
+
+    /// The message, once it is there.
+    pub fn end(&self) -> Option<Ended> {
+        match self.way {
+            Way::Has(end) => Some(end),
+            _ => None,
+        }
+    }
+}
+
+/// Buffers of the library that programs have, by their addresses.
+static BUFFERS: Mutex<BTreeMap<usize, Box<[u8]>>> = Mutex::new(BTreeMap::new());
+
+fn system_buffer(size: usize) -> *mut u8 {
+    let mut buffer = vec![0_u8; size.max(1)].into_boxed_slice();
+    let pointer = buffer.as_mut_ptr();
+    hold(&BUFFERS).insert(pointer.expose_provenance(), buffer);
+    pointer
+}
+
+/// The program gives a buffer of the library back.
+pub fn give_back(buffer: usize) {
+    hold(&BUFFERS).remove(&buffer);
+}
