@@ -232,5 +232,4 @@ def intervals(data: pl.DataFrame) -> str:
     """The sentence of a caption about intervals, or about means of too few values."""
     if axes.widths(data):
         return " ".join(filter(None, [BARS, axes.lacking(data)]))
-    few = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
-    return f"Means of {max(few)} values, no interval." if few else ""
+    return axes.few(data)

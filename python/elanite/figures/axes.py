@@ -120,6 +120,12 @@ def widths(data: pl.DataFrame) -> bool:
     return not data.filter(width > ROUNDED * size).is_empty()
 
 
+def few(data: pl.DataFrame) -> str:
+    """The sentence of a caption about means of too few values; empty if there are none."""
+    found = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
+    return f"Means of {max(found)} values, no interval." if found else ""
+
+
 def lacking(data: pl.DataFrame) -> str:
     """The sentence of a caption about means without an interval beside intervals; empty if there are none."""
     return LACKING if widths(data) and data["low"].count() < data["mean"].count() else ""

@@ -117,7 +117,7 @@ def _metric(
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         more = [
-            INTERVALS if axes.widths(means) else "",
+            INTERVALS if axes.widths(means) else "" if metric in YES_OR_NO else axes.few(means),
             axes.lacking(means),
             dodge.words(means),
             dodge.behind(means, LABEL if labels else main, reach, log=log),
