@@ -81,10 +81,10 @@ fn meshes_that_cannot_be() {
         ),
         (&[4, 1], 4, "dimensions", "a row of 1 switches is none"),
         (
-            &[300, 300],
+            &[600, 600],
             4,
             "dimensions",
-            "the mesh has 90000 node positions; the most is 65536",
+            "the mesh has 360000 node positions; the most is 262144",
         ),
         (
             &[100],
@@ -258,7 +258,7 @@ fn dragonflies_that_cannot_be() {
             [16, 32, 16, 513],
             1,
             "groups",
-            "the dragonfly has 262656 node positions; the most is 65536",
+            "the dragonfly has 262656 node positions; the most is 262144",
         ),
     ] {
         let error = Dragonfly::new(arities(numbers), nodes, Misrouting::Minimal);
@@ -362,11 +362,11 @@ fn hyperx_networks_that_cannot_be() {
             "a switch has 1998 links to others; the most is 1024",
         ),
         (
-            &[300, 300],
+            &[512, 512, 2],
             1,
             4,
             "dimensions",
-            "the HyperX network has 90000 node positions; the most is 65536",
+            "the HyperX network has 524288 node positions; the most is 262144",
         ),
     ] {
         let error = HyperX::new(sizes, terminals, nodes, Misrouting::Minimal);

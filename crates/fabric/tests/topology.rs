@@ -221,8 +221,8 @@ fn errors_name_what_is_wrong() {
             "up.0: the switches of level 1 have 1025 up-links; allowed are 1 to 1024",
         ),
         (
-            error(&[MAX_ARITY, 65], &[1], 4),
-            "down: the tree has 66560 node positions; the most is 65536",
+            error(&[MAX_ARITY, 257], &[1], 4),
+            "down: the tree has 263168 node positions; the most is 262144",
         ),
         (
             error(&[1; 4], &[1024; 3], 1),

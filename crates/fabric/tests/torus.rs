@@ -168,8 +168,8 @@ fn errors_say_what_is_wrong() {
     assert_eq!(error(&[], 1), "a torus has 1 to 8 dimensions, not 0");
     assert_eq!(error(&[4, 1], 4), "a ring of 1 switches is none");
     assert_eq!(
-        error(&[300, 300], 4),
-        "the torus has 90000 node positions; the most is 65536"
+        error(&[600, 600], 4),
+        "the torus has 360000 node positions; the most is 262144"
     );
     assert_eq!(
         error(&[200], 4),

@@ -113,7 +113,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("too_many_parallel_links", "[4, 4, 4], source = \"test\" }\n", "[4, 4, 600], source = \"test\" }\nparallel = { value = [1, 2], source = \"test\" }\n"),
     ("down_empty", "[4, 4, 4]", "[]"),
     ("nine_levels", "[4, 4, 4]", "[2, 2, 2, 2, 2, 2, 2, 2, 2]"),
-    ("too_many_positions", "[4, 4, 4]", "[64, 64, 32]"),
+    ("too_many_positions", "[4, 4, 4]", "[64, 64, 65]"),
     // Links and switches.
     ("channels_0", "channels = { value = 2,", "channels = { value = 0,"),
     ("channels_33", "channels = { value = 2,", "channels = { value = 33,"),

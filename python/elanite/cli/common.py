@@ -55,7 +55,7 @@ AfterQuick = Annotated[
 Nodes = Annotated[
     int | None,
     typer.Option(
-        "--nodes", min=1, max=65536, metavar="N", help="Nodes of the machine, in the smallest tree of its switches."
+        "--nodes", min=1, max=262144, metavar="N", help="Nodes of the machine, in the smallest tree of its switches."
     ),
 ]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 /// Most positions for nodes of a rail.
-pub const MAX_NODES: u64 = 65_536;
+pub const MAX_NODES: u64 = 262_144;
 
 /// Most rails (public Elan3 headers: a node has up to 31 adapters).
 pub const MAX_RAILS: u32 = 31;
