@@ -23,6 +23,7 @@ mod interface;
 mod lookup;
 pub mod next;
 mod nodes;
+mod profiling;
 mod windows;
 mod world;
 

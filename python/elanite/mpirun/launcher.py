@@ -33,6 +33,9 @@ MANAGER = "elanite-mpiexec"
 RUN = "ELANITE_RUN"
 """A variable with the name of the run, which only the processes of the run have."""
 
+_OF_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+"""Variables without which Open MPI starts nothing for root, as in containers."""
+
 _PATIENCE = 20
 """Seconds in which an mpiexec must print its version."""
 
@@ -152,6 +155,7 @@ def environment(
     """The environment of mpiexec, which ranks inherit: the user's variables, and those that lead to the simulator."""
     chosen = {
         "PYTHONHASHSEED": "0",
+        **(_OF_ROOT if os.geteuid() == 0 else {}),
         **base,
         # MPICH: libfabric carries all messages, those inside a node, too; the simulator models shared memory itself.
         "MPIR_CVAR_CH4_NETMOD": "ofi",

@@ -8,7 +8,7 @@ the libraries that it will load, with their paths (``LD_TRACE_LOADED_OBJECTS``):
 | family | names of libraries | marks in the library |
 |---|---|---|
 | MPICH | ``libmpi.so.12``, ``libmpich.so.12``, ``libmpi_abi.so.1``, and Cray's | ``MPICH Version``, the device |
-| Intel MPI | as MPICH | ``Intel(R) MPI Library`` |
+| Intel MPI | as MPICH | ``Intel(R) MPI Library``; ``__I_MPI_`` in Fortran's |
 | Open MPI | ``libmpi.so`` 0, 1, 20, 40 and later, also 12; ``libmpi_mpifh.so``, ... | ``ompi_mpi_comm_world`` |
 
 The marks decide, and only without a mark the name does. A library that a program opens while it runs (an interpreter's
@@ -47,6 +47,7 @@ _NAME = re.compile(
 _MARKS: tuple[tuple[bytes, Family], ...] = (
     (b"ompi_mpi_comm_world", "Open MPI"),
     (b"Intel(R) MPI Library", "Intel MPI"),
+    (b"__I_MPI_", "Intel MPI"),
     (b"MPICH Version:", "MPICH"),
 )
 """Contents of libraries, the first one first: Intel MPI is made of MPICH."""
@@ -132,7 +133,7 @@ def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
     """How to run a program of this library; ``file`` is the program if its libraries can be exchanged at the start."""
     found = []
     if library.family == "Open MPI" and mpi.kind != "Open MPI":
-        beside = _starter(library.path)
+        beside = starter(library.path)
         found.append(f"name the mpiexec of this Open MPI: --mpi {beside or 'PATH'}")
     elif mpi.kind == "Open MPI" and library.family != "Open MPI":
         found.append("name the mpiexec of an MPICH: --mpi PATH, or leave --mpi out")
@@ -193,7 +194,7 @@ def _marks(path: Path) -> tuple[Family | None, str]:
     return family, re.split(rb"[^\w:,]", words)[0].decode()
 
 
-def _starter(library: Path | None) -> str | None:
+def starter(library: Path | None) -> str | None:
     """The mpiexec of the Open MPI that a library belongs to."""
     folders = [parent / "bin" for parent in library.resolve().parents[1:4]] if library is not None else []
     for path in [*(folder / "mpiexec" for folder in folders), Path("mpiexec.openmpi")]:

@@ -37,6 +37,9 @@ _MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "R
 _COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx", ".f": "mpifort", ".f90": "mpifort"}
 """Compilers of MPICH by the ending of source text."""
 
+_DEBIAN = ".mpich"
+"""The end of the names of Debian's compilers for MPICH."""
+
 
 def check(program: str) -> Path:
     """The file that will run; for a script, the interpreter.
@@ -82,9 +85,11 @@ def _found(program: str) -> Path:
 def _check_compiled(path: Path, program: str) -> None:
     """Refuse source text by the ending of its name."""
     if compiler := _COMPILERS.get(path.suffix):
-        compile_ = shlex.join([compiler, "-O2", "-o", str(Path(program).with_suffix("")), program])
-        installed = os.access(Path(sys.prefix) / "bin" / compiler, os.X_OK) or shutil.which(compiler)
-        lacking = "" if installed else f"; there is no {compiler}, which PyPI's MPICH lacks: use that of another MPICH"
+        names = [compiler, compiler + _DEBIAN]
+        own = [name for name in names if os.access(Path(sys.prefix) / "bin" / name, os.X_OK) or shutil.which(name)]
+        compile_ = shlex.join([[*own, compiler][0], "-O2", "-o", str(Path(program).with_suffix("")), program])
+        lacking = f"; there is no {compiler}: install gfortran and that of an MPICH, such as libmpich-dev of Debian"
+        lacking = "" if own else lacking
         raise UsageError(f"{program} is the source text of a program; compile it: {compile_}{lacking}")
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core, html
 from elanite.errors import UsageError
-from elanite.mpirun import launcher, linkage, missing, program, resources
+from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.processes import Processes
@@ -131,8 +131,21 @@ def run(
 
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` says how the run ended.
     """
-    chosen = launcher.find(mpi)
-    linkage.check(program.check(words[0]), words[0], chosen)
+    file = program.check(words[0])
+    chosen = exchange.choose(mpi, file, os.environ)
+    with exchange.exchanged(file, words[0], chosen, os.environ) as libraries:
+        return _run(words, machine, options, overrides, chosen, libraries, native)
+
+
+def _run(
+    words: Sequence[str],
+    machine: Source,
+    options: Options,
+    overrides: Sequence[str],
+    chosen: Mpi,
+    libraries: Mapping[str, str],
+    native: bool,
+) -> Run:
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
@@ -142,7 +155,7 @@ def run(
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
     space = f"elanite_{name}"
-    own = launcher.of_ranks(os.environ, network)
+    own = {**launcher.of_ranks(os.environ, network), **libraries}
     environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
 
     reports, processes = Reports(), Processes(name, space)

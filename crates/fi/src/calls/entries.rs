@@ -1,6 +1,6 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
-use super::next::{definition, find, is_standard};
+use super::next::{definition, find, is_standard, profiled};
 use super::{around, nodes, windows, world};
 use crate::{clock, collective, session, thread};
 use link::Leaving;
@@ -40,6 +40,7 @@ macro_rules! entry {
             })?
             pass!($name($($word)*) $(unless $done)?)
         }
+        profiled! { $name as $name($($word)*); }
     )*};
 }
 
@@ -111,7 +112,7 @@ entry! {
 
 /// Notes who ends the run, and how: afterwards there are only many dead processes to see.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
+pub extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     if let Some(session) = session::get() {
         // An `int` in a register of 64 bits; the upper half is anything.
         session.leaves(Leaving::Abort((code as u32).cast_signed()));
@@ -121,7 +122,7 @@ extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
 
 /// Notes how many requests the call starts.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
+pub extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     let result = pass!(MPI_Startall(count requests));
     // An `int` in a register of 64 bits; the upper half is anything.
     super::started_all(count as u32);
@@ -130,7 +131,7 @@ extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
 
 /// Checks that the process has become a rank of the run.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
+pub extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
     let result = pass!(MPI_Init(count words));
     world::check(result);
     result
@@ -138,7 +139,7 @@ extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
 
 /// Notes whether several threads will call MPI, and checks that the process has become a rank of the run.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Init_thread(
+pub extern "C" fn MPI_Init_thread(
     count: usize,
     words: usize,
     required: usize,
@@ -158,7 +159,7 @@ extern "C" fn MPI_Init_thread(
 
 /// The level of threads lies in `info`; without one, the highest level holds.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
+pub extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
     thread::may_be_several();
     pass!(MPI_Session_init(info handler place))
 }
@@ -206,7 +207,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
 
 /// The clock of the session, from which it takes its seconds with all their digits.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Wtime() -> c_double {
+pub extern "C" fn MPI_Wtime() -> c_double {
     match clock::reading() {
         Some(now) => clock::START as f64 + now as f64 / 1e12,
         None => ask(c"MPI_Wtime"),
@@ -215,7 +216,7 @@ extern "C" fn MPI_Wtime() -> c_double {
 
 /// A picosecond.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Wtick() -> c_double {
+pub extern "C" fn MPI_Wtick() -> c_double {
     match session::shown() {
         Some(_) => 1e-12,
         None => ask(c"MPI_Wtick"),

@@ -10,7 +10,7 @@ type Wait = extern "C" fn(*mut usize, *mut usize) -> c_int;
 
 /// Passes the call on, and lets the program hear of single losses from now on.
 #[unsafe(no_mangle)]
-extern "C" fn MPI_Comm_set_errhandler(comm: usize, handler: usize) -> c_int {
+pub extern "C" fn MPI_Comm_set_errhandler(comm: usize, handler: usize) -> c_int {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let next = find(&NEXT, c"MPI_Comm_set_errhandler");
     // SAFETY: it is the function of this name.

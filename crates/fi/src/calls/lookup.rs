@@ -74,7 +74,12 @@ unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer 
 
 /// The entry point of this library for a function of MPI, if it passes calls on to the function that the handle has.
 fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
-    if !name.to_bytes().starts_with(b"MPI_") {
+    let bytes = name.to_bytes();
+    if !bytes
+        .strip_prefix(b"P")
+        .unwrap_or(bytes)
+        .starts_with(b"MPI_")
+    {
         return None;
     }
     let found = symbol(handle, name) as usize;

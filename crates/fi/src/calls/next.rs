@@ -5,6 +5,7 @@
 //! sight of others, as interpreters load their modules, the definition is looked for in the loaded libraries called `libmpi…`.
 
 use super::lookup;
+use crate::thread;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -122,3 +123,41 @@ macro_rules! functions {
     )*};
 }
 pub(crate) use functions;
+
+/// A name of C that a macro has made.
+pub const fn name(bytes: &'static [u8]) -> &'static CStr {
+    match CStr::from_bytes_with_nul(bytes) {
+        Ok(name) => name,
+        Err(_) => panic!("a name"),
+    }
+}
+
+/// The function that a call goes to: the entry point, or the MPI library's own definition under the profiling name.
+pub fn target(place: &AtomicUsize, name: &CStr, entry: usize) -> usize {
+    if thread::outside() {
+        entry
+    } else {
+        find(place, name)
+    }
+}
+
+/// Defines the profiling name of an entry point with words for arguments.
+macro_rules! profiled {
+    ($($entry:path as $name:ident($($word:ident)*);)*) => {$(
+        const _: () = {
+            #[unsafe(export_name = concat!("P", stringify!($name)))]
+            extern "C" fn profiled($($word: usize),*) -> std::ffi::c_int {
+                static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+                const NAME: &std::ffi::CStr =
+                    $crate::calls::next::name(concat!("P", stringify!($name), "\0").as_bytes());
+                let target = $crate::calls::next::target(&NEXT, NAME, $entry as *const () as usize);
+                // SAFETY: both are the function of this name, which takes so many arguments of a word each and returns an integer.
+                let target = unsafe {
+                    std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> std::ffi::c_int>(target)
+                };
+                target($($word),*)
+            }
+        };
+    )*};
+}
+pub(crate) use profiled;

@@ -154,7 +154,7 @@ pub fn split(comm: usize, kind: c_int, key: c_int, info: usize, place: usize) ->
 
 /// The name of the processor: that of the node.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut c_int) -> c_int {
+pub unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut c_int) -> c_int {
     if let Some(node) = node::own() {
         let own = node.name();
         // SAFETY: MPI wants room for `MPI_MAX_PROCESSOR_NAME`, 128 bytes at least, and for a number.
@@ -174,7 +174,7 @@ unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut c_in
 
 /// The resources of the rank, each with whether the rank uses one of its kind only (MPI-4.1 section 11.2).
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Get_hw_resource_info(place: usize) -> c_int {
+pub unsafe extern "C" fn MPI_Get_hw_resource_info(place: usize) -> c_int {
     functions! {
         ask is c"MPI_Get_hw_resource_info"(place: usize);
     }

@@ -249,7 +249,7 @@ pub fn free(place: usize) -> Option<c_int> {
 // The functions below are those of MPI, whose callers give places for the answers.
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Win_shared_query(
+pub unsafe extern "C" fn MPI_Win_shared_query(
     window: usize,
     rank: usize,
     size: usize,
@@ -270,7 +270,7 @@ unsafe extern "C" fn MPI_Win_shared_query(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Win_shared_query_c(
+pub unsafe extern "C" fn MPI_Win_shared_query_c(
     window: usize,
     rank: usize,
     size: usize,
@@ -292,7 +292,7 @@ unsafe extern "C" fn MPI_Win_shared_query_c(
 
 /// The flavour of a shared window, which the library takes for one of `MPI_Win_create`.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Win_get_attr(
+pub unsafe extern "C" fn MPI_Win_get_attr(
     window: usize,
     key: c_int,
     value: usize,

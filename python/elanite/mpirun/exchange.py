@@ -1,0 +1,130 @@
+"""The MPI library that ranks load in place of the one that their program is linked with.
+
+MPICH, Intel MPI, Cray's and others have one binary interface (the ABI initiative of MPICH), and different names of
+libraries. A program of one of them that cannot open the simulated network runs with the library of mpiexec: a folder of
+links, which the dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the
+program needs.
+
+| the program needs | its library | link to |
+|---|---|---|
+| C's library, by any name | lacks libfabric, is Intel's, or is not found | that of mpiexec |
+| Fortran's library | is Intel's, or is not found | that of an MPICH |
+| none, as an interpreter | | C's, as ``libmpich.so.12``, for modules |
+
+Fortran's library calls that of C, so it may be of another MPICH of the same interface; PyPI's MPICH has none. A library
+that works stays in its place. Programs whose ``RPATH`` precedes the folder are refused (``linkage.check``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+from elanite.mpirun import launcher, linkage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from elanite.mpirun.launcher import Mpi
+    from elanite.mpirun.linkage import Library
+
+PATH = "LD_LIBRARY_PATH"
+"""The variable with the folders in which the dynamic linker looks first."""
+
+_FORTRAN = re.compile(r"lib(?:f|\w*(?:fort|f90))\w*\.so.*")
+"""Names of Fortran's libraries."""
+_OF_C, _STANDARD, _OF_FORTRAN = "libmpi.so.12", "libmpi_abi.so.1", ("libmpifort.so.12", "libmpichfort.so.12")
+_DEBIAN = "libmpich.so.12"
+"""The name of Debian's library, of which modules of interpreters are linked."""
+
+
+def choose(wanted: str | None, file: Path, environment: Mapping[str, str]) -> Mpi:
+    """The MPI of a run: the named one, the Open MPI that the program is linked with, or else ``launcher.find``'s."""
+    if wanted is None:
+        for library in linkage.libraries(file, environment):
+            if library.family == "Open MPI" and (starter := linkage.starter(library.path)):
+                return launcher.find(starter)
+    return launcher.find(wanted)
+
+
+@contextmanager
+def exchanged(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """The variables by which ranks load libraries of ``mpi``, while the context lasts; none if the program's own serve.
+
+    Raises ``UsageError`` if the program has no part in a run of ``mpi``.
+    """
+    links = _links(called, linkage.libraries(file, environment), mpi) if mpi.kind == "MPICH" else {}
+    if not links:
+        linkage.check(file, called, mpi, environment)
+        yield {}
+        return
+    with TemporaryDirectory(prefix="elanite-mpi-") as folder:
+        for name, library in links.items():
+            (Path(folder) / name).symlink_to(library)
+        # The linker looks for what a link's library needs beside the link.
+        needed = [str(path) for path in (_folder(mpi), _folder(mpi) / "mpich") if path.is_dir()]
+        others = [environment[PATH]] if environment.get(PATH) else []
+        own = {PATH: ":".join([folder, *others, *needed])}
+        linkage.check(file, called, mpi, {**environment, **own})
+        yield own
+
+
+def _links(called: str, libraries: Sequence[Library], mpi: Mpi) -> dict[str, Path]:
+    """The libraries of ``mpi`` by the names of those whose places they take."""
+    own = _folder(mpi)
+    if not (own / _OF_C).is_file():
+        return {}
+    if not libraries:
+        return {_DEBIAN: own / _OF_C}
+    links = {}
+    for library in libraries:
+        if library.family not in ("MPICH", "Intel MPI"):
+            continue
+        if _FORTRAN.fullmatch(library.name):
+            if library.family == "Intel MPI" or library.path is None:
+                links[library.name] = _fortran(called, library, own)
+        elif linkage.mismatch(library, mpi):
+            links[library.name] = own / (_STANDARD if "_abi" in library.name else _OF_C)
+    if any("fort" in path.name for path in links.values()) and not (own / _OF_FORTRAN[0]).is_file():
+        links.setdefault(_DEBIAN, own / _OF_C)  # which that library needs
+    return links
+
+
+def _folder(mpi: Mpi) -> Path:
+    return Path(mpi.path).resolve().parents[1] / "lib"
+
+
+def _fortran(called: str, library: Library, own: Path) -> Path:
+    """Fortran's library of an MPICH: that of mpiexec, or one that the dynamic linker knows.
+
+    Raises ``UsageError`` if there is none.
+    """
+    folders = [own, *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder)]
+    near = [folder / name for folder in folders for name in _OF_FORTRAN]
+    for path in [*near, *_known()]:
+        found = linkage.identify(path.name, path) if path.is_file() else None
+        if found is not None and found.family == "MPICH":
+            return path.resolve()
+    raise UsageError(
+        f"{called} is linked with Fortran's library of {library.words}, and there is none of an MPICH in its place:"
+        " install one, such as libmpich-dev of Debian"
+    )
+
+
+def _known() -> list[Path]:
+    """Paths of ``libmpichfort.so.12`` in the cache of the dynamic linker."""
+    words = ["/sbin/ldconfig", "-p"]
+    try:
+        listed = subprocess.run(  # noqa: S603 - it lists the cache
+            words, capture_output=True, text=True, errors="replace", timeout=10, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    lines = (line.strip().partition(" => ") for line in listed.splitlines())
+    return [Path(path) for name, _, path in lines if name.split(" ")[0] == _OF_FORTRAN[1]]
