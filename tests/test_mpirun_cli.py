@@ -362,7 +362,7 @@ def test_errors_are_for_people(
 
 
 def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], snapshot: SnapshotAssertion) -> None:
-    code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', 'true']\n"
+    code = "import sys; sys.prefix = '/nowhere'; sys.argv = ['x', 'mpirun', '-n', '2', sys.executable]\n"
     code += f"sys.path.append({str(FAKE.parent)!r}); exec(open({str(FAKE)!r}).read())"
     ended = execute([sys.executable, "-c", code], cwd=tmp_path, env=around() | {"PATH": str(tmp_path)})
     assert ended.code == 2

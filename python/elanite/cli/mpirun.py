@@ -132,7 +132,7 @@ def mpirun(
         typer.Option(
             "--mpi",
             metavar="MPIEXEC",
-            help="The mpiexec to use.  [default: the one beside this Python, or on the PATH]",
+            help="The mpiexec to use.  [default: the program's Open MPI's, or one beside this Python or on the PATH]",
         ),
     ] = None,
     checksums: Annotated[
