@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 
 import elanite as el
-from conftest import FILES, Ended
+from conftest import FILES, Ended, data
 from elanite import calibration, identify, measured, minimum, ranges
 from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.machines import rewritten
@@ -119,6 +120,19 @@ def test_three_changed_parameters_are_found_again(tmp_path: Path) -> None:
         assert amount(value.low) < amount(CHANGED[value.key]) < amount(value.high)
     assert found.after < 1 < found.before
     assert {group.metric for group in found.groups} == {"latency", "accepted"}
+
+
+def test_residuals_have_the_errors_of_both_values(tmp_path: Path) -> None:
+    """The error of a calibration is the root mean square of the residuals that its pictures show."""
+    file = tmp_path / "measured.csv"
+    load = el.Experiment.load(LOAD, ["run.window=200 us", "run.warm_up=200 us"])
+    measure({"adapter.turnaround": "300 ns"}, [load], ["load"], tmp_path / "other").write_csv(file)
+    found = el.calibrate([load], {"adapter.turnaround": "100 ns..600 ns"}, file, out=tmp_path, trials=4)
+    assert any(each.error > 1.1 * each.sigma for each in found.places), "the simulation draws random numbers"
+    squares = [each.residual**2 for each in found.places]
+    assert math.sqrt(sum(squares) / len(squares)) == pytest.approx(found.after)
+    drawn = [row["_residual"] for figure in found.figures() for row in data(figure, "_residual")]
+    assert sorted({round(each, 9) for each in drawn}) == sorted({round(each.residual, 9) for each in found.places})
 
 
 def test_what_data_do_not_tell_is_said(pings: Path, tmp_path: Path) -> None:

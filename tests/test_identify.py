@@ -38,7 +38,7 @@ class Formula(Search):
         ]
         self.most = None
         self.tried = {}
-        self._sigmas = list(sigmas)
+        self.sigmas = list(sigmas)
         self.steps = [0.0] * len(self.keys)
         """Of each parameter, the numbers that it takes are multiples of this one, unless it is 0."""
 

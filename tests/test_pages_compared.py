@@ -189,7 +189,7 @@ def test_legends_share_the_colours() -> None:
 
 def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:
     names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
-    return Place(names | about, job, metric, "us", measured, 0.1, True, measured + 1, measured + 0.05)
+    return Place(names | about, job, metric, "us", measured, 0.1, True, 0.1, measured + 1, measured + 0.05)
 
 
 def drawn(places: list[Place]) -> list[Figure]:

@@ -120,10 +120,17 @@ class Place:
     sigma: float
     stated: bool
     """Whether the file of measured values states the sigma."""
+    error: float
+    """The standard error of the measured and the simulated value together, the unit of residuals."""
     before: float
     """Simulated on the machine as it is."""
     after: float
     """Simulated on the machine of the result."""
+
+    @property
+    def residual(self) -> float:
+        """The value of the result less the measured one, in standard errors of both."""
+        return (self.after - self.measured) / self.error
 
 
 @dataclass(frozen=True)
@@ -253,7 +260,7 @@ def calibrate(
                 each.stated,
                 *sides,
             )
-            for each, *sides in zip(targets, before, after, strict=True)
+            for each, *sides in zip(targets, search.sigmas, before, after, strict=True)
         ],
         swept={
             (each.experiment.name, series): _swept([p for p in each.points if p.series == series])

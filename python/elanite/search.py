@@ -73,7 +73,8 @@ class Search:
         """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
         self.units: dict[str, str] = {}
         """Of each metric of the measured points."""
-        self._sigmas: list[float] = []
+        self.sigmas: list[float] = []
+        """The standard error of each measured value and its simulated one together, in the order of ``targets``."""
         self._wanted = {target.key for target in targets}
         self._texts: dict[tuple[int, float, Texts], str] = {}
 
@@ -108,7 +109,7 @@ class Search:
             values.append(mean)
             errors.append((high - low) / 2 / 1.96)
         self.tried[own] = values
-        self._sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
+        self.sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
 
     def run(self, sets: Sequence[Texts]) -> None:
         """Simulate sets of values; raises ``Spent`` if that needs more trials than are left, after those that fit."""
@@ -141,7 +142,7 @@ class Search:
         values = self.tried[texts]
         if values is None:
             return np.full(len(self.targets), REFUSED)
-        pairs = zip(values, self.targets, self._sigmas, strict=True)
+        pairs = zip(values, self.targets, self.sigmas, strict=True)
         return np.array([(value - target.value) / sigma for value, target, sigma in pairs])
 
     def root(self, texts: Texts) -> float:

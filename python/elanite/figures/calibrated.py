@@ -2,7 +2,7 @@
 
 Each series and metric has two charts. The first has the measured values with their 95% intervals, and as lines the
 values that were simulated on the machine before and after the calibration. The second has the residuals after the
-calibration, in standard errors of the measured values: if the machine explains the values, most are within two.
+calibration, in standard errors of both values together: if the machine explains the values, most are within two.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ VALUES = "Points: measured, with 95% intervals; lines: simulated with the result
 ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}."
 """The sentence of captions about errors that the file of measured values does not state."""
 
-RESIDUALS = "Simulated with the result less measured, in standard errors of the measured values; the band is ±2."
+RESIDUALS = (
+    "Simulated with the result less measured, in standard errors of both: that of the measured value, and that of the"
+    " simulated one, if it draws random numbers. The band is ±2."
+)
 
 
 def draw(found: Calibration) -> Iterator[Figure]:
@@ -68,7 +71,7 @@ def _panels(places: Sequence[Place]) -> Iterator[Side]:
         high=[scale * (each.measured + NORMAL * each.sigma) for each, scale in scaled],
         before=[scale * each.before for each, scale in scaled],
         after=[scale * each.after for each, scale in scaled],
-        residual=[(each.after - each.measured) / each.sigma for each in places],
+        residual=[each.residual for each in places],
         stated=[each.stated for each in places],
     )
 

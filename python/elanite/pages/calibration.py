@@ -101,12 +101,12 @@ def _places(found: Calibration) -> Table:
     for each in found.places:
         twins = {name for name in each.about if name.rpartition("_")[0] in each.about}
         about = {name: value for name, value in each.about.items() if name not in left_out and name not in twins}
-        numbers = (each.measured, each.sigma, each.before, each.after, (each.after - each.measured) / each.sigma)
+        numbers = (each.measured, each.sigma, each.before, each.after, each.residual)
         words = ", ".join(f"{name} {plain(value)}" for name, value in about.items())
         names = (each.about["experiment"], each.about["series"], words, heading(each.metric, each.unit))
         rows.append((*map(str, names), *map(number, numbers)))
     assumed = "" if all(each.stated for each in found.places) else f" {ASSUMED}"
-    note = f"The residual is after less measured, in sigmas.{assumed}"
+    note = f"The residual is after less measured, in standard errors of both.{assumed}"
     return Table(columns, rows, "Measured values", right=columns[4:], folded=True, note=note)
 
 
