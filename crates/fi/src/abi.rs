@@ -6,7 +6,7 @@
 //! |---|---|
 //! | [`constants`] | flags, capabilities, classes, error numbers |
 //! | [`info`] | what a provider says of itself (`fi_info`) |
-//! | [`objects`] | the objects that a program opens, and their tables of functions |
+//! | [`objects`], [`fid`] | the objects that a program opens, and their tables of functions |
 //! | [`entries`] | messages, completions, attributes: what goes in and out of the functions |
 //!
 //! Newer versions lengthen the tables at their end. Each table bears its own size, so a program of a newer version sees which
@@ -14,6 +14,7 @@
 
 pub mod constants;
 pub mod entries;
+pub mod fid;
 pub mod info;
 pub mod objects;
 

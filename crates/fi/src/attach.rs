@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code)] // the environment, and a function of C
 
+use crate::progress::ProgressEngine;
 use crate::session::{self, Session};
 use crate::{clock, manager, node, thread};
 use link::{LinkError, Stray};
@@ -43,7 +44,7 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         session.come_back()?;
         return Ok(session);
     }
-    let session = session::begin(path, rank)?;
+    let session = session::begin(path, rank, Box::<ProgressEngine>::default())?;
     clock::attached();
     thread::drives();
     manager::attached();

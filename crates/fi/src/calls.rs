@@ -1,7 +1,7 @@
 //! The entry points of MPI, which note the call that the rank is in.
 //!
 //! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and passes
-//! its arguments on to the MPI library ([`next`]). All arguments are integers or pointers. Both calling conventions that
+//! its arguments on to the MPI library ([`crate::mpi`]). All arguments are integers or pointers. Both calling conventions that
 //! matter, those of x86-64 and of aarch64 under Linux, pass each argument in one register or one place of 8 bytes on the stack,
 //! whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its own with integers
 //! for handles, and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
@@ -21,41 +21,18 @@ mod entries;
 mod handlers;
 mod interface;
 mod lookup;
-pub mod next;
 mod nodes;
 mod profiling;
 mod windows;
 mod world;
 
-pub use next::{definition, is_standard};
-
-use crate::clock::system;
+use crate::compute::measure;
 use crate::session::{self, Session};
+use crate::system;
 use crate::thread::{self, Thread};
 use link::calls::CallKind;
 use link::{Compute, Order};
 use std::ffi::c_int;
-
-/// Brings local time up to date for a program that reads it. Adds what this thread has computed since the last reading, where
-/// the run measures computation, and what its calls have taken of the simulated processor. Adds nothing within a call of MPI:
-/// the model has the library's own time.
-#[inline]
-pub fn settle(session: &Session) {
-    let thread = thread::current();
-    if thread.depth.get() == 0 {
-        if let Compute::Measured(factor) = session.settings().compute {
-            measure(session, thread, factor);
-        }
-        session.settle();
-    }
-}
-
-fn measure(session: &Session, thread: &Thread, factor: f64) {
-    let now = system::processor_time();
-    if let Some(last) = thread.computed.replace(Some(now)) {
-        session.compute(((now - last) as f64 * factor * 1000.0).round() as u64);
-    }
-}
 
 /// Passes a call on.
 #[inline(always)]

@@ -26,8 +26,9 @@ mod sleep;
 pub(crate) mod system;
 mod threads;
 mod timeout;
+mod waiting;
 
-use crate::{calls, session, thread};
+use crate::{compute, session, thread};
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
 use std::sync::Once;
 
@@ -57,7 +58,7 @@ extern "C" fn forked() {
 /// Local time as the program reads it, in picoseconds, if there is a session.
 pub fn reading() -> Option<u64> {
     let session = session::shown()?;
-    calls::settle(session);
+    compute::settle(session);
     let readings = &thread::current().readings;
     if readings.get() < FREE {
         readings.update(|readings| readings + 1);

@@ -34,9 +34,10 @@ mod comm;
 mod handles;
 mod library;
 
-use crate::calls::next::datum;
 use crate::memory::{Buffer, Span};
-use crate::provider::longest;
+use crate::mpi::datum;
+use crate::operation::longest;
+use crate::progress::HasEngine;
 use crate::session::{self, Session};
 use crate::{stand_in, thread};
 use comm::Group;
@@ -150,7 +151,7 @@ impl Call {
     ) -> c_int {
         thread::current().served.set(true);
         let mut state = self.session.lock();
-        let id = state.engine.begin_collective(due);
+        let id = state.engine().begin_collective(due);
         let order = self.order((kind, root, size), reduction, false);
         self.session.order(&mut state, id, order, &[bytes]);
         drop(state);
@@ -166,7 +167,7 @@ impl Call {
 fn finish(session: &'static Session, id: u64) -> Status {
     let mut silent = 0;
     loop {
-        if let Some(status) = session.lock().engine.collected.take(id) {
+        if let Some(status) = session.lock().engine().collected.take(id) {
             return status;
         }
         let looks = session.looks_in_all();
@@ -178,7 +179,7 @@ fn finish(session: &'static Session, id: u64) -> Status {
         };
         if silent >= SILENT_LOOKS {
             let mut state = session.lock();
-            if !state.engine.collected.has_ended(id) {
+            if !state.engine().collected.has_ended(id) {
                 session.look(&mut state);
             }
         }

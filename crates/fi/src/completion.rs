@@ -13,6 +13,7 @@ use crate::abi::{
     FI_ETIMEDOUT, UNUSED,
 };
 use crate::object::{answer, close, fid, fid_ops, give, in_session, session};
+use crate::progress::HasEngine;
 use crate::progress::completions::Completion;
 use crate::session::{Session, State};
 use link::{NEVER, Wait};
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn open_queue(
             cq: FidCq {
                 fid: fid(FI_CLASS_CQ, context, &QUEUE_FID_OPS),
                 ops: &raw const QUEUE_OPS,
-                number: session.lock().engine.completions.new_queue(),
+                number: session.lock().engine().completions.new_queue(),
             },
             entry,
         };
@@ -95,10 +96,10 @@ unsafe extern "C" fn readfrom(
             (queue.cq.number, queue.entry)
         };
         let mut state = session.lock();
-        if state.engine.completions.first(number).is_none() {
+        if state.engine().completions.first(number).is_none() {
             session.look(&mut state);
         }
-        let completions = &mut state.engine.completions;
+        let completions = &mut state.engine().completions;
         let mut taken = 0;
         while taken < count {
             match completions.first(number) {
@@ -128,7 +129,8 @@ unsafe extern "C" fn readfrom(
 
 unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u64) -> isize {
     in_session(|session| {
-        let completions = &mut session.lock().engine.completions;
+        let mut state = session.lock();
+        let completions = &mut state.engine().completions;
         // SAFETY: it is a queue of ours, and there is room for an entry: in programs of older versions for one without its
         // last field. What the program says of its room for further data stays.
         unsafe {
@@ -170,7 +172,7 @@ pub unsafe extern "C" fn open_counter(
         let object = FidCntr {
             fid: fid(FI_CLASS_CNTR, context, &COUNTER_FID_OPS),
             ops: &raw const COUNTER_OPS,
-            number: session.lock().engine.completions.new_counter(),
+            number: session.lock().engine().completions.new_counter(),
         };
         // SAFETY: it is where the object goes.
         unsafe { give(cntr, object) };
@@ -193,10 +195,10 @@ unsafe extern "C" fn counter_read(cntr: *mut FidCntr) -> u64 {
     // SAFETY: it is a counter of ours.
     let shown = unsafe {
         with_counter(cntr, |session, state, number| {
-            if state.engine.completions.looks_again(number) {
+            if state.engine().completions.looks_again(number) {
                 session.look(state);
             }
-            state.engine.completions.show(number)
+            state.engine().completions.show(number)
         })
     };
     shown.unwrap_or(0)
@@ -206,7 +208,7 @@ unsafe extern "C" fn counter_readerr(cntr: *mut FidCntr) -> u64 {
     // SAFETY: it is a counter of ours.
     let count = unsafe {
         with_counter(cntr, |_, state, number| {
-            state.engine.completions.count(number)
+            state.engine().completions.count(number)
         })
     };
     count.map_or(0, |(_, failed)| failed)
@@ -216,7 +218,7 @@ unsafe extern "C" fn counter_add(cntr: *mut FidCntr, value: u64) -> c_int {
     // SAFETY: it is a counter of ours.
     answer(unsafe {
         with_counter(cntr, |_, state, number| {
-            let completions = &mut state.engine.completions;
+            let completions = &mut state.engine().completions;
             let (done, _) = completions.count(number);
             completions.set(number, done.wrapping_add(value));
             0
@@ -228,7 +230,7 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
     // SAFETY: it is a counter of ours.
     answer(unsafe {
         with_counter(cntr, |_, state, number| {
-            state.engine.completions.set(number, value);
+            state.engine().completions.set(number, value);
             0
         })
     })
@@ -240,9 +242,9 @@ unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {
             session.now().saturating_add(time * 1_000_000_000)
         });
-        let (_, failed) = state.engine.completions.count(number);
+        let (_, failed) = state.engine().completions.count(number);
         loop {
-            let (done, failures) = state.engine.completions.count(number);
+            let (done, failures) = state.engine().completions.count(number);
             if done >= threshold {
                 return 0;
             }

@@ -13,6 +13,7 @@ use crate::abi::{
 use crate::address::{self, AddressVector};
 use crate::memory::Span;
 use crate::object::{close, fid, fid_ops, give, in_session, session};
+use crate::progress::HasEngine;
 use crate::{completion, endpoint};
 use std::ffi::{c_char, c_int, c_void};
 
@@ -61,7 +62,8 @@ unsafe extern "C" fn av_open(
         if unsafe { attr.as_ref() }.is_some_and(|attr| attr.name != 0) {
             return Err(-FI_ENOSYS);
         }
-        let vectors = &mut session.lock().engine.vectors;
+        let mut state = session.lock();
+        let vectors = &mut state.engine().vectors;
         vectors.push(AddressVector::default());
         let object = FidAv {
             fid: fid(FI_CLASS_AV, context, &AV_FID_OPS),
@@ -82,7 +84,7 @@ unsafe fn with_vector(
     in_session(|session| {
         let mut state = session.lock();
         // SAFETY: the caller's word.
-        act(&mut state.engine.vectors[unsafe { (*av).number }])
+        act(&mut state.engine().vectors[unsafe { (*av).number }])
     })
 }
 
@@ -180,7 +182,7 @@ unsafe extern "C" fn reg(
     in_session(|session| {
         // SAFETY: the memory is the program's to register, until it closes the registration.
         let memory = unsafe { Span::new(start, length) };
-        if !session.lock().engine.regions.open(key, memory, access) {
+        if !session.lock().engine().regions.open(key, memory, access) {
             return Err(-FI_ENOKEY);
         }
         let object = FidMr {
@@ -245,7 +247,7 @@ unsafe extern "C" fn mr_close(fid: *mut Fid) -> c_int {
     unsafe {
         if let Ok(session) = session() {
             let key = (*fid.cast::<FidMr>()).key;
-            session.lock().engine.regions.close(key);
+            session.lock().engine().regions.close(key);
         }
         close::<FidMr>(fid)
     }

@@ -11,6 +11,7 @@ use crate::abi::{
 };
 use crate::object::{self, answer, fid, fid_ops, give, in_session, session};
 use crate::operation::call;
+use crate::progress::HasEngine;
 use crate::progress::bindings::Bindings;
 use crate::{address, messages, rma};
 use link::Order;
@@ -45,7 +46,8 @@ pub unsafe extern "C" fn open(
     context: *mut c_void,
 ) -> c_int {
     in_session(|session| {
-        let endpoint = &mut session.lock().engine.endpoint;
+        let mut state = session.lock();
+        let endpoint = &mut state.engine().endpoint;
         if endpoint.is_some() {
             return Err(-FI_EBUSY);
         }
@@ -78,7 +80,7 @@ pub unsafe extern "C" fn open(
 
 unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
     if let Ok(session) = session() {
-        session.lock().engine.close_endpoint();
+        session.lock().engine().close_endpoint();
     }
     // SAFETY: the program closes what it has opened, once.
     unsafe { object::close::<FidEp>(fid) }
@@ -86,7 +88,8 @@ unsafe extern "C" fn close(fid: *mut Fid) -> c_int {
 
 unsafe extern "C" fn bind(_fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int {
     in_session(|session| {
-        let endpoint = &mut session.lock().engine.endpoint;
+        let mut state = session.lock();
+        let endpoint = &mut state.engine().endpoint;
         let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
         // SAFETY: what is bound is an object of this provider, whose class says which.
         unsafe {
@@ -107,7 +110,7 @@ unsafe extern "C" fn control(_fid: *mut Fid, command: c_int, _arg: *mut c_void) 
 
 unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
     answer(call(FI_ADDR_UNSPEC).map(|mut call| {
-        if let Some(id) = call.state.engine.cancel(context) {
+        if let Some(id) = call.state.engine().cancel(context) {
             call.say(id, Order::Cancel);
         }
         0
@@ -154,7 +157,8 @@ unsafe extern "C" fn setopt(
         if length != size_of::<usize>() {
             return Err(-FI_EINVAL);
         }
-        let endpoint = &mut session.lock().engine.endpoint;
+        let mut state = session.lock();
+        let endpoint = &mut state.engine().endpoint;
         let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
         // SAFETY: so many bytes lie there.
         bindings.least_room = unsafe { value.cast::<usize>().read_unaligned() };

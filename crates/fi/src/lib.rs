@@ -22,7 +22,8 @@
 //! | [`endpoint`], [`messages`], [`rma`], [`operation`], [`peek`] | operations of an endpoint |
 //! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
 //! | [`session`], [`attach`], [`manager`], [`address`], [`library`] | the rank: its turn, its start, its peers, its other users |
-//! | [`clock`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
+//! | [`clock`], [`compute`], [`calls`], [`thread`], [`collective`] | simulated time, and the calls of MPI |
+//! | [`mpi`] | the MPI library's own functions |
 //! | [`node`], [`system`] | the simulated node in place of the host; the C library's own functions |
 //! | [`memory`] | memory of the program |
 //!
@@ -43,6 +44,7 @@ pub mod calls;
 pub mod clock;
 mod collective;
 mod completion;
+mod compute;
 mod domain;
 mod endpoint;
 mod fabric;
@@ -51,6 +53,7 @@ mod losses;
 pub mod manager;
 pub mod memory;
 mod messages;
+mod mpi;
 pub mod node;
 mod object;
 mod operation;

@@ -159,10 +159,10 @@ fn text(why: &str) -> CString {
 
 /// MPICH's errors of communication. Without MPICH's function they are plain ones.
 pub fn error_of_mpich(why: &CStr) -> c_int {
-    let Some(found) = crate::calls::definition(c"MPIR_Err_create_code") else {
+    let Some(found) = crate::mpi::definition(c"MPIR_Err_create_code") else {
         return OTHERS[0];
     };
-    let class = OTHERS[usize::from(crate::calls::is_standard(found))];
+    let class = OTHERS[usize::from(crate::mpi::is_standard(found))];
     // SAFETY: it is MPICH's function of this name, which takes a format and its values.
     unsafe {
         let create = std::mem::transmute::<usize, CreateCode>(found);

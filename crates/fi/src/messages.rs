@@ -13,6 +13,7 @@ use crate::abi::{
 use crate::memory::{Buffer, Span};
 use crate::operation::{self, call, functions, is_synchronous, order_bytes};
 use crate::peek::{order_claim, order_peek};
+use crate::progress::HasEngine;
 use crate::progress::untagged::Posted;
 use crate::{losses, stand_in, thread};
 use link::{End, Ended, Envelope, Order, Status, Wanted};
@@ -55,7 +56,7 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
         several: several.then_some((call.bindings().least_room, 0)),
         binding: call.bindings().of(FI_RECV, flags),
     };
-    call.state.engine.post(posted);
+    call.state.engine().post(posted);
     Ok(())
 }
 
@@ -76,7 +77,7 @@ fn receive(
         return Ok(());
     }
     if losses::learns() {
-        let engine = &mut call.state.engine;
+        let engine = call.state.engine();
         engine.losses.learn(context, losses::error_of_mpich);
         engine.told(Ended {
             id,

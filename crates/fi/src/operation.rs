@@ -13,6 +13,7 @@ use crate::abi::{
 };
 use crate::memory::{Buffer, Span};
 use crate::object::session;
+use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::bindings::Bindings;
 use crate::session::{Held, Session};
@@ -22,6 +23,16 @@ use std::ffi::c_int;
 
 /// The longest message that may be injected, in bytes.
 pub const INJECT_SIZE: usize = 256;
+
+/// The longest message, if the environment does not say how long it is.
+const MAX_MSG_SIZE: usize = 1 << 40;
+
+/// The longest message: the MPI library cuts longer ones.
+pub fn longest() -> usize {
+    let said = std::env::var(link::LONGEST_VARIABLE).ok();
+    let said = said.and_then(|bytes| bytes.parse().ok());
+    said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)
+}
 
 /// The lock for a call of an endpoint, which must be open and know the peer, if the call has one.
 pub struct Call {
@@ -35,12 +46,16 @@ pub struct Call {
 pub fn call(peer: u64) -> Result<Call, c_int> {
     let session = session()?;
     let state = session.lock();
-    let bindings = state.engine.endpoint.as_ref().ok_or(-FI_EOPBADSTATE)?;
+    let bindings = state
+        .engine_ref()
+        .endpoint
+        .as_ref()
+        .ok_or(-FI_EOPBADSTATE)?;
     let vector = bindings.vector.ok_or(-FI_EOPBADSTATE)?;
     let peer = if peer == FI_ADDR_UNSPEC {
         None
     } else {
-        let rank = state.engine.vectors[vector].rank(peer);
+        let rank = state.engine_ref().vectors[vector].rank(peer);
         let rank = rank.filter(|&rank| rank < session.rank().1);
         Some(rank.ok_or(-FI_EINVAL)?)
     };
@@ -54,7 +69,7 @@ pub fn call(peer: u64) -> Result<Call, c_int> {
 impl Call {
     /// What is bound to the endpoint.
     pub fn bindings(&self) -> &Bindings {
-        let bindings = self.state.engine.endpoint.as_ref();
+        let bindings = self.state.engine_ref().endpoint.as_ref();
         bindings.expect("it was open at the beginning of the call")
     }
 
@@ -67,7 +82,7 @@ impl Call {
         flags: Option<u64>,
     ) -> u64 {
         let binding = self.bindings().of(shown, flags);
-        self.state.engine.begin(PendingOp {
+        self.state.engine().begin(PendingOp {
             context,
             buffer,
             flags: shown,
@@ -100,7 +115,7 @@ impl Call {
 
     /// Waits until an operation has ended.
     pub fn wait(&mut self, id: u64) {
-        while self.state.engine.is_under_way(id) {
+        while self.state.engine().is_under_way(id) {
             self.session.wait(&mut self.state, Wait::report(NEVER));
         }
     }
@@ -143,7 +158,7 @@ pub fn inject(
     let waits = thread::sends();
     // 0 if nobody is going to wait for the operation and no counter counts it.
     let id = if waits || binding.counter.is_some() {
-        call.state.engine.begin(PendingOp {
+        call.state.engine().begin(PendingOp {
             context: 0,
             buffer: Buffer::default(),
             flags: 0,
@@ -155,7 +170,7 @@ pub fn inject(
     call.give(id, order, bytes);
     if waits {
         call.wait(id);
-        if call.state.engine.losses.take_injected() {
+        if call.state.engine().losses.take_injected() {
             return Err(-FI_EHOSTUNREACH);
         }
     }

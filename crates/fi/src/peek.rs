@@ -9,6 +9,7 @@ use crate::abi::{
 };
 use crate::memory::Buffer;
 use crate::operation::call;
+use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::completions::Binding;
 use crate::thread;
@@ -24,7 +25,7 @@ pub fn order_peek(
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
     let peer = call.peer;
-    if call.state.engine.losses.take_probed(peer) {
+    if call.state.engine().losses.take_probed(peer) {
         return Err(-FI_EHOSTUNREACH);
     }
     let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
@@ -37,23 +38,23 @@ pub fn order_peek(
     };
     let probes = thread::probes() && !thread::several_threads();
     let known = if probes {
-        call.state.engine.probe.answer(id, wanted, claims)
+        call.state.engine().probe.answer(id, wanted, claims)
     } else {
         None
     };
     if let Some(ended) = known {
-        call.state.engine.told(ended);
+        call.state.engine().told(ended);
     } else {
         call.say(id, Order::Peek { wanted, claims });
         call.wait(id);
     }
-    if call.state.engine.has_missed(id) {
+    if call.state.engine().has_missed(id) {
         if !probes {
             call.session.found_nothing();
         } else if known.is_none() {
-            let probe = call.state.engine.number();
+            let probe = call.state.engine().number();
             call.say(probe, Order::Probe { wanted });
-            call.state.engine.probe.begin(probe, wanted);
+            call.state.engine().probe.begin(probe, wanted);
         }
     }
     drop(call);
@@ -83,7 +84,7 @@ pub fn order_claim(
         flags: FI_TAGGED | FI_RECV | if discards { FI_DISCARD } else { 0 },
         binding: if quietly { Binding::default() } else { binding },
     };
-    let claimed = call.state.engine.claim(context, receive);
+    let claimed = call.state.engine().claim(context, receive);
     call.say(claimed.ok_or(-FI_ENOMSG)?, Order::Claim { room });
     Ok(())
 }

@@ -44,6 +44,7 @@ use crate::address::AddressVector;
 use crate::library::{self, Wrong, differs};
 use crate::losses::{self, Losses};
 use crate::memory::Buffer;
+use crate::session::{Engine, State};
 use atomics::Atomics;
 use bindings::Bindings;
 use collected::Collected;
@@ -51,6 +52,7 @@ use completions::{Binding, Completions};
 use link::{Delivery, End, Ended, Envelope, Order, Part, Report, Status};
 use probe::Probe;
 use regions::Regions;
+use std::any::Any;
 use std::collections::BTreeMap;
 use untagged::{Effect, Message, Posted, Untagged};
 
@@ -94,6 +96,51 @@ pub struct ProgressEngine {
     pub vectors: Vec<AddressVector>,
     /// Why the run cannot go on, with bytes that differ from those that were sent: the first such complaint ends the run.
     pub wrong: Option<Wrong>,
+}
+
+/// The progress engine of a session.
+pub trait HasEngine {
+    /// The engine.
+    fn engine(&mut self) -> &mut ProgressEngine;
+
+    /// The engine, to look at.
+    fn engine_ref(&self) -> &ProgressEngine;
+}
+
+const OURS: &str = "a session begins with a progress engine";
+
+impl HasEngine for State {
+    fn engine(&mut self) -> &mut ProgressEngine {
+        let engine: &mut dyn Any = &mut *self.engine;
+        engine.downcast_mut().expect(OURS)
+    }
+
+    fn engine_ref(&self) -> &ProgressEngine {
+        let engine: &dyn Any = &*self.engine;
+        engine.downcast_ref().expect(OURS)
+    }
+}
+
+impl Engine for ProgressEngine {
+    fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
+        ProgressEngine::report(self, delivery, part, bytes)
+    }
+
+    fn complaint(&mut self) -> Option<Wrong> {
+        self.wrong.take()
+    }
+
+    fn next_orders(&mut self) -> Vec<(u64, Order)> {
+        std::mem::take(&mut self.next_orders)
+    }
+
+    fn give_up_probe(&mut self, order: &Order, probes: bool) -> Option<u64> {
+        self.probe.give_up(order, probes)
+    }
+
+    fn has_probe(&self) -> bool {
+        self.probe.is_there()
+    }
 }
 
 impl ProgressEngine {

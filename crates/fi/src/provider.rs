@@ -19,7 +19,7 @@ use crate::abi::{
     FI_READ, FI_RECV, FI_REMOTE_COMM, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_RM_ENABLED, FI_RMA,
     FI_SEND, FI_SOURCE, FI_TAGGED, FI_THREAD_SAFE, FI_WRITE, fi_version,
 };
-use crate::operation::INJECT_SIZE;
+use crate::operation::{INJECT_SIZE, longest};
 use crate::{address, fabric, node};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
@@ -34,16 +34,6 @@ const IOV_LIMIT: usize = 8;
 
 /// Sizes that nothing in the simulation limits.
 const PLENTY: usize = 1 << 16;
-
-/// The longest message, if the environment does not say how long it is.
-const MAX_MSG_SIZE: usize = 1 << 40;
-
-/// The longest message: the MPI library cuts longer ones.
-pub fn longest() -> usize {
-    let said = std::env::var(link::LONGEST_VARIABLE).ok();
-    let said = said.and_then(|bytes| bytes.parse().ok());
-    said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)
-}
 
 /// The capability of atomics, on machines whose adapters execute them; 0 on others.
 fn with_atomics() -> u64 {

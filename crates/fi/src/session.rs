@@ -8,8 +8,9 @@
 
 mod turn;
 
-use crate::progress::ProgressEngine;
-use link::{Leaving, LinkError, OutOfBand, Rank, Settings};
+use crate::library::Wrong;
+use link::{Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings};
+use std::any::Any;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -47,10 +48,29 @@ pub struct Session {
     queue: AtomicU32,
 }
 
+/// The receiver of reports. It is called under the session's lock, and calls nobody.
+pub trait Engine: Any + Send {
+    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any.
+    fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>>;
+
+    /// Why the run cannot go on, if it cannot.
+    fn complaint(&mut self) -> Option<Wrong>;
+
+    /// Orders that follow from reports, with their numbers.
+    fn next_orders(&mut self) -> Vec<(u64, Order)>;
+
+    /// An order is about to be given, in a call that waits for a message or not (`probes`). Returns the number of a probe to
+    /// take back before.
+    fn give_up_probe(&mut self, order: &Order, probes: bool) -> Option<u64>;
+
+    /// Whether a probe waits for a message.
+    fn has_probe(&self) -> bool;
+}
+
 /// What the lock protects.
 pub struct State {
-    /// The provider's state.
-    pub engine: ProgressEngine,
+    /// The receiver of reports, which knows what the rank has under way.
+    pub engine: Box<dyn Engine>,
     link: Rank,
 }
 
@@ -110,7 +130,11 @@ pub fn visit() -> u32 {
 ///
 /// # Errors
 /// See [`LinkError`].
-pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
+pub fn begin(
+    path: &str,
+    rank: u32,
+    engine: Box<dyn Engine>,
+) -> Result<&'static Session, LinkError> {
     let link = Rank::attach(path, rank)?;
     let settings = link.settings();
     let session = Session {
@@ -129,10 +153,7 @@ pub fn begin(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
         last_looks: AtomicU32::new(0),
         out_of_band: link.out_of_band(),
         nodes: link.nodes(),
-        state: Mutex::new(State {
-            engine: ProgressEngine::default(),
-            link,
-        }),
+        state: Mutex::new(State { engine, link }),
         queue: AtomicU32::new(0),
     };
     Ok(SESSION.get_or_init(|| session))

@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code)] // functions of C
 
-use std::ffi::{CStr, c_void};
+use libc::{c_int, c_long, clockid_t, timespec};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The first version of the C library's symbols on this kind of processor.
@@ -81,3 +82,70 @@ macro_rules! next {
     };
 }
 pub(crate) use next;
+
+/// The system's `dlsym`, found by `dlvsym`: the plain name is a function of this library.
+static DLSYM: [Next; 2] = [
+    Next::versioned(c"dlsym", c"GLIBC_2.34"),
+    Next::versioned(
+        c"dlsym",
+        if cfg!(target_arch = "x86_64") {
+            c"GLIBC_2.2.5"
+        } else {
+            c"GLIBC_2.17"
+        },
+    ),
+];
+
+/// The system's own `dlsym`.
+pub fn dlsym() -> usize {
+    let found = DLSYM.iter().find_map(Next::get);
+    found.map_or(0, |found| found as usize)
+}
+
+/// A symbol as the system finds it, with this library as the caller; null if there is none.
+pub fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
+    let function = dlsym();
+    if function == 0 {
+        return std::ptr::null_mut();
+    }
+    // SAFETY: it is `dlsym`; the name is a string of C.
+    unsafe {
+        let function = std::mem::transmute::<
+            usize,
+            unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
+        >(function);
+        function(handle, name.as_ptr())
+    }
+}
+
+static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
+
+/// The system's clock.
+///
+/// # Safety
+/// As the function of the C library of this name.
+pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
+    // The C library's own function needs no system call for most clocks.
+    if CLOCK_GETTIME.get().is_some() {
+        return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
+    }
+    // SAFETY: the kernel checks the address.
+    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int }
+}
+
+/// Whether this is the first thread of the process.
+pub fn is_main_thread() -> bool {
+    // SAFETY: they only ask.
+    unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
+}
+
+/// Processor time of this thread in nanoseconds.
+pub fn processor_time() -> u64 {
+    let mut now = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: a place for it.
+    unsafe { clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}

@@ -5,7 +5,7 @@
 
 #![allow(unsafe_code)] // a flag of the C library
 
-use crate::clock::system;
+use crate::system;
 use link::calls::{CallKind, kind, name, number};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};

@@ -1,7 +1,7 @@
 //! `fi_info` and its parts: what a provider says of itself, and what a program wants of a provider.
 
 use super::Address;
-use super::objects::Fid;
+use super::fid::Fid;
 use std::ffi::{c_char, c_int, c_void};
 
 #[repr(C)]

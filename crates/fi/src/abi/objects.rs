@@ -7,6 +7,7 @@ use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiIoc, FiMrAttr, FiMsg, FiMsgAtomic, FiMsgRma,
     FiMsgTagged, IoVec,
 };
+pub use super::fid::{FiOps, Fid};
 use super::info::FiInfo;
 use super::{Address, Unused};
 use std::ffi::{c_char, c_int, c_void};
@@ -40,23 +41,6 @@ pub type With3<B> =
 
 /// A function of an endpoint whose arguments are a structure and flags.
 pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
-
-#[repr(C)]
-pub struct Fid {
-    pub class: usize,
-    pub context: *mut c_void,
-    pub ops: *const FiOps,
-}
-
-#[repr(C)]
-pub struct FiOps {
-    pub size: usize,
-    pub close: unsafe extern "C" fn(*mut Fid) -> c_int,
-    pub bind: unsafe extern "C" fn(*mut Fid, *mut Fid, u64) -> c_int,
-    pub control: unsafe extern "C" fn(*mut Fid, c_int, *mut c_void) -> c_int,
-    /// `ops_open`, `tostr`, `ops_set`.
-    pub others: [Unused; 3],
-}
 
 #[repr(C)]
 pub struct FiOpsFabric {

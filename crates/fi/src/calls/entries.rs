@@ -1,7 +1,7 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
-use super::next::{definition, find, is_standard, profiled};
 use super::{around, nodes, windows, world};
+use crate::mpi::{definition, find, is_standard, profiled};
 use crate::{clock, collective, session, thread};
 use link::Leaving;
 use std::ffi::{c_double, c_int};

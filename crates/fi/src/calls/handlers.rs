@@ -1,6 +1,7 @@
 //! Error handlers: a program that sets one wants to hear of single errors ([`crate::losses`]).
 
-use super::next::{definition, find, is_standard};
+use crate::mpi::{definition, find, is_standard};
+use crate::progress::HasEngine;
 use crate::{losses, session};
 use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
@@ -28,7 +29,7 @@ fn learn(comm: usize) {
     let Some(session) = session::get() else {
         return;
     };
-    if !session.settings().faults || session.lock().engine.losses.are_told() {
+    if !session.settings().faults || session.lock().engine().losses.are_told() {
         return;
     }
     // Only MPICH has the first of these functions.

@@ -5,14 +5,14 @@
 //! ([`super::entries`]): calls would not be recorded, and collective operations would not reach Elanlib.
 //!
 //! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if the entry point passes calls
-//! on to this very function ([`next::definition`]): so the program reaches the same function, through the entry point. All else
+//! on to this very function ([`mpi::definition`]): so the program reaches the same function, through the entry point. All else
 //! is found as without this library: functions of a library that measures the program or wraps MPI, other names, and the special
 //! handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any case, and `RTLD_NEXT`. The linker
 //! decides by the address of the caller which object is the next one, so `dlsym` jumps to the system's own function, which finds
 //! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
 
-use super::next;
-use crate::system::Next;
+use crate::mpi;
+use crate::system::{dlsym as system, symbol};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -21,41 +21,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 struct Answer {
     entry: *const c_void,
     system: usize,
-}
-
-/// The system's `dlsym`, found by `dlvsym`: the plain name is the function below.
-static SYSTEM: [Next; 2] = [
-    Next::versioned(c"dlsym", c"GLIBC_2.34"),
-    Next::versioned(
-        c"dlsym",
-        if cfg!(target_arch = "x86_64") {
-            c"GLIBC_2.2.5"
-        } else {
-            c"GLIBC_2.17"
-        },
-    ),
-];
-
-/// The system's own `dlsym`.
-fn system() -> usize {
-    let found = SYSTEM.iter().find_map(Next::get);
-    found.map_or(0, |found| found as usize)
-}
-
-/// A symbol as the system finds it, with this library as the caller; null if there is none.
-pub fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
-    let function = system();
-    if function == 0 {
-        return std::ptr::null_mut();
-    }
-    // SAFETY: it is `dlsym`; the name is a string of C.
-    unsafe {
-        let function = std::mem::transmute::<
-            usize,
-            unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void,
-        >(function);
-        function(handle, name.as_ptr())
-    }
 }
 
 /// Answers a lookup by a program.
@@ -83,7 +48,7 @@ fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
         return None;
     }
     let found = symbol(handle, name) as usize;
-    if found == 0 || next::definition(name) != Some(found) {
+    if found == 0 || mpi::definition(name) != Some(found) {
         return None;
     }
     let own = symbol(own()?, name) as usize;

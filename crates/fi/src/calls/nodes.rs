@@ -12,7 +12,7 @@
 //! | others | none: `MPI_COMM_NULL` |
 
 use super::interface::{Interface, Split, UNDEFINED};
-use super::next::functions;
+use crate::mpi::functions;
 use crate::node::{self, Node};
 use crate::session;
 use std::ffi::{CStr, c_char, c_int};

@@ -4,8 +4,8 @@
 //! Outside of a call of MPI, such a call is the program's own, and goes the way of the same call with the usual name. Within a call, it
 //! is a library's that measures the program, or the MPI library's, and goes on to the MPI library.
 
-use super::next::profiled;
 use super::{entries, handlers, nodes, windows};
+use crate::mpi::profiled;
 use std::ffi::c_double;
 
 profiled! {

@@ -8,8 +8,8 @@
 //! Without `alloc_shared_noncontig`, the parts lie one behind the other without gaps, as MPI promises. With it, each begins at a page.
 
 use super::interface::Interface;
-use super::next::functions;
 use super::nodes::{gather, handle_at};
+use crate::mpi::functions;
 use crate::node;
 use crate::session;
 use std::collections::BTreeMap;

@@ -4,9 +4,9 @@
 //! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under MPICH's, is a
 //! world of one rank. It would end well, and its messages would never reach another process.
 
-use super::next::named;
 use crate::attach::strays;
 use crate::collective::world;
+use crate::mpi::named;
 use crate::session;
 use link::Stray;
 use std::ffi::c_int;

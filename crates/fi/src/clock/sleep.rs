@@ -3,11 +3,11 @@
 //! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in the first
 //! thread of the process. Other threads, such as those of runtimes that watch over something now and then, would carry the rank
 //! away by their sleep; they sleep in real time. If the rank waits at the end of such a sleep for what its other threads do
-//! ([`threads::awaited`]), the same time has passed in the simulation.
+//! ([`waiting::awaited`]), the same time has passed in the simulation.
 
-use super::{MICROSECOND, NANOSECOND, fail, length, local, system, threads};
+use super::{MICROSECOND, NANOSECOND, fail, length, local, system, waiting};
 use crate::session::Session;
-use crate::{calls, session, thread};
+use crate::{compute, session, thread};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 
 /// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
@@ -17,7 +17,7 @@ pub fn sleeper() -> Option<&'static Session> {
     if !thread::drives_time() || !thread::outside() {
         return None;
     }
-    calls::settle(session);
+    compute::settle(session);
     thread::acted();
     Some(session)
 }
@@ -93,7 +93,7 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
         0 => {
             // SAFETY: the kernel has read it.
             let time = (flags == 0).then(|| unsafe { request.as_ref() }.and_then(span));
-            if let (Some(session), Some(Some(time))) = (threads::awaited(), time) {
+            if let (Some(session), Some(Some(time))) = (waiting::awaited(), time) {
                 session.sleep_until(begin.saturating_add(time));
             }
             0

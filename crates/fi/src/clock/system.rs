@@ -1,24 +1,13 @@
 //! What the clock's functions do without a session: they do what the system does, by system calls or by the C library's
 //! functions of the same names ([`Next`]).
 
-pub use crate::system::Next;
 pub(crate) use crate::system::next;
-use libc::{c_int, c_long, clockid_t, epoll_event, nfds_t, pollfd, timespec};
-
-static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
+pub use crate::system::{Next, clock_gettime};
+use libc::{c_int, clockid_t, epoll_event, nfds_t, pollfd, timespec};
 
 const SIGNALS: usize = 8; // bytes of the kernel's set of signals
 
 // As the functions of the C library of these names, and the kernel checks addresses.
-
-pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
-    // The C library's own function needs no system call for most clocks.
-    if CLOCK_GETTIME.get().is_some() {
-        return next!(CLOCK_GETTIME, fn(clock => clockid_t, time => *mut timespec));
-    }
-    // SAFETY: the kernel checks the address.
-    unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int }
-}
 
 pub unsafe fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
     // SAFETY: the kernel checks the address.
@@ -74,21 +63,4 @@ pub unsafe fn epoll_pwait(
     let number = libc::SYS_epoll_pwait;
     // SAFETY: the kernel checks the addresses.
     unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
-}
-
-/// Whether this is the first thread of the process.
-pub fn is_main_thread() -> bool {
-    // SAFETY: they only ask.
-    unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
-}
-
-/// Processor time of this thread in nanoseconds.
-pub fn processor_time() -> u64 {
-    let mut now = timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: a place for it.
-    unsafe { clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }

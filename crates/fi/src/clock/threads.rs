@@ -9,11 +9,10 @@
 //! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::{Next, next};
+use super::waiting::waits;
 use super::{NANOSECOND, local, origin, sleep, system};
-use crate::session::{self, Session};
-use crate::thread;
+use crate::session;
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The wait in real time for a moment of simulated time.
 struct Wait {
@@ -54,28 +53,6 @@ fn likely_clock(moment: &timespec) -> clockid_t {
     } else {
         libc::CLOCK_REALTIME
     }
-}
-
-/// How many threads whose sleep takes simulated time wait for others without an end.
-static WAITING: AtomicU32 = AtomicU32::new(0);
-
-/// The session, if the rank waits for what its other threads do.
-pub fn awaited() -> Option<&'static Session> {
-    (WAITING.load(Ordering::Relaxed) > 0)
-        .then(session::get)
-        .flatten()
-}
-
-/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This matters
-/// only to a program that cancels threads that call MPI.
-fn waits(wait: impl FnOnce() -> c_int) -> c_int {
-    if session::get().is_none() || !thread::drives_time() || !thread::outside() {
-        return wait();
-    }
-    WAITING.fetch_add(1, Ordering::Relaxed);
-    let result = wait();
-    WAITING.fetch_sub(1, Ordering::Relaxed);
-    result
 }
 
 type Cond = *mut pthread_cond_t;

@@ -10,6 +10,7 @@
 use super::handles::Abi;
 use super::{finish, library};
 use crate::memory::Buffer;
+use crate::progress::HasEngine;
 use crate::session::{self, Session};
 use link::collective::ALL_RANKS;
 use link::{Order, Status};
@@ -164,7 +165,7 @@ fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
         known.chosen
     };
     let key = u64::from(session.rank().0 + 1) << 32 | u64::from(number);
-    let id = session.lock().engine.begin_collective(Buffer::default());
+    let id = session.lock().engine().begin_collective(Buffer::default());
     say(session, key, id, ranks);
     if finish(session, id) == Status::Done {
         key

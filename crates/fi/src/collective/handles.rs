@@ -1,9 +1,11 @@
 //! What handles of MPICH mean: in its own binary interface, where they are integers, and in the standard one of MPI 5, where they
 //! are pointers whose values the standard fixes for MPI's own objects.
 
-use super::library;
+use crate::mpi::{is_standard, named};
 use link::collective::{Element, Operation, Reduction};
+use std::ffi::CStr;
 use std::ffi::c_int;
+use std::sync::OnceLock;
 
 /// A binary interface of MPICH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +78,20 @@ const OF_STANDARD: Types = [
 impl Abi {
     /// The interface of the program's MPI library; nothing if that is another library, or has not all that is needed.
     pub fn of_library() -> Option<Abi> {
-        library::abi()
+        static FOUND: OnceLock<Option<Abi>> = OnceLock::new();
+        *FOUND.get_or_init(|| {
+            // MPICH of version 4 or later has all of these, and Open MPI has no functions of this extension.
+            const NEEDED: [&CStr; 3] = [c"PMPI_Pack_c", c"PMPI_Unpack_c", c"MPIX_Grequest_start"];
+            let found = NEEDED.map(named);
+            let [Some(pack), Some(_), Some(_)] = found else {
+                return None;
+            };
+            Some(if is_standard(pack) {
+                Abi::Standard
+            } else {
+                Abi::Mpich
+            })
+        })
     }
 
     /// A handle from the word of an argument: an `int` leaves the upper half of its register to anything.

@@ -3,27 +3,9 @@
 #![allow(unsafe_code)] // functions of C
 
 use super::handles::Abi;
-use crate::calls::next::{functions, is_standard, named};
-use std::ffi::{CStr, c_int, c_void};
-use std::sync::{Mutex, OnceLock, PoisonError};
-
-/// The interface of the program's library; see [`Abi::of_library`].
-pub fn abi() -> Option<Abi> {
-    static FOUND: OnceLock<Option<Abi>> = OnceLock::new();
-    *FOUND.get_or_init(|| {
-        // MPICH of version 4 or later has all of these, and Open MPI has no functions of this extension.
-        const NEEDED: [&CStr; 3] = [c"PMPI_Pack_c", c"PMPI_Unpack_c", c"MPIX_Grequest_start"];
-        let found = NEEDED.map(named);
-        let [Some(pack), Some(_), Some(_)] = found else {
-            return None;
-        };
-        Some(if is_standard(pack) {
-            Abi::Standard
-        } else {
-            Abi::Mpich
-        })
-    })
-}
+use crate::mpi::functions;
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, PoisonError};
 
 /// A copy callback of attributes that copies none.
 type Copy = extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;

@@ -10,6 +10,7 @@ use crate::abi::objects::{FiOpsAtomic, FidEp};
 use crate::abi::{Address, FI_ATOMIC, FI_EINVAL, FI_EOPNOTSUPP, FI_READ, FI_WRITE, UNUSED};
 use crate::memory::{Buffer, Span};
 use crate::operation::{call, functions};
+use crate::progress::HasEngine;
 use crate::progress::atomics::{Element, Operation, Request};
 use link::{Place, Width};
 use std::ffi::c_int;
@@ -181,7 +182,7 @@ unsafe fn begin(
         operand,
         compare,
     };
-    if let Some((id, order)) = call.state.engine.atomics.begin(request) {
+    if let Some((id, order)) = call.state.engine().atomics.begin(request) {
         call.say(id, order);
     }
     Ok(())

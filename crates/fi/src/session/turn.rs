@@ -61,7 +61,7 @@ impl Session {
         if !matches!(order, Order::Called { .. }) {
             self.acts();
         }
-        if let Some(probe) = state.engine.probe.give_up(&order, thread::probes()) {
+        if let Some(probe) = state.engine.give_up_probe(&order, thread::probes()) {
             self.order(state, probe, Order::Cancel, &[]);
         }
         state.link.order(self.now(), id, order, payload);
@@ -85,13 +85,13 @@ impl Session {
                 ended |= !matches!(delivery.report, Report::Read { .. } | Report::Write { .. });
                 replies.extend(state.engine.report(&delivery, part, bytes));
             }
-            if let Some((complaint, bytes)) = state.engine.wrong.take() {
+            if let Some((complaint, bytes)) = state.engine.complaint() {
                 state.link.complain(self.now(), complaint, &bytes);
             }
             if let Some(now) = resumed {
                 assert!(replies.is_empty(), "who goes on is asked nothing");
                 self.now.fetch_max(now, Ordering::AcqRel);
-                for (id, order) in std::mem::take(&mut state.engine.next_orders) {
+                for (id, order) in state.engine.next_orders() {
                     self.order(state, id, order, &[]);
                 }
                 return ended;
@@ -145,7 +145,7 @@ impl Session {
             if looks < glances && (last_looks > 0 || idle < IDLE) {
                 return;
             }
-            let hears = !thread::probes() || state.engine.probe.is_there();
+            let hears = !thread::probes() || state.engine.has_probe();
             if looks >= glances + steps && hears {
                 let patience = Patience {
                     threads: !thread::one_thread(),

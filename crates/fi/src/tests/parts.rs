@@ -411,7 +411,7 @@ fn of_mpi(_session: &Session) {
 
 fn measured(session: &Session) {
     let began = clocks::reading().expect("a session");
-    let cpu = crate::clock::system::processor_time;
+    let cpu = crate::system::processor_time;
     let start = cpu();
     while cpu() < start + 1_000_000 {}
     let computed = clocks::reading().expect("a session") - began;

@@ -4,7 +4,9 @@
 //! the program may come before that of MPI, and is reached by the same search. Where a program has loaded MPI by itself, out of
 //! sight of others, as interpreters load their modules, the definition is looked for in the loaded libraries called `libmpi…`.
 
-use super::lookup;
+#![allow(unsafe_code)] // functions of C
+
+use crate::system;
 use crate::thread;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -51,7 +53,7 @@ pub fn datum(name: &CStr) -> Option<usize> {
 
 fn symbol(library: *mut c_void, name: &CStr) -> Option<usize> {
     // Not by this library's `dlsym`, which would give its own entry points.
-    let found = lookup::symbol(library, name) as usize;
+    let found = system::symbol(library, name) as usize;
     (found != 0).then_some(found)
 }
 
@@ -116,7 +118,7 @@ macro_rules! functions {
             type Function = unsafe extern "C" fn($($type),*) -> std::ffi::c_int;
             // SAFETY: it is the function of this name, with these arguments; the caller keeps to what MPI asks of them.
             unsafe {
-                let function = std::mem::transmute::<usize, Function>($crate::calls::next::find(&PLACE, $symbol));
+                let function = std::mem::transmute::<usize, Function>($crate::mpi::find(&PLACE, $symbol));
                 function($($argument),*)
             }
         }
@@ -149,8 +151,8 @@ macro_rules! profiled {
             extern "C" fn profiled($($word: usize),*) -> std::ffi::c_int {
                 static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
                 const NAME: &std::ffi::CStr =
-                    $crate::calls::next::name(concat!("P", stringify!($name), "\0").as_bytes());
-                let target = $crate::calls::next::target(&NEXT, NAME, $entry as *const () as usize);
+                    $crate::mpi::name(concat!("P", stringify!($name), "\0").as_bytes());
+                let target = $crate::mpi::target(&NEXT, NAME, $entry as *const () as usize);
                 // SAFETY: both are the function of this name, which takes so many arguments of a word each and returns an integer.
                 let target = unsafe {
                     std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> std::ffi::c_int>(target)

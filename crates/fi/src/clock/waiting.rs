@@ -1,0 +1,28 @@
+//! Threads that wait for others without an end.
+
+use crate::session::{self, Session};
+use crate::thread;
+use libc::c_int;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How many threads whose sleep takes simulated time wait for others without an end.
+static WAITING: AtomicU32 = AtomicU32::new(0);
+
+/// The session, if the rank waits for what its other threads do.
+pub fn awaited() -> Option<&'static Session> {
+    (WAITING.load(Ordering::Relaxed) > 0)
+        .then(session::get)
+        .flatten()
+}
+
+/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This matters
+/// only to a program that cancels threads that call MPI.
+pub fn waits(wait: impl FnOnce() -> c_int) -> c_int {
+    if session::get().is_none() || !thread::drives_time() || !thread::outside() {
+        return wait();
+    }
+    WAITING.fetch_add(1, Ordering::Relaxed);
+    let result = wait();
+    WAITING.fetch_sub(1, Ordering::Relaxed);
+    result
+}
