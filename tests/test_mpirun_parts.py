@@ -262,7 +262,7 @@ def test_command_lines() -> None:
     assert not other.repeatable
     # Nothing goes through the memory of the host.
     excluded = {one: line[line.index(one) + 1] for one in ("pml", "osc", "coll", "btl")}
-    assert excluded == {"pml": "cm", "osc": "^ucx,sm,rdma", "coll": "^sm,xhc", "btl": "self"}
+    assert excluded == {"pml": "cm", "osc": "^ucx,rdma", "coll": "^sm,xhc", "btl": "self"}
 
 
 def test_variables_of_the_run_go_before_those_of_the_user() -> None:

@@ -71,7 +71,7 @@ macro_rules! each_call {
                     MPI_File_read_at_all_c MPI_File_set_view MPI_File_write_at_all MPI_File_write_at_all_c
                     MPI_Graph_create MPI_Intercomm_create MPI_Reduce_scatter MPI_Reduce_scatter_block
                     MPI_Reduce_scatter_block_c MPI_Reduce_scatter_c MPI_Rsend MPI_Rsend_c MPI_Scan MPI_Scan_c MPI_Send
-                    MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate MPI_Win_allocate_c MPI_Win_create
+                    MPI_Send_c MPI_Ssend MPI_Ssend_c MPI_Win_allocate_c MPI_Win_create
                     MPI_Win_create_c;
                 7 => MPI_Allgather MPI_Allgather_c MPI_Alltoall MPI_Alltoall_c MPI_Neighbor_allgather
                     MPI_Neighbor_allgather_c MPI_Neighbor_alltoall MPI_Neighbor_alltoall_c MPI_Recv MPI_Recv_c;
@@ -83,7 +83,7 @@ macro_rules! each_call {
                 10 => MPI_Dist_graph_create_adjacent;
                 12 => MPI_Sendrecv MPI_Sendrecv_c;
                 own => MPI_Allreduce MPI_Allreduce_c MPI_Barrier MPI_Bcast MPI_Bcast_c MPI_Comm_split_type MPI_Init
-                    MPI_Init_thread MPI_Reduce MPI_Reduce_c MPI_Session_init MPI_Win_allocate_shared
+                    MPI_Init_thread MPI_Reduce MPI_Reduce_c MPI_Session_init MPI_Win_allocate MPI_Win_allocate_shared
                     MPI_Win_allocate_shared_c MPI_Win_free;
             }
             Request {

@@ -107,6 +107,8 @@ entry! {
         windows::allocate((large(size) as isize, int(unit) as isize), info, comm, (base, place));
     MPI_Win_allocate_shared_c(size unit info comm base place) unless
         windows::allocate((large(size) as isize, large(unit) as isize), info, comm, (base, place));
+    MPI_Win_allocate(size unit info comm base place) unless
+        windows::allocate_apart((large(size) as isize, int(unit) as c_int), info, comm, (base, place));
     MPI_Win_free(place) unless windows::free(place);
 }
 

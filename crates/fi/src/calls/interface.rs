@@ -123,6 +123,14 @@ impl Interface {
         }
     }
 
+    /// `MPI_WIN_FLAVOR_ALLOCATE`, at a place that stays.
+    pub fn allocated_flavour(self) -> &'static c_int {
+        match self {
+            Interface::Mpich | Interface::OpenMpi => &2,
+            Interface::Standard => &312,
+        }
+    }
+
     /// Whether a rank is `MPI_PROC_NULL`.
     pub fn is_no_rank(self, rank: c_int) -> bool {
         rank == match self {

@@ -5,6 +5,9 @@
 //! `MPI_Win_create` on a member's part, so that puts, gets and accumulates cross the node's memory as between any two of its
 //! ranks. Loads and stores are the program's computation.
 //!
+//! Open MPI's own memory of this host serves the ranks of a node, where it knows no other one-sided communication. It would also
+//! serve `MPI_Win_allocate` between nodes, past the network; so that is an allocation and `MPI_Win_create` there.
+//!
 //! Without `alloc_shared_noncontig`, the parts lie one behind the other without gaps, as MPI promises. With it, each begins at a page.
 
 use super::interface::Interface;
@@ -19,6 +22,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 functions! {
     win_create is c"PMPI_Win_create"(base: *mut c_void, size: isize, unit: c_int, info: usize, comm: usize, place: usize);
     win_free is c"PMPI_Win_free"(place: usize);
+    alloc_mem is c"PMPI_Alloc_mem"(size: isize, info: usize, base: *mut usize);
+    free_mem is c"PMPI_Free_mem"(base: *mut c_void);
     bcast is c"PMPI_Bcast"(bytes: *mut u8, count: c_int, kind: usize, root: c_int, comm: usize);
     barrier is c"PMPI_Barrier"(comm: usize);
     call_errhandler is c"PMPI_Comm_call_errhandler"(comm: usize, error: c_int);
@@ -38,11 +43,12 @@ pub struct Part {
     pub unit: usize,
 }
 
-/// A shared window.
-struct Window {
-    /// Where the file is mapped, and its length.
-    map: (usize, usize),
-    parts: Vec<Part>,
+/// A window whose memory is made here.
+enum Window {
+    /// Where the file is mapped, its length, and the parts of the members.
+    Shared((usize, usize), Vec<Part>),
+    /// The address of memory that the library has allocated.
+    Allocated(usize),
 }
 
 /// The windows by their handles, and in which initialisation of MPI they were made.
@@ -165,6 +171,9 @@ pub fn allocate(
     if all.iter().any(|of| of[0] != words[0]) {
         return Some(fail(comm, library.not_shared()));
     }
+    if library == Interface::OpenMpi {
+        return None;
+    }
     let wishes = all.iter().map(|of| (of[2] as usize, (of[3] >> 1) as usize));
     let wishes: Vec<(usize, usize)> = wishes.collect();
     let (parts, length) = layout(&wishes, all.iter().any(|of| of[3] & 1 != 0));
@@ -195,11 +204,38 @@ pub fn allocate(
             return Some(error);
         }
         (base as *mut usize).write(address);
-        let window = Window {
-            map: (map, length),
-            parts,
-        };
+        let window = Window::Shared((map, length), parts);
         windows().1.insert(handle_at(library, place), window);
+    }
+    Some(0)
+}
+
+/// Makes a window of new memory with Open MPI; `None` leaves the call to the library.
+pub fn allocate_apart(
+    (size, unit): (isize, c_int),
+    info: usize,
+    comm: usize,
+    (base, place): (usize, usize),
+) -> Option<c_int> {
+    if session::get().is_none() || Interface::of_library()? != Interface::OpenMpi {
+        return None;
+    }
+    let mut address = 0;
+    // SAFETY: the arguments and the places of the call; memory of the library's that nobody else has.
+    unsafe {
+        let error = alloc_mem(size, info, &raw mut address);
+        if error != 0 {
+            return Some(error);
+        }
+        let memory = std::ptr::with_exposed_provenance_mut(address);
+        let error = win_create(memory, size, unit, info, comm, place);
+        if error != 0 {
+            free_mem(memory);
+            return Some(error);
+        }
+        (base as *mut usize).write(address);
+        let handle = handle_at(Interface::OpenMpi, place);
+        windows().1.insert(handle, Window::Allocated(address));
     }
     Some(0)
 }
@@ -207,14 +243,16 @@ pub fn allocate(
 /// The part of a member in a shared window, or of the first one that is not empty; `None` if the window is another.
 fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Part)> {
     let all = windows();
-    let window = all.1.get(&library.handle(window))?;
-    let part = if library.is_no_rank(rank) {
-        let filled = window.parts.iter().find(|part| part.size > 0);
-        filled.or(window.parts.first())
-    } else {
-        window.parts.get(usize::try_from(rank).ok()?)
+    let Window::Shared((map, _), parts) = all.1.get(&library.handle(window))? else {
+        return None;
     };
-    part.map(|&part| (window.map.0 + part.at, part))
+    let part = if library.is_no_rank(rank) {
+        let filled = parts.iter().find(|part| part.size > 0);
+        filled.or(parts.first())
+    } else {
+        parts.get(usize::try_from(rank).ok()?)
+    };
+    part.map(|&part| (map + part.at, part))
 }
 
 /// Answers where a member's part of a shared window lies, with a unit of the width of the call.
@@ -240,8 +278,14 @@ pub fn free(place: usize) -> Option<c_int> {
     // SAFETY: as above; nobody uses the memory of a window that has been freed.
     unsafe {
         let error = win_free(place);
-        let (map, length) = window.map;
-        libc::munmap(std::ptr::with_exposed_provenance_mut(map), length);
+        match window {
+            Window::Shared((map, length), _) => {
+                libc::munmap(std::ptr::with_exposed_provenance_mut(map), length);
+            }
+            Window::Allocated(address) => {
+                free_mem(std::ptr::with_exposed_provenance_mut(address));
+            }
+        }
         Some(error)
     }
 }
@@ -303,9 +347,12 @@ pub unsafe extern "C" fn MPI_Win_get_attr(
     }
     let library = Interface::of_library();
     if let Some(library) = library.filter(|library| library.is_flavour(key))
-        && windows().1.contains_key(&library.handle(window))
+        && let Some(known) = windows().1.get(&library.handle(window))
     {
-        let flavour = std::ptr::from_ref(library.shared_flavour());
+        let flavour = std::ptr::from_ref(match known {
+            Window::Shared(..) => library.shared_flavour(),
+            Window::Allocated(_) => library.allocated_flavour(),
+        });
         // SAFETY: the program has places for a pointer and a flag.
         unsafe {
             (value as *mut usize).write(flavour.expose_provenance());
