@@ -216,6 +216,10 @@ def test_every_measured_value_is_one_mark() -> None:
     found = drawn(places)
     names = ["size: latency", "patterns: accepted", "alone: latency"]
     assert [figure.title for figure in found] == [text for name in names for text in (name, f"{name}, residuals")]
+    joined = ["lines: simulated" in figure.caption for figure in found[::2]]
+    kinds = [{layer["mark"]["type"] for layer in figure.spec()["layer"]} for figure in found[::2]]
+    assert [("line" in kind, "tick" in kind) for kind in kinds] == [(one, not one) for one in joined]
+    assert joined == [True, False, False]
     marks = [row for figure in found[::2] for row in data(figure, "_measured")]
     assert sorted(row["_measured"] for row in marks) == sorted(each.measured for each in places)
     for row in marks:

@@ -31,7 +31,12 @@ NORMAL = 1.96
 AREA, LOW = 50, 180
 """The area of a mark, and the height of the pictures of residuals, in pixels."""
 
-VALUES = "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the values before."
+LINES = "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the values before."
+STROKES = (
+    "Points: measured, with 95% intervals; strokes: simulated with the result; pale strokes: with the values before."
+)
+"""The captions of values along an axis of numbers, which lines join, and of values by name."""
+
 ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}."
 """The sentence of captions about errors that the file of measured values does not state."""
 
@@ -89,7 +94,7 @@ def _group(
         label = heading(metric.replace("_", " "), unit)
         assumed = "" if side.rows["_stated"].all() else ASSUMED
         here = side.moved("_measured", "_low", "_high")
-        caption = " ".join(filter(None, [VALUES, dodge.words(here.rows), assumed]))
+        caption = " ".join(filter(None, [LINES if side.lines else STROKES, dodge.words(here.rows), assumed]))
         yield Figure(name, title, "", caption, layered(title, _values(here, label, scale, colours)))
         title = f"{title}, residuals"
         here = side.apart("_residual", 2 * far * math.sqrt(AREA) / LOW)
