@@ -65,7 +65,7 @@ MISTAKES = [
     ),
     Mistake(
         "the last bytes of a message stay what they were",
-        "crates/fi/src/memory.rs",
+        "crates/rank/src/memory.rs",
         ".copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());",
         ".copy_from_nonoverlapping(bytes.as_ptr(), bytes.len() - bytes.len() / 301);",
     ),

@@ -6,7 +6,6 @@ use super::environment::{self as env, is_off, number};
 use super::layout::{BASE, Base, Capability, HARDWARE, Rail, State};
 use super::{group, hold, memory, places};
 use derive::call;
-use fi::clock;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr;
 use std::sync::Mutex;

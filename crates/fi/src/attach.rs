@@ -4,9 +4,10 @@
 #![allow(unsafe_code)] // the environment, and a function of C
 
 use crate::progress::ProgressEngine;
-use crate::session::{self, Session};
-use crate::{clock, manager, node, thread};
+use crate::{manager, node};
 use link::{LinkError, Stray};
+use rank::session::{self, Session};
+use rank::thread;
 
 /// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this process.
 pub fn strays(why: Stray) {

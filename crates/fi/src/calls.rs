@@ -7,7 +7,7 @@
 //! for handles, and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
 //!
 //! Around a call this module notes
-//! - which call it is, for messages and for the provider ([`crate::thread`]);
+//! - which call it is, for messages and for the provider ([`rank::thread`]);
 //! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
 //! - when the call began and ended, if the run records calls ([`Order::Called`]).
 //!
@@ -26,12 +26,12 @@ mod profiling;
 mod windows;
 mod world;
 
-use crate::compute::measure;
-use crate::session::{self, Session};
-use crate::system;
-use crate::thread::{self, Thread};
 use link::calls::CallKind;
 use link::{Compute, Order};
+use rank::compute::measure;
+use rank::session::{self, Session};
+use rank::system;
+use rank::thread::{self, Thread};
 use std::ffi::c_int;
 
 /// Passes a call on.

@@ -34,16 +34,17 @@ mod comm;
 mod handles;
 mod library;
 
-use crate::memory::{Buffer, Span};
 use crate::mpi::datum;
 use crate::operation::longest;
 use crate::progress::HasEngine;
-use crate::session::{self, Session};
-use crate::{stand_in, thread};
+use crate::stand_in;
 use comm::Group;
 use handles::Abi;
 use link::collective::Reduction;
 use link::{CollectiveCall, CollectiveKind, Collectives, Combiner, Order, Status};
+use rank::memory::{Buffer, Span};
+use rank::session::{self, Session};
+use rank::thread;
 use std::ffi::c_int;
 
 /// How often a rank lets the MPI library look, without the library having looked for completions, before it looks itself.

@@ -1,7 +1,7 @@
 //! Completion queues and counters: the program looks there for what has ended, and simulated time passes while nothing has.
 //!
 //! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under way.
-//! Simulated time then goes on to the next report, or by a step; see [`Session::look`](crate::session::Session::look).
+//! Simulated time then goes on to the next report, or by a step; see [`Session::look`](rank::session::Session::look).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -15,8 +15,8 @@ use crate::abi::{
 use crate::object::{answer, close, fid, fid_ops, give, in_session, session};
 use crate::progress::HasEngine;
 use crate::progress::completions::Completion;
-use crate::session::{Session, State};
 use link::{NEVER, Wait};
+use rank::session::{Session, State};
 use std::ffi::{c_char, c_int, c_void};
 
 static QUEUE_FID_OPS: FiOps = fid_ops(close::<Queue>);

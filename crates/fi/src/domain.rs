@@ -11,10 +11,10 @@ use crate::abi::{
     FI_ADDR_NOTAVAIL, FI_CLASS_AV, FI_CLASS_MR, FI_EINVAL, FI_ENOKEY, FI_ENOSYS, UNUSED,
 };
 use crate::address::{self, AddressVector};
-use crate::memory::Span;
 use crate::object::{close, fid, fid_ops, give, in_session, session};
 use crate::progress::HasEngine;
 use crate::{completion, endpoint};
+use rank::memory::Span;
 use std::ffi::{c_char, c_int, c_void};
 
 pub static OPS: FiOpsDomain = FiOpsDomain {

@@ -7,7 +7,8 @@ use crate::abi::info::{FiFabricAttr, FiInfo};
 use crate::abi::objects::{FiOps, FiOpsFabric, Fid, FidDomain, FidFabric};
 use crate::abi::{FI_CLASS_DOMAIN, FI_CLASS_FABRIC, FI_EBUSY, FI_ENODEV, UNUSED};
 use crate::object::{close, fid, fid_ops, give};
-use crate::{attach, calls, domain, session};
+use crate::{attach, calls, domain};
+use rank::session;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 

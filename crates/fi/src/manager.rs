@@ -12,10 +12,11 @@
 
 mod answers;
 
-use crate::system::{FIRST, Next};
-use crate::{node, session};
+use crate::node;
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::Leaving;
+use rank::session;
+use rank::system::{FIRST, Next};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The descriptor on which the process manager listens, or -1.

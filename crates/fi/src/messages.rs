@@ -10,13 +10,14 @@ use crate::abi::{
     Address, FI_CLAIM, FI_EINVAL, FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_RECV, FI_REMOTE_CQ_DATA,
     FI_SEND, FI_TAGGED,
 };
-use crate::memory::{Buffer, Span};
 use crate::operation::{self, call, functions, is_synchronous, order_bytes};
 use crate::peek::{order_claim, order_peek};
 use crate::progress::HasEngine;
 use crate::progress::untagged::Posted;
-use crate::{losses, stand_in, thread};
+use crate::{losses, stand_in};
 use link::{End, Ended, Envelope, Order, Status, Wanted};
+use rank::memory::{Buffer, Span};
+use rank::thread;
 use std::ffi::c_int;
 
 pub static OPS: FiOpsMsg = FiOpsMsg {

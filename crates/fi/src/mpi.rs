@@ -6,8 +6,7 @@
 
 #![allow(unsafe_code)] // functions of C
 
-use crate::system;
-use crate::thread;
+use rank::{system, thread};
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,7 +52,8 @@ pub fn datum(name: &CStr) -> Option<usize> {
 
 fn symbol(library: *mut c_void, name: &CStr) -> Option<usize> {
     // Not by this library's `dlsym`, which would give its own entry points.
-    let found = system::symbol(library, name) as usize;
+    // SAFETY: a special handle of the loader, or that of a library that stays loaded.
+    let found = unsafe { system::symbol(library, name) } as usize;
     (found != 0).then_some(found)
 }
 

@@ -5,7 +5,7 @@
 
 use crate::abi::objects::{FiOps, Fid};
 use crate::abi::{FI_ENOSYS, FI_EOPBADSTATE, UNUSED};
-use crate::session::{self, Session};
+use rank::session::{self, Session};
 use std::ffi::{c_int, c_void};
 
 /// The result of a function: a value, or the number of an error.

@@ -11,14 +11,14 @@ use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE,
     FI_EOPBADSTATE, FI_MATCH_COMPLETE,
 };
-use crate::memory::{Buffer, Span};
 use crate::object::session;
 use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::bindings::Bindings;
-use crate::session::{Held, Session};
-use crate::thread;
 use link::{NEVER, Order, Wait};
+use rank::memory::{Buffer, Span};
+use rank::session::{Held, Session};
+use rank::thread;
 use std::ffi::c_int;
 
 /// The longest message that may be injected, in bytes.

@@ -7,13 +7,13 @@
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_EHOSTUNREACH, FI_ENOMSG, FI_RECV, FI_TAGGED,
 };
-use crate::memory::Buffer;
 use crate::operation::call;
 use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::completions::Binding;
-use crate::thread;
 use link::{Order, Wanted};
+use rank::memory::Buffer;
+use rank::thread;
 use std::ffi::c_int;
 
 /// Looks for a message, and waits for the answer, which may be known.

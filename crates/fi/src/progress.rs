@@ -41,16 +41,16 @@ use crate::abi::{
     FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA, FI_TAGGED,
 };
 use crate::address::AddressVector;
-use crate::library::{self, Wrong, differs};
 use crate::losses::{self, Losses};
-use crate::memory::Buffer;
-use crate::session::{Engine, State};
 use atomics::Atomics;
 use bindings::Bindings;
 use collected::Collected;
 use completions::{Binding, Completions};
 use link::{Delivery, End, Ended, Envelope, Order, Part, Report, Status};
 use probe::Probe;
+use rank::library::{self, Wrong, differs};
+use rank::memory::Buffer;
+use rank::session::{Engine, State};
 use regions::Regions;
 use std::any::Any;
 use std::collections::BTreeMap;

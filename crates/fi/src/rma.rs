@@ -11,9 +11,9 @@ use crate::abi::objects::{FiOpsRma, FidEp};
 use crate::abi::{
     Address, FI_EINVAL, FI_ENOSYS, FI_READ, FI_REMOTE_CQ_DATA, FI_RMA, FI_WRITE, UNUSED,
 };
-use crate::memory::{Buffer, Span};
 use crate::operation::{self, call, functions, order_bytes};
 use link::Order;
+use rank::memory::{Buffer, Span};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsRma = FiOpsRma {

@@ -5,8 +5,8 @@
 //! ([`crate::collective`]). The receive gets as far as this provider, which orders the collective call in its place. When the call has ended,
 //! so has the receive, with its bytes or its error; the library stores bytes that do not lie in one piece.
 
-use crate::memory::Span;
 use link::Order;
+use rank::memory::Span;
 use std::cell::Cell;
 
 thread_local! {

@@ -10,7 +10,8 @@
 //! Only the outermost call of a thread counts, as with calls of MPI: a function may call other functions of C.
 
 use super::{session, spin};
-use fi::{calls, thread};
+use fi::calls;
+use rank::thread;
 use std::marker::PhantomData;
 
 /// A call under way; the call ends with it.

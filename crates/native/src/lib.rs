@@ -47,17 +47,17 @@ pub mod memory;
 pub mod operations;
 mod spin;
 
-pub use fi::memory::{Buffer, Span};
 pub use guard::{CallGuard, call};
 pub use life::{session, vanish};
 pub use link::{Atomic, Place, Width};
 use operations::Operations;
 pub use operations::{Ended, Failure, Ticket};
+pub use rank::memory::{Buffer, Span};
 
-use fi::library::{self, Library};
-use fi::session::Session;
-use fi::thread;
 use link::{ADDRESS_SPACE, NEVER, Order, Patience, Wait, Wanted};
+use rank::library::{self, Library};
+use rank::session::Session;
+use rank::thread;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.

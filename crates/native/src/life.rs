@@ -1,8 +1,8 @@
 //! How a process becomes a rank by its first call of our libraries, and how the rank ends: with its process.
 
 use super::{memory, spin};
-use fi::session::{self, Session};
 use fi::{attach, manager, node};
+use rank::session::{self, Session};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};

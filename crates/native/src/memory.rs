@@ -5,8 +5,8 @@
 //! and never touches this process. Memory that was offered must stay mapped. Of all other memory, the kernel's list of mappings
 //! is asked at each access that it does not cover, and whether the pages are still there at each access.
 
-use fi::memory::Span;
 use link::ELAN3_SPACE;
+use rank::memory::Span;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// What others may reach.

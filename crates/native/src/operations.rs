@@ -1,8 +1,8 @@
 //! What the progress engine knows of the operations of our own libraries.
 
-use fi::library::{self, Wrong, differs};
-use fi::memory::Buffer;
 use link::{Delivery, End, Envelope, Part, Status};
+use rank::library::{self, Wrong, differs};
+use rank::memory::Buffer;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 use thiserror::Error;

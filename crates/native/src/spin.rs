@@ -31,9 +31,9 @@ mod timer;
 #[cfg(target_arch = "x86_64")]
 mod trace;
 
-use fi::session;
-use fi::thread;
 use link::{Patience, Wait};
+use rank::session;
+use rank::thread;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Processor time without a call after which a program is watched, in nanoseconds.

@@ -6,8 +6,8 @@
 use super::members::{WORLD, members};
 use super::{check_running, fail, fail_in, own, shmem};
 use derive::call;
-use fi::thread;
 use native::{Ended, Failure, Ticket};
+use rank::thread;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
 

@@ -59,9 +59,9 @@ mod transfer;
 mod waits;
 
 use contexts::Contexts;
-use fi::thread;
 use members::Teams;
 use native::Span;
+use rank::thread;
 use region::Symmetric;
 use std::ffi::{c_int, c_void};
 use std::fmt;

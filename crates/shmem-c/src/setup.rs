@@ -5,8 +5,8 @@
 
 use super::{Stage, collectives, region, shmem};
 use derive::call;
-use fi::thread;
 use link::Leaving;
+use rank::thread;
 use std::ffi::{c_char, c_int, c_void};
 
 /// The version of OpenSHMEM.

@@ -1,13 +1,7 @@
 //! What goes in and out of the functions: messages, completions, attributes of the objects that a program opens.
 
 use super::Address;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct IoVec {
-    pub base: *const u8,
-    pub length: usize,
-}
+pub use rank::memory::IoVec;
 
 #[repr(C)]
 pub struct FiMsg {

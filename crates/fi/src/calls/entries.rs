@@ -1,9 +1,10 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
 use super::{around, nodes, windows, world};
+use crate::collective;
 use crate::mpi::{definition, find, is_standard, profiled};
-use crate::{clock, collective, session, thread};
 use link::Leaving;
+use rank::{session, thread};
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 

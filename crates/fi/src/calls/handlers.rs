@@ -1,8 +1,9 @@
 //! Error handlers: a program that sets one wants to hear of single errors ([`crate::losses`]).
 
+use crate::losses;
 use crate::mpi::{definition, find, is_standard};
 use crate::progress::HasEngine;
-use crate::{losses, session};
+use rank::session;
 use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
 

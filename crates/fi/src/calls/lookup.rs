@@ -12,7 +12,7 @@
 //! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
 
 use crate::mpi;
-use crate::system::{dlsym as system, symbol};
+use rank::system::{dlsym as system, symbol};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -47,11 +47,13 @@ fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
     {
         return None;
     }
-    let found = symbol(handle, name) as usize;
+    // SAFETY: the handle that the program has given to `dlsym`.
+    let found = unsafe { symbol(handle, name) } as usize;
     if found == 0 || mpi::definition(name) != Some(found) {
         return None;
     }
-    let own = symbol(own()?, name) as usize;
+    // SAFETY: a handle of this library.
+    let own = unsafe { symbol(own()?, name) } as usize;
     (own != 0 && own != found && base(own) == base(answer as *const () as usize)).then_some(own)
 }
 

@@ -14,7 +14,7 @@
 use super::interface::{Interface, Split, UNDEFINED};
 use crate::mpi::functions;
 use crate::node::{self, Node};
-use crate::session;
+use rank::session;
 use std::ffi::{CStr, c_char, c_int};
 
 functions! {

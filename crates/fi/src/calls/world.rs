@@ -7,8 +7,8 @@
 use crate::attach::strays;
 use crate::collective::world;
 use crate::mpi::named;
-use crate::session;
 use link::Stray;
+use rank::session;
 use std::ffi::c_int;
 
 /// Checks after `MPI_Init`, which has returned `result`. Does not return if the process has no part in the run.

@@ -9,11 +9,11 @@
 
 use super::handles::Abi;
 use super::{finish, library};
-use crate::memory::Buffer;
 use crate::progress::HasEngine;
-use crate::session::{self, Session};
 use link::collective::ALL_RANKS;
 use link::{Order, Status};
+use rank::memory::Buffer;
+use rank::session::{self, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -193,7 +193,7 @@ static REQUEST: Mutex<Option<(u32, usize)>> = Mutex::new(None);
 /// Lets the library go on with whatever it has to do. No call of MPI has just this purpose; but a library that is asked for the
 /// status of a request that has not ended goes on with all others. So the library is asked for one that never ends.
 pub fn progress() {
-    let visit = crate::session::visit();
+    let visit = rank::session::visit();
     let known = *REQUEST.lock().unwrap_or_else(PoisonError::into_inner);
     let request = match known {
         Some((when, request)) if when == visit => request,

@@ -5,8 +5,9 @@
 //! share one memory.
 
 use super::{Node, own};
-use crate::system::{FIRST, Next, next};
 use libc::{FILE, c_char, c_int, c_uint};
+use rank::next;
+use rank::system::{FIRST, Next};
 use std::ffi::{CStr, c_void};
 
 static OPEN: Next = Next::new(c"open", FIRST);

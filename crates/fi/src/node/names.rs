@@ -1,8 +1,9 @@
 //! Host names. Each node has a name of its own, and all have the address of this host.
 
 use super::own;
-use crate::system::{FIRST, Next, next};
 use libc::{addrinfo, c_char, c_int, hostent, size_t, utsname};
+use rank::next;
+use rank::system::{FIRST, Next};
 use std::ffi::CStr;
 
 static GETHOSTNAME: Next = Next::new(c"gethostname", FIRST);

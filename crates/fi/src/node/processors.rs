@@ -4,8 +4,9 @@
 //! one of them at least. The masks of other processes are the system's.
 
 use super::{Node, own};
-use crate::system::{FIRST, Next, next};
 use libc::{c_int, c_long, c_uint, pid_t, pthread_attr_t, pthread_t, size_t};
+use rank::next;
+use rank::system::{FIRST, Next};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};

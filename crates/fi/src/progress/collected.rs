@@ -1,8 +1,8 @@
 //! Collective calls under way that block: the room for what is due to the rank, and how each ended. Those that do not block are
 //! operations of the MPI library ([`crate::stand_in`]).
 
-use crate::memory::Buffer;
 use link::{Ended, Part, Status};
+use rank::memory::Buffer;
 use std::collections::BTreeMap;
 
 /// Calls that nobody has seen the end of.

@@ -2,9 +2,9 @@
 //! registered, which may be all of the address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
-use crate::library;
-use crate::memory::Span;
 use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, Part, Place};
+use rank::library;
+use rank::memory::Span;
 use std::collections::BTreeMap;
 
 /// Registered memory, by key.

@@ -4,9 +4,9 @@ use crate::abi::{
     FI_ADDR_UNSPEC, FI_MSG, FI_MULTI_RECV, FI_RECV, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_SEND,
     FI_TAGGED,
 };
-use crate::memory::Span;
 use completions::Completion;
 use link::{Complaint, Order, Payload, Place, Wanted};
+use rank::memory::Span;
 
 /// A buffer of a test, which lives as long as the test.
 fn buffer(length: usize) -> (&'static [u8], Span) {

@@ -12,8 +12,8 @@ use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
     FI_REMOTE_CQ_DATA,
 };
-use crate::memory::Buffer;
 use link::Part;
+use rank::memory::Buffer;
 use std::collections::VecDeque;
 
 /// Messages lie in buffers at multiples of this.

@@ -8,11 +8,11 @@
 use crate::abi::entries::{FiIoc, FiMsgAtomic};
 use crate::abi::objects::{FiOpsAtomic, FidEp};
 use crate::abi::{Address, FI_ATOMIC, FI_EINVAL, FI_EOPNOTSUPP, FI_READ, FI_WRITE, UNUSED};
-use crate::memory::{Buffer, Span};
 use crate::operation::{call, functions};
 use crate::progress::HasEngine;
 use crate::progress::atomics::{Element, Operation, Request};
 use link::{Place, Width};
+use rank::memory::{Buffer, Span};
 use std::ffi::c_int;
 
 pub static OPS: FiOpsAtomic = FiOpsAtomic {

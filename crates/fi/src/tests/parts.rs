@@ -1,8 +1,9 @@
 //! What the rank does in each part.
 
-use crate::session::{self, Session};
-use crate::{attach, clock as clocks, thread};
+use crate::attach;
 use libc::{c_int, timespec, timeval};
+use rank::session::{self, Session};
+use rank::thread;
 use std::ffi::{CString, c_double};
 use std::process::Command;
 use std::ptr::null_mut;
@@ -168,7 +169,7 @@ fn clocks(session: &Session) {
 fn busy(session: &Session) {
     let began = session.now();
     let mut readings = 0;
-    while clocks::reading().expect("a session") < began + 50 * MICROSECOND {
+    while clock::reading().expect("a session") < began + 50 * MICROSECOND {
         readings += 1;
     }
     // 1000 readings that cost nothing, five steps that double, then steps of the greatest length.
@@ -176,13 +177,13 @@ fn busy(session: &Session) {
     assert!(session.now() < began + 52 * MICROSECOND);
     let now = session.now();
     thread::acted();
-    assert_eq!(clocks::reading(), Some(now), "a new row");
+    assert_eq!(clock::reading(), Some(now), "a new row");
 }
 
 fn held(session: &Session) {
     let state = session.lock();
     for _reading in 0..3000 {
-        assert_eq!(clocks::reading(), Some(0));
+        assert_eq!(clock::reading(), Some(0));
     }
     // SAFETY: without pointers.
     assert_eq!(unsafe { libc::usleep(1000) }, 0);
@@ -278,7 +279,7 @@ fn end(session: &Session) {
     let time = read(libc::CLOCK_MONOTONIC);
     assert_eq!((time.tv_sec, time.tv_nsec), (1, 5000));
     let began = session.now();
-    while clocks::reading().expect("time is still shown") < began + MICROSECOND {}
+    while clock::reading().expect("time is still shown") < began + MICROSECOND {}
 }
 
 /// Twice outside: for less time than passes in the simulation, and for more.
@@ -410,11 +411,11 @@ fn of_mpi(_session: &Session) {
 }
 
 fn measured(session: &Session) {
-    let began = clocks::reading().expect("a session");
-    let cpu = crate::system::processor_time;
+    let began = clock::reading().expect("a session");
+    let cpu = rank::system::processor_time;
     let start = cpu();
     while cpu() < start + 1_000_000 {}
-    let computed = clocks::reading().expect("a session") - began;
+    let computed = clock::reading().expect("a session") - began;
     // A millisecond and a little, a thousand times as long; a busy host adds the little.
     assert!(computed >= 1000 * MILLISECOND, "{computed}");
     assert!(computed < 100_000 * MILLISECOND, "{computed}");

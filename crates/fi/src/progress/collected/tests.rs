@@ -1,8 +1,8 @@
 //! Results in parts, and ends that are asked for once.
 
 use super::*;
-use crate::memory::Span;
 use link::{End, Payload};
+use rank::memory::Span;
 
 #[test]
 fn a_result_is_there_with_its_end() {

@@ -8,11 +8,12 @@
 //! *Waits without an end.* While a thread whose sleep takes simulated time waits like this, outside of MPI, only its fellow
 //! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
-use super::system::{Next, next};
+use super::system::Next;
 use super::waiting::waits;
 use super::{NANOSECOND, local, origin, sleep, system};
-use crate::session;
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
+use rank::next;
+use rank::session;
 
 /// The wait in real time for a moment of simulated time.
 struct Wait {

@@ -1,9 +1,8 @@
 //! What the clock's functions do without a session: they do what the system does, by system calls or by the C library's
 //! functions of the same names ([`Next`]).
 
-pub(crate) use crate::system::next;
-pub use crate::system::{Next, clock_gettime};
 use libc::{c_int, clockid_t, epoll_event, nfds_t, pollfd, timespec};
+pub use rank::system::{Next, clock_gettime};
 
 const SIGNALS: usize = 8; // bytes of the kernel's set of signals
 

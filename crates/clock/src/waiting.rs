@@ -1,8 +1,8 @@
 //! Threads that wait for others without an end.
 
-use crate::session::{self, Session};
-use crate::thread;
 use libc::c_int;
+use rank::session::{self, Session};
+use rank::thread;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many threads whose sleep takes simulated time wait for others without an end.

@@ -1,4 +1,4 @@
-//! The clocks that the program reads, and its sleep: simulated time.
+//! # The clocks that the program reads, and its sleep: simulated time
 //!
 //! The functions of the C library that tell the time or wait for it are defined here again, under their own names. As this
 //! library is preloaded, the program, the MPI library and the language's runtime call these functions. While there is a session
@@ -15,21 +15,34 @@
 //!
 //! *Busy waits.* A program that waits by reading the clock would wait forever, as nothing but communication takes time. So the
 //! first [`FREE`] readings of a thread in a row cost nothing, and each further one costs a step of time that grows, as for
-//! programs that poll MPI ([`crate::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row. Readings
+//! programs that poll MPI ([`rank::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row. Readings
 //! inside the provider, which has the lock, cost nothing.
 //!
-//! The modules [`sleep`], [`timeout`] and [`threads`] define sleep, and waits that give up after a time.
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
+//! | [`threads`], [`waiting`] | waits of threads for each other |
+//! | [`system`] | the same without a session |
+//!
+//! ## The main path
+//!
+//! A sleep of the program:
+//!
+//! 1. `sleep.rs`: the program's `nanosleep` becomes a wait in simulated time.
+//! 2. `lib.rs`: [`reading`] shows the time at its end.
 
 #![allow(unsafe_code)] // functions of C
 
 mod sleep;
-pub(crate) mod system;
+mod system;
 mod threads;
 mod timeout;
 mod waiting;
 
-use crate::{compute, session, thread};
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
+use rank::{compute, session, thread};
 use std::sync::Once;
 
 /// Seconds that clocks other than real time show at time 0.

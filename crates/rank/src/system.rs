@@ -1,6 +1,7 @@
 //! Functions of the C library whose names are defined in this library, too: they are the next ones of their names.
 
 #![allow(unsafe_code)] // functions of C
+#![allow(clippy::macro_metavars_in_unsafe)] // functions of C pass their own arguments on
 
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::ffi::{CStr, c_char, c_void};
@@ -63,9 +64,10 @@ impl Next {
 }
 
 /// Calls a function of the C library; without one, the result is an error number, or the given one.
+#[macro_export]
 macro_rules! next {
     ($next:expr, fn($($argument:expr => $type:ty),*)) => {
-        next!($next, fn($($argument => $type),*) -> std::ffi::c_int, libc::ENOSYS)
+        $crate::next!($next, fn($($argument => $type),*) -> std::ffi::c_int, libc::ENOSYS)
     };
     ($next:expr, fn($($argument:expr => $type:ty),*) -> $result:ty, $without:expr) => {
         match $next.get() {
@@ -81,7 +83,6 @@ macro_rules! next {
         }
     };
 }
-pub(crate) use next;
 
 /// The system's `dlsym`, found by `dlvsym`: the plain name is a function of this library.
 static DLSYM: [Next; 2] = [
@@ -103,7 +104,10 @@ pub fn dlsym() -> usize {
 }
 
 /// A symbol as the system finds it, with this library as the caller; null if there is none.
-pub fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
+///
+/// # Safety
+/// The handle must be one that `dlsym` takes.
+pub unsafe fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
     let function = dlsym();
     if function == 0 {
         return std::ptr::null_mut();

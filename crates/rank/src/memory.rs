@@ -7,7 +7,15 @@
 
 #![allow(unsafe_code)] // bytes at addresses that the program gave
 
-use crate::abi::entries::IoVec;
+/// `struct iovec`: a piece of memory, as lists in C name it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IoVec {
+    /// Where it begins.
+    pub base: *const u8,
+    /// Its bytes.
+    pub length: usize,
+}
 
 /// A piece of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 //! ([`waiting::awaited`]), the same time has passed in the simulation.
 
 use super::{MICROSECOND, NANOSECOND, fail, length, local, system, waiting};
-use crate::session::Session;
-use crate::{compute, session, thread};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
+use rank::session::Session;
+use rank::{compute, session, thread};
 
 /// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
 /// threads.

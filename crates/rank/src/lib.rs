@@ -1,0 +1,29 @@
+//! # A process as a rank of a simulated machine
+//!
+//! All that stands between a program and the world shares one [`session`] with the simulator: it gives orders, and gives the turn
+//! away to wait. Before the MPI library opens the simulated network, and in children of the process, there is no session.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`session`] | local time, the turn, and the lock around both |
+//! | [`thread`], [`compute`] | the call that a thread is in; the time of its computation |
+//! | [`library`] | the libraries that share the session with the MPI library |
+//! | [`memory`] | memory of the program |
+//! | [`system`] | functions of the C library whose names are defined in this library, too |
+//!
+//! ## The main path
+//!
+//! A wait:
+//!
+//! 1. `session/turn.rs`: the rank writes its orders, and gives its turn away.
+//! 2. `session.rs`: reports go to the engine that the session began with ([`session::Engine`]).
+//! 3. `library.rs`: reports on operations of our own libraries go to these.
+
+pub mod compute;
+pub mod library;
+pub mod memory;
+pub mod session;
+pub mod system;
+pub mod thread;
