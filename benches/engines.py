@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=8, help="at least four for each worker")
     parser.add_argument("--seconds", type=float, default=30.0, help="processor seconds of a batch, 30 at most")
     parser.add_argument("--point", type=float, default=7.0, help="processor seconds of a point, about")
-    parser.add_argument("--engines", default="threads,dask,executorlib,mpi")
+    parser.add_argument("--engines", default="threads,processes,executorlib,mpi")
     given = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
     file = folder / "batches.toml"
@@ -82,7 +82,7 @@ def main() -> None:
     workers = str(given.workers)
     engines = {
         "threads": ([], ["--jobs", workers]),
-        "dask": ([], ["--executor", "dask", "--workers", workers]),
+        "processes": ([], ["--executor", "processes", "--workers", workers]),
         "executorlib": ([], ["--executor", "engines.factories:single_node", "--workers", workers]),
         "mpi": ([*MPI, str(given.workers + 1)], ["--executor", "mpi"]),
     }

@@ -73,14 +73,14 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 MPI = ("mpiexec", "-n", "3", sys.executable, "-m")
 ENGINES = {
-    "dask 2": (command(), ("--executor", "dask", "--workers", "2")),
-    "dask 4": (command(), ("--executor", "dask", "--workers", "4")),
+    "dask here": (command(), ("--executor", "dask", "--workers", "4")),
     "executorlib single node": (command(), ("--executor", "engines.factories:single_node", "--workers", "2")),
     "executorlib test cluster": (command(), ("--executor", "engines.factories:test_cluster", "--workers", "2")),
     "slurm": (command(), ("--executor", "slurm", "--workers", "2")),
     "mpi": ([*MPI, "elanite"], ("--executor", "mpi")),
     "mpi4py.futures": ([*MPI, "mpi4py.futures", "-m", "elanite"], ("--executor", "mpi")),
-    "processes": (command(), ("--executor", "engines.factories:processes", "--workers", "2")),
+    "processes": (command(), ("--executor", "processes", "--workers", "2")),
+    "processes of Python": (command(), ("--executor", "engines.factories:processes", "--workers", "2")),
 }
 NEEDS = {"executorlib test cluster": ["h5py"], "slurm": ["h5py", "pysqa"]}
 
@@ -93,7 +93,7 @@ def on_engine(engine: str, experiment: str, out: Path, folder: Path) -> Ended:
     return execute([*program, *words], env=around(folder))
 
 
-QUICK = ("dask 2", "executorlib single node", "mpi")
+QUICK = ("processes", "executorlib single node", "mpi")
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_two_campaigns_share_the_points(campaign: Path, tmp_path: Path) -> None:
 
 
 def workers(driver: int) -> list[psutil.Process]:
-    """The processes of a local Dask cluster that simulate."""
+    """The worker processes of a command."""
     found = []
     for process in psutil.Process(driver).children(recursive=True):
         try:
@@ -257,9 +257,9 @@ def workers(driver: int) -> list[psutil.Process]:
 
 
 def started(out: Path, *options: str) -> subprocess.Popen[str]:
-    """The long campaign on a local Dask cluster, after its first point."""
+    """The long campaign on two processes, after its first point."""
     driver = subprocess.Popen(
-        command(*LONG, "--out", str(out), *(options or ("--executor", "dask", "--workers", "2"))),
+        command(*LONG, "--out", str(out), *(options or ("--executor", "processes", "--workers", "2"))),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     before = finished(out)
@@ -316,7 +316,7 @@ def test_a_worker_killed_at_its_work(tmp_path: Path) -> None:
     words = ("run", SMALL, "--set", "run.window=40 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
-        command(*words, "--out", str(tmp_path / "struck"), "--executor", "dask", "--workers", "2"),
+        command(*words, "--out", str(tmp_path / "struck"), "--executor", "processes", "--workers", "2"),
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment(),
     )  # fmt: skip
     assert until(lambda: bool(at_work(tmp_path / "struck")))
@@ -336,7 +336,7 @@ def test_the_driver_killed_and_started_again(long: Path, tmp_path: Path) -> None
         driver.communicate(timeout=PATIENCE)
         assert until(lambda: not any(process.is_running() for process in below)), "workers outlive the driver"  # noqa: B023
     assert 0 < finished(tmp_path) < finished(long)
-    ended = execute(command(*LONG, "--out", str(tmp_path), "--executor", "dask", "--workers", "2"))
+    ended = execute(command(*LONG, "--out", str(tmp_path), "--executor", "processes", "--workers", "2"))
     assert ended.code == 0, ended
     assert contents(tmp_path) == contents(long)
 
@@ -347,7 +347,7 @@ def test_an_interrupt_stops_the_workers(tmp_path: Path) -> None:
     driver.send_signal(signal.SIGINT)
     _, err = driver.communicate(timeout=PATIENCE)
     assert driver.returncode == Exit.INTERRUPTED, err
-    told = re.search(r"interrupted; (\d+) of 240 points are kept. To resume: elanite run .*--executor dask", err)
+    told = re.search(r"interrupted; (\d+) of 240 points are kept. To resume: elanite run .*--executor processes", err)
     assert told is not None, err
     assert 0 < int(told[1]) == finished(tmp_path) < 240
     assert "Traceback" not in err
@@ -412,10 +412,23 @@ def test_jobs_of_slurm_survive_the_driver(many: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--executor", "spark"), "there is no executor `spark`: choose one of threads, dask, slurm, flux, mpi or"),
+        (
+            ("--executor", "spark"),
+            "there is no executor `spark`: choose one of threads, processes, dask, slurm, flux, mpi or",
+        ),
         (("--executor", "no.such:thing"), "--executor no.such:thing: No module named 'no'"),
         (("--executor", "mpi"), "--executor mpi needs at least two processes"),
         (("--scheduler", "tcp://127.0.0.1:1"), "--scheduler is for --executor dask, not for threads"),
+        (("--tls", "ca", "cert", "key"), "--tls is for the scheduler of Dask: name it"),
+        (("--executor", "dask", "--scheduler", "tls://127.0.0.1:1"), "tls://127.0.0.1:1 needs the files of TLS: --tls"),
+        (
+            ("--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--tls", "ca", "cert", "key"),
+            "--tls: the address tcp://127.0.0.1:1 is without TLS; write it as tls://host:port",
+        ),
+        (
+            ("--executor", "dask", "--scheduler", "tls://127.0.0.1:1", "--tls", "absent", "cert", "key"),
+            "--tls: there is no file absent",
+        ),
         (("--workers", "3"), "--workers is for other executors than threads; for threads it is --jobs"),
         (("--executor", "dask", "--jobs", "3"), "--jobs is for threads; for --executor dask it is --workers"),
         (("--shard", "5/4"), "there is no shard 5"),

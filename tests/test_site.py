@@ -81,7 +81,7 @@ def test_a_link_to_nowhere_fails_the_build(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     for folder in ("website", "docs", "notebooks", "crates", "examples", "benches", "experiments"):
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("*.rs.bk", "target"))
-    for file in ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "Cargo.toml"):
+    for file in ("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md", "Cargo.toml"):
         shutil.copy(ROOT / file, copy)
     page = copy / "docs" / "speed.md"
     page.write_text(page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8")

@@ -1,7 +1,8 @@
 """Engines: who runs the batches of a campaign. Each is a package that people use already; none is made here.
 
     threads          threads of this process
-    dask             Dask: the cluster of a scheduler (--scheduler tcp://host:8786), or one of --workers processes here
+    processes        processes of this host, without a port (``pool.py``)
+    dask             the workers of a Dask scheduler (--scheduler tls://host:8786); without one, as processes
     slurm, flux      jobs of a batch system, by executorlib; jobs go on when the driver ends, and keep their points
     mpi              the other processes of an MPI job: mpiexec -n 65 elanite run ... --executor mpi
     module:factory   any function without arguments that returns a ``concurrent.futures.Executor``
@@ -9,10 +10,13 @@
 An engine is opened as a context manager and gives an executor. The driver needs little of it: ``submit`` of a function
 with one text, futures that end, and exceptions for workers that die. What the engines do beyond that:
 
-Dask restarts workers that die (the nanny) and hands out their tasks again: a scheduler of your own four times
-(``distributed.scheduler.allowed-failures``), the local one never, so that the driver counts. executorlib notices within
-30 s that a job of a batch system has ended without a result. An MPI job dies as a whole with any of its processes;
-start it again. A ``ProcessPoolExecutor`` breaks as a whole, too.
+Dask restarts workers that die (the nanny) and hands out their tasks again, four times
+(``distributed.scheduler.allowed-failures``) before the driver counts one death. executorlib notices within 30 s that a
+job of a batch system has ended without a result. An MPI job dies as a whole with any of its processes; start it again.
+A ``ProcessPoolExecutor`` breaks as a whole, too.
+
+A scheduler runs code for everyone who reaches its port. Elanite therefore starts none. It connects to a scheduler of
+the user, with TLS where the user names the files (``--tls``), and warns where nothing identifies the clients.
 """
 
 from __future__ import annotations
@@ -29,12 +33,16 @@ from typing import TYPE_CHECKING
 from elanite.campaign import cores
 from elanite.errors import UsageError
 from elanite.foreign import reading
+from elanite.pool import Processes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from concurrent.futures import Executor
 
-NAMES = ("threads", "dask", "slurm", "flux", "mpi")
+NAMES = ("threads", "processes", "dask", "slurm", "flux", "mpi")
+
+Tls = tuple[Path, Path, Path]
+"""The files of TLS for a client: the certificate of the authority, and the client's certificate and key."""
 
 _WAIT = 30.0
 """Seconds in which a scheduler must answer."""
@@ -51,17 +59,29 @@ class Engine:
 
 
 @contextmanager
-def opened(name: str, workers: int | None, scheduler: str | None, folder: Path) -> Iterator[Engine]:
+def opened(
+    name: str,
+    workers: int | None,
+    scheduler: str | None,
+    tls: Tls | None,
+    folder: Path,
+    warn: Callable[[str], None],
+) -> Iterator[Engine]:
     """Open an engine by its name. Batch systems keep their files in ``folder``, which every worker must see.
 
     Raises ``UsageError`` if there is no such engine, a package lacks, or no scheduler answers.
     """
     if scheduler is not None and name != "dask":
         raise UsageError(f"--scheduler is for --executor dask, not for {name}")
+    if tls is not None and scheduler is None:
+        raise UsageError("--tls is for the scheduler of Dask: name it, as in --scheduler tls://host:8786")
     if name == "threads":
         yield Engine(None, workers)
-    elif name == "dask":
-        with _dask(workers, scheduler) as engine:
+    elif name == "dask" and scheduler is not None:
+        with _dask(workers, scheduler, tls, warn) as engine:
+            yield engine
+    elif name in ("processes", "dask"):
+        with _processes(workers or cores()) as engine:
             yield engine
     elif name in ("slurm", "flux"):
         with _batch_system(name, workers, folder) as engine:
@@ -77,40 +97,44 @@ def opened(name: str, workers: int | None, scheduler: str | None, folder: Path) 
 
 
 @contextmanager
-def _dask(workers: int | None, scheduler: str | None) -> Iterator[Engine]:
+def _processes(workers: int) -> Iterator[Engine]:
+    pool = Processes(workers)
     try:
-        import dask
-        from distributed import Client, LocalCluster
+        yield Engine(pool, workers)
+    finally:
+        pool.shutdown(wait=False)  # without the batches that an interrupt has left
+
+
+@contextmanager
+def _dask(workers: int | None, scheduler: str, tls: Tls | None, warn: Callable[[str], None]) -> Iterator[Engine]:
+    try:
+        from distributed import Client
+        from distributed.security import Security
     except ImportError as error:
         raise _lacks("dask", "distributed") from error
     # Workers that die and schedulers that are lost are told by the campaign; Dask would add tracebacks.
     for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
-    if scheduler is None:
-        # A worker has no bound of memory: points have their own. The driver counts deaths of workers. Nobody looks at
-        # the profiles that workers make of what they do. A worker that dies on a busy machine may take long to come
-        # back; after this timeout the cluster would give it up for ever, and the campaign would wait for nobody. Every
-        # process looks 50 times a second whether it is late, which is half of what an idle cluster costs.
-        settings = {
-            "distributed.worker.profile.enabled": False,
-            "distributed.admin.tick.interval": "1s",
-            "distributed.deploy.lost-worker-timeout": "1 day",
-        }
-        with (
-            dask.config.set(settings),
-            LocalCluster(
-                n_workers=workers or cores(),
-                threads_per_worker=1,
-                memory_limit=0,
-                dashboard_address=None,
-                scheduler_kwargs={"allowed_failures": 0},
-            ) as cluster,
-            Client(cluster) as client,
-        ):
-            yield Engine(client.get_executor(pure=False), workers or cores())
-        return
-    with reading(f"--scheduler {scheduler}", "no Dask scheduler answers", "start one: dask scheduler --port 8786"):
-        client = Client(scheduler, timeout=_WAIT)
+    if not scheduler.startswith("tls://"):
+        if tls is not None:
+            raise UsageError(f"--tls: the address {scheduler} is without TLS; write it as tls://host:port")
+        warn(
+            f"warning: the scheduler {scheduler} asks for no certificate: whoever reaches its port runs code as its"
+            " user, and in this command; start it and its workers with --tls-ca-file, --tls-cert and --tls-key, and"
+            " name the files by --tls"
+        )
+    elif tls is None:
+        raise UsageError(f"--scheduler {scheduler} needs the files of TLS: --tls CA CERT KEY")
+    for file in tls or ():
+        if not file.is_file():
+            raise UsageError(f"--tls: there is no file {file}; the files are those of dask scheduler --tls-ca-file ...")
+    remedy = "start one: dask scheduler --port 8786"
+    with reading(f"--scheduler {scheduler}", "no Dask scheduler answers", remedy):
+        security = None
+        if tls is not None:
+            ca, cert, key = map(str, tls)
+            security = Security(tls_ca_file=ca, tls_client_cert=cert, tls_client_key=key, require_encryption=True)
+        client = Client(scheduler, timeout=_WAIT, security=security)
     with client:
         try:
             client.wait_for_workers(1, timeout=_WAIT)

@@ -22,7 +22,9 @@ from elanite.cli.common import (
     Seed,
     Set,
     TableFormat,
+    Tls,
     Workers,
+    complain,
     console,
     data,
     opened,
@@ -73,6 +75,7 @@ def calibrate(
     ] = TableFormat.TABLE,
     executor: Executor = "threads",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     workers: Workers = None,
     html: Html = None,
     open_: Open = False,
@@ -123,7 +126,7 @@ def calibrate(
     words += ["--html", str(html)] if html else []
     words += ["--trials", str(trials)] if trials else []
     words += words_of_keys(set_, None, seed, None) + words_of_run(jobs, out)
-    words += words_of(executor, scheduler, workers, None, None)
+    words += words_of(executor, scheduler, tls, workers, None, None)
     words += ["--format", format_.value] if format_ != TableFormat.TABLE else []
     own = [each for each in set_ or [] if of_experiment(each)]
     loaded = [Experiment.load(name, own) for name in experiments]
@@ -135,7 +138,8 @@ def calibrate(
         plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in loaded]
         warn(limits.of_work(plans, {key.key for key in keys}))
     try:
-        with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, out) as engine:
+        asked = jobs if executor == "threads" else workers
+        with engines.opened(executor, asked, scheduler, tls, out, complain) as engine:
             found = search(
                 loaded,
                 keys,

@@ -122,14 +122,18 @@ Executor = Annotated[
     typer.Option(
         "--executor",
         metavar="ENGINE",
-        help="Who simulates: threads, dask, slurm, flux, mpi, or module:factory.",
+        help="Who simulates: threads, processes, dask, slurm, flux, mpi, or module:factory.",
     ),
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
-        "--scheduler", metavar="ADDRESS", help="Scheduler of Dask (tcp://host:8786).  [default: a cluster on this host]"
+        "--scheduler", metavar="ADDRESS", help="Scheduler of Dask (tls://host:8786).  [default: processes of this host]"
     ),
+]
+Tls = Annotated[
+    tuple[Path, Path, Path] | None,
+    typer.Option("--tls", metavar="CA CERT KEY", help="Files that identify the scheduler and this command (PEM)."),
 ]
 Workers = Annotated[
     int | None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite.cli.common import OUT, warn_if_stale
+from elanite.cli.common import OUT, complain, warn_if_stale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from elanite import engines
     from elanite.campaign import Outcome, Spent
     from elanite.plan import Plan
     from elanite.store import Store
@@ -22,6 +23,7 @@ def campaign_on(
     out: str | None,
     executor: str,
     scheduler: str | None,
+    tls: engines.Tls | None,
     workers: int | None,
     shard: str | None,
     max_cost: float | None,
@@ -41,7 +43,8 @@ def campaign_on(
         raise UsageError(f"--jobs is for threads; for --executor {executor} it is --workers")
     warn_if_stale()
     folder = Path(out) if out else OUT
-    with engines.opened(executor, jobs if executor == "threads" else workers, scheduler, folder) as engine:
+    asked = jobs if executor == "threads" else workers
+    with engines.opened(executor, asked, scheduler, tls, folder, complain) as engine:
         outcome = campaign.run(
             plans,
             store,
@@ -61,11 +64,17 @@ def campaign_on(
 
 
 def words_of(
-    executor: str, scheduler: str | None, workers: int | None, shard: str | None, max_cost: float | None
+    executor: str,
+    scheduler: str | None,
+    tls: engines.Tls | None,
+    workers: int | None,
+    shard: str | None,
+    max_cost: float | None,
 ) -> list[str]:
     """The options that name the engine and the part of the campaign, for the command that goes on."""
     words = ["--executor", executor] if executor != "threads" else []
     words += ["--scheduler", scheduler] if scheduler else []
+    words += ["--tls", *map(str, tls)] if tls else []
     words += ["--workers", str(workers)] if workers else []
     words += ["--shard", shard] if shard else []
     words += ["--max-cost", f"{max_cost:g}"] if max_cost is not None else []

@@ -31,6 +31,7 @@ from elanite.cli.common import (
     Set,
     Shard,
     Svg,
+    Tls,
     Where,
     Workers,
     complain,
@@ -71,6 +72,7 @@ def reproduce(
     seed: Seed = FIRST_SEED,
     executor: Executor = "threads",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
@@ -129,7 +131,7 @@ def reproduce(
     words += ["--out", str(out)] if shown else []
     words += ["--jobs", str(jobs)] if jobs else []
     words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    words += words_of(executor, scheduler, workers, shard, max_cost)
+    words += words_of(executor, scheduler, tls, workers, shard, max_cost)
     plans = [part.plan for part in chosen]
     if len(plans) == 1:
         warn(limits.of_work(plans))
@@ -139,7 +141,7 @@ def reproduce(
     work = Reproduction(Writer(out, store, seed, quick=short, asked=names), told.first)
 
     def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
-        return campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost, ended)
+        return campaign_on(plans, store, jobs, shown, executor, scheduler, tls, workers, shard, max_cost, ended)
 
     outcome = work.run(plans, simulate, told.ended, looks_at(names, store, seed, told.look) if decide else ())
     outcome.interrupted = work.interrupted
@@ -176,6 +178,7 @@ def run(
     point: PointId = None,
     executor: Executor = "threads",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
@@ -230,13 +233,13 @@ def run(
     warn(limited)
     result = Result(planned, Store(out / "store"))
     shown = None if out == OUT else str(out)
-    outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, workers, shard, max_cost)
+    outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, tls, workers, shard, max_cost)
     words = shlex.split(planned.command(out=shown))
     for each in point or []:
         words += ["--point", each]
     words += words_of_choice(series, where, metric, html, svg)
     words += ["--jobs", str(jobs)] if jobs else []
-    words += words_of(executor, scheduler, workers, shard, max_cost)
+    words += words_of(executor, scheduler, tls, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     output.results(result, format_, chosen)
@@ -251,7 +254,7 @@ def run(
         chosen_words = words_of_choice(series, where, metric, None, None)
         ran = ["elanite", "run", experiment, *words_of_machines(machine), *options]
         ran += words_of_choice(series, where, metric, html, svg) + ([] if shown is None else ["--out", shown])
-        ran += (["--jobs", str(jobs)] if jobs else []) + words_of(executor, scheduler, workers, shard, max_cost)
+        ran += (["--jobs", str(jobs)] if jobs else []) + words_of(executor, scheduler, tls, workers, shard, max_cost)
         printed = None if format_ is Format.TABLE else format_.value
         ran += files.outputs(format=printed)
         written = files.outputs(html=page, svg=svg, format=printed)

@@ -25,6 +25,7 @@ from elanite.cli.common import (
     Set,
     Shard,
     Svg,
+    Tls,
     Where,
     Workers,
     data,
@@ -62,6 +63,7 @@ def sweep(
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
     executor: Executor = "threads",
     scheduler: Scheduler = None,
+    tls: Tls = None,
     workers: Workers = None,
     shard: Shard = None,
     max_cost: MaxCost = None,
@@ -104,7 +106,7 @@ def sweep(
     store = Store(out / "store")
     shown = None if out == OUT else str(out)
     say("1 combination" if len(plans) == 1 else f"{len(plans)} combinations")
-    outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, workers, shard, max_cost)
+    outcome = campaign_on(plans, store, jobs, shown, executor, scheduler, tls, workers, shard, max_cost)
     words = ["elanite", "sweep", experiment]
     for each in vary:
         words += ["--vary", each]
@@ -113,7 +115,7 @@ def sweep(
         words += ["--machine", name]
     words += words_of_choice(series, where, metric, html, svg)
     words += words_of_keys(set_, None, seed, None) + words_of_run(jobs, out)
-    words += words_of(executor, scheduler, workers, shard, max_cost)
+    words += words_of(executor, scheduler, tls, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
     found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
