@@ -279,6 +279,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     pub fn skip_to(&mut self, cycle: Cycle) {
         self.clock.skip_to(cycle);
+        if self.border.is_some() {
+            // Credits from other regions count in their own cycle only; what the mover foresees itself does no harm later.
+            self.clock.forget_void();
+        }
     }
 
     /// The two phases of a cycle; see the essay of the crate.
@@ -378,10 +382,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             Event::Sunk(packet) => self.drained(motion, packet),
             Event::Ended(packet) => notices.push(self.ended(packet)),
             Event::SetUp(switch) => self.broadcasts.flag(switch),
+            Event::Leaves(channel) => return motion.read(Foreseen::Leaves(channel), now, self),
+            Event::Stays(channel) => return motion.read(Foreseen::Stays(channel), now, self),
             Event::ArrivalStarts(_)
             | Event::ArrivalStops(_)
-            | Event::Leaves(_)
-            | Event::Stays(_)
             | Event::Charge(_)
             | Event::Enters(_) => self.happen_at_border(motion, event),
         }

@@ -156,6 +156,16 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         std::mem::replace(&mut border.earliest, Cycle::MAX)
     }
 
+    /// Enters an event of another region. Credits concern only a channel that is still held, as all events that the mover
+    /// foresees.
+    fn enter(&mut self, at: Cycle, event: Event) {
+        if let Event::Leaves(_) | Event::Stays(_) = event {
+            self.clock.foresee_between(at, event);
+        } else {
+            self.clock.schedule(at, event);
+        }
+    }
+
     /// Takes note of the messages of another region, between two windows.
     pub fn receive(&mut self, motion: &mut M, post: &mut Post<R::Path>) {
         for (channel, home, flight) in post.headers.drain(..) {
@@ -176,7 +186,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             }
         }
         for (at, event) in post.events.drain(..) {
-            self.clock.schedule(at, event);
+            self.enter(at, event);
         }
     }
 
@@ -352,8 +362,6 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         match event {
             Event::ArrivalStarts(channel) => motion.read(Foreseen::Starts(channel), now, self),
             Event::ArrivalStops(channel) => motion.read(Foreseen::Stops(channel), now, self),
-            Event::Leaves(channel) => motion.read(Foreseen::Leaves(channel), now, self),
-            Event::Stays(channel) => motion.read(Foreseen::Stays(channel), now, self),
             Event::Charge(link) => motion.charge(link, now, self),
             Event::Enters(channel) => self.end_enters(channel),
             _ => unreachable!("the event concerns one region"),

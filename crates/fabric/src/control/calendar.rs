@@ -64,6 +64,22 @@ impl<E: Copy> Calendar<E> {
         self.ring.post(at, event);
     }
 
+    /// Cycle `now` is the next one: foreseen events of earlier cycles, if there are any, are void.
+    pub fn pass(&mut self, now: Cycle) {
+        if self.live == 0 {
+            self.wake(now);
+        }
+    }
+
+    /// Adds an event that may turn out void, between two cycles: cycle `now` is the next one. If nothing is live, it is void.
+    pub fn foresee_between(&mut self, at: Cycle, event: E, now: Cycle) {
+        if self.live > 0 {
+            // All events of earlier cycles have come out.
+            self.from = now;
+            self.foresee(at, event);
+        }
+    }
+
     /// A channel is held, or an event scheduled, from cycle `now` on: foreseen events are valid while it lives.
     pub fn hold(&mut self, now: Cycle) {
         if self.live == 0 {

@@ -60,6 +60,16 @@ impl Clock {
         self.calendar.foresee(at, event);
     }
 
+    /// Forgets events of cycles before the next one that turned out void.
+    pub fn forget_void(&mut self) {
+        self.calendar.pass(self.now);
+    }
+
+    /// Enters an event that may turn out void, between two cycles.
+    pub fn foresee_between(&mut self, at: Cycle, event: Event) {
+        self.calendar.foresee_between(at, event, self.now);
+    }
+
     /// A channel is held from now on; foreseen events are valid until all are let go.
     #[inline]
     pub fn hold(&mut self) {

@@ -222,6 +222,9 @@ impl WormMover {
 
     /// The mirror of an outbound channel, if credits that come in this cycle are of its worm.
     fn mirror(&self, records: &Records, channel: ChannelId, now: Cycle) -> Option<ChannelId> {
+        if records.channels[channel].motion.flits() == 0 {
+            return None;
+        }
         let link = self.link_of(channel);
         let place = (link, self.lanes.lane(channel));
         let left = now - records.credit_delay(link);
