@@ -1,12 +1,13 @@
-//! # The library that is loaded into every rank of a real MPI program: `libelanite-fi.so`
+//! # Real MPI programs: provider of libfabric, calls of MPI, and the node of a rank
 //!
-//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
-//! as a provider. Five parts stand between the program and the world, and share one [`session`](rank::session) with the simulator:
+//! The program is not changed and not linked with this crate. The library of the crate `preload` contains it and is preloaded;
+//! libfabric loads the same instance as a provider. Five parts, one of them the crate [`clock`](mod@clock), stand between the
+//! program and the world, and share one [`session`](rank::session) with the simulator:
 //!
 //! | part | stands between | does |
 //! |---|---|---|
 //! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
-//! | clocks ([`clock`](mod@clock)) | program and time | shows simulated time |
+//! | clocks (crate `clock`) | program and time | shows simulated time |
 //! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
 //! | node ([`node`]) | program and host | shows the simulated node: name, processors |
 //! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
