@@ -208,7 +208,7 @@ CALLS = {
     " win_unlock_all win_test win_wait",
     "one-sided": "put get rput rget accumulate raccumulate get_accumulate rget_accumulate fetch_and_op compare_and_swap"
     " win_allocate win_allocate_shared win_create win_create_dynamic win_free win_post win_start win_complete win_sync"
-    " win_set_info win_shared_query",
+    " win_get_attr win_set_info win_shared_query",
 }
 """The calls of MPI in each group, without the collective operations."""
 
