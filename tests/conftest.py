@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
@@ -19,6 +20,7 @@ import surroundings  # before what is imported below reads the environment
 
 # isort: split
 import polars as pl
+import psutil
 import pytest
 
 import forks
@@ -109,6 +111,18 @@ def execute(words: Sequence[str | Path], seconds: float | None = 2 * PATIENCE, *
             return Ended(*forked.run([str(word) for word in words[1:]], how["env"], how.get("cwd"), seconds))
     done = subprocess.run(words, capture_output=True, text=True, timeout=seconds, check=False, **how)
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Kills processes and their children: a worker of Dask that is asked to end may wait for its scheduler for ever."""
+    for process in processes:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(process.pid).children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    child.kill()
+        process.kill()
+    for process in processes:
+        process.wait(PATIENCE)
 
 
 def until(condition: Callable[[], bool], seconds: float = PATIENCE) -> bool:

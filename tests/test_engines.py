@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from conftest import BIN, FILES, PATIENCE, SMALL, Ended, command, environment, execute, until
+from conftest import BIN, FILES, PATIENCE, SMALL, Ended, command, end, environment, execute, until
 from elanite import _core, sources, work
 from elanite import campaign as campaigns
 from elanite.batches import MOST, SECONDS, batches
@@ -385,10 +385,7 @@ def test_a_scheduler_that_is_lost(long: Path, tmp_path: Path) -> None:
         ended = execute(command(*LONG, "--out", str(out), "--executor", "dask", "--scheduler", address))
         assert ended.code == 0, ended
     finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            process.wait(PATIENCE)
+        end(running)
     assert contents(out) == contents(long)
 
 

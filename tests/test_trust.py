@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from conftest import PATIENCE, SMALL, command, environment, execute, until
+from conftest import PATIENCE, SMALL, command, end, environment, execute, until
 from elanite.pool import Processes, WorkerDied
 from stores import contents
 
@@ -124,10 +124,7 @@ def test_a_scheduler_with_tls_takes_the_keys_of_its_user_only(
         assert stranger.code == 2, stranger
         assert f"--scheduler {address}: no Dask scheduler answers" in stranger.err
     finally:
-        for process in cluster:
-            process.terminate()
-        for process in cluster:
-            process.wait(PATIENCE)
+        end(cluster)
 
 
 def shouted(text: str) -> str:
