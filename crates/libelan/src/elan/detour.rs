@@ -138,7 +138,8 @@ impl Detours {
         }
     }
 
-    /// Tries again whenever a rail works, as long as an attempt fails because none does.
+    /// Tries again whenever a rail works, as long as an attempt fails because none does. An attempt may take any rail: one that insists
+    /// on a dead rail would fail again at the same moment, without end.
     pub async fn patiently<T>(
         &self,
         mut attempt: impl AsyncFnMut() -> Result<T, DmaError>,

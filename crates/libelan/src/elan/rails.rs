@@ -30,8 +30,8 @@
 //! no envelope. Local-dynamic and dynamic allocation stripe a message over the part of these rails that `rails.striping` says.
 //! A rail that either policy has picked is taken, for all processes of the job on the node, until its stripe ends. While a put
 //! waits for a rail, later calls of its process go on. Under static allocation a broadcast takes the rails on which the root
-//! transmits and all others receive, or the home rail if there are none, or another rail if the home rail is down. A rail counts as
-//! free while it receives if all others are down.
+//! transmits and all others receive, or the home rail if there are none, or another rail if the home rail is down. A message of a
+//! collective call takes any rail if those of the allocation are down. A rail counts as free while it receives if all others are down.
 //!
 //! *Order.* An adapter does not see what waits for the bus of another rail's adapter. So on a machine with several rails all
 //! puts, and the bytes of broadcasts, are over when they are in main memory ([`elan::Dma::stored`]); on a machine with one
@@ -238,8 +238,9 @@ impl Rails {
         Ok(self.pick_of(up, wanted.size, wanted.free))
     }
 
-    /// Picks the rails of a message from one process of the node to some others, as [`pick`](Self::pick). If no rail that works leads to
-    /// all of them by the machine's allocation, the first rail that works carries the message.
+    /// Picks the rails of a collective call's message from one process of the node to processes of other nodes, as [`pick`](Self::pick).
+    /// If no rail that works leads to all of them by the machine's allocation, the first rail that works carries the message: the call
+    /// would otherwise wait for a rail although one works.
     ///
     /// # Errors
     /// If no rail works.

@@ -10,7 +10,7 @@ use elan::{Config, NodeId, Place, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use rails::Kind;
-use rails::policies::{BASIC, LOCAL_DYNAMIC};
+use rails::policies::{BASIC, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
 /// Puts, gets, messages and collective calls, each checked; messages of some lengths.
@@ -159,6 +159,29 @@ fn a_broadcast_needs_no_home_rail() {
                 },
             );
         }
+    }
+}
+
+/// Under static allocation two nodes may have a single rail for each direction. If this rail is dead, or the sender's adapter, another
+/// rail carries the bytes of software broadcasts and reductions. The call did not take it, and tried the dead rail again and again at
+/// the same moment: the run had no end.
+#[test]
+fn collective_calls_need_no_rail_of_the_allocation() {
+    let together = async |pe: Pe| {
+        let group = pe.elan().all_group().clone();
+        together(&pe, &group, 1).await;
+    };
+    for (moment, rail) in (0..12).map(|moment| (moment, moment % 4)) {
+        let at = Time::from_ns(1 + u64::from(moment) * 3_700);
+        let config = without(rail..rail + 1, STATIC, at);
+        run_on(&config, &job(&[0, 1, 2, 3]), together);
+    }
+    for moment in 0..8 {
+        let machine = with_rails(&four_nodes(), 4, STATIC, 0.5);
+        let place = machine.fabric.topology.place(Rail::new(2), NodeId::new(3));
+        let at = Time::from_ns(1 + moment * 5_300);
+        let dies = down(Part::Adapter(place), at, None);
+        run_on(&failing(machine, vec![dies]), &job(&[0, 3]), together);
     }
 }
 

@@ -3,7 +3,8 @@
 //! On a machine with several rails, what the members of a group send each other between main memories is a message from host to host,
 //! over the rails that the machine's policy picks at its sender ([`crate::elan::rails`]). A signal on the home rail then says that the bytes
 //! are in main memory. Segments of broadcasts, partial results and results of reductions go in this way, if they are longer than
-//! [`SMALL`].
+//! [`SMALL`]. Under static allocation, another rail carries such a message while all rails between its ends are down: the call needs no
+//! more than one rail that works.
 //!
 //! *Broadcasts.* Nothing is staged in adapter memory, and no thread takes part: a host that is between others in the tree or chain of
 //! [`super::bcast`] sees the signal, and sends the segment on. Even and odd segments are two *lanes*. A lane sends its next segment when
@@ -15,7 +16,7 @@ use super::span::Span;
 use crate::elan::block::Slot;
 use crate::elan::courier::Delivery;
 use crate::elan::putget::SMALL;
-use crate::elan::rails::{Wanted, in_main};
+use crate::elan::rails::in_main;
 use crate::elan::spread::{Act, Part, Poster, all, carry};
 use elan::{Dma, DmaError, ProcessId};
 
@@ -86,14 +87,8 @@ impl Group {
             return self.bring(one).await;
         }
         let rails = detours.rails();
-        let pick = |size| {
-            rails.pick(Wanted {
-                from: node.rail_and_node().1,
-                to: there.rail_and_node().1,
-                size,
-                free: None,
-            })
-        };
+        let [here, other] = [node, &there].map(|node| node.rail_and_node().1);
+        let pick = |size| rails.pick_for_all(here, [other].into_iter(), size);
         let start = |rail, (offset, length): Part| {
             let (own, other) = (rails.place(rail), detours.place(vp, rail));
             let (from, to) = (own.at(from.offset(offset)), other.at(to.offset(offset)));
