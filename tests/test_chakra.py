@@ -44,7 +44,7 @@ def binary(path: Path, graph: Graph) -> None:
         for name, value in each["attributes"].items():
             one = attribute(name=name)
             if isinstance(value, list):
-                one.int64_list.values.extend(value)
+                (one.bool_list if isinstance(value[0], bool) else one.int64_list).values.extend(value)
             else:
                 setattr(one, {bool: "bool_val", int: "int64_val", str: "string_val"}[type(value)], value)
             attributes.append(one)
@@ -172,29 +172,28 @@ def _sum(number: int, *after: int, **attributes: Any) -> Any:
 @pytest.mark.parametrize(
     ("graphs", "wrong"),
     [
-        (
-            [[node(1, "COMM_COLL", comm_type=0, comm_size=8)]],
-            r"rank 0, node 1 \(COMM_COLL_NODE `n1`\): there is no group",
-        ),
-        ([[node(1, "COMM_COLL", comm_type=0, pg_name="0")]], "there is no `comm_size`"),
-        ([[_sum(1, comm_type=23)]], "`comm_type` is 23, and must be a number from 0 to 9"),
+        ([[_sum(1)]], r"rank 0, node 1 \(COMM_COLL_NODE `n1`\): it communicates, and the trace is the only one"),
+        ([[node(1, "COMM_COLL", comm_type=0, pg_name="0")], []], "there is no `comm_size`"),
+        ([[_sum(1, involved_dim=[True, False])], []], "its group is given by dimensions of the network"),
+        ([[_sum(1, comm_type=23)], []], "`comm_type` is 23, and must be a number from 0 to 9"),
         (
             [[_sum(1)], [_sum(1, comm_size=9)]],
             r"it is ALLREDUCE of 9 bytes, and node 1 .* of its group is ALLREDUCE of 8 bytes$",
         ),
         ([[_sum(1)], [_sum(1), _sum(2, 1)]], "rank 0 of its group has 1 operations, and others have 2"),
-        ([[_sum(1, comm_type=BROADCAST)]], "there is no `comm_src`"),
+        ([[_sum(1, comm_type=BROADCAST)], []], "there is no `comm_src`"),
         ([[_sum(1, ranks=[1])], []], r"`ranks` is \[1\], and must have different ranks of the job, 0 too"),
-        ([[node(1, "COMP", us=1), node(2, "COMP", us=1)]], "no node of the rank depends on another"),
         ([[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]], "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1"),
         ([[node(1, "COMP", 5, us=1)]], "it depends on node 5, which does not exist"),
-        ([[node(1, "COMP", num_ops=1000)]], "a number of operations or bytes and no duration"),
+        ([[node(1, "COMP", num_ops=1000, tensor_size=8)]], "has 1,000 operations, 8 bytes and no duration; .* --flops"),
+        ([[node(1, "MEM_LOAD", tensor_size=8)]], "give the rate of the accelerator with --memory-rate"),
+        ([[node(1, "COMP", num_ops=-1)]], "`num_ops` is -1, and must be a number from 0"),
         ([[node(1, "COMP", us=10**13)]], "it takes 1e.13 µs, and must take 0 to 100 days"),
         ([[node(1, "COMP", us=1), node(1, "COMP", us=1)]], "another node has the same number"),
-        ([[message(1, "COMM_SEND", 0, 4)]], "`comm_dst` is 4, and must be a number from 0 to 0"),
+        ([[message(1, "COMM_SEND", 0, 4)], []], "`comm_dst` is 4, and must be a number from 0 to 1"),
         ([[message(1, "COMM_RECV", 0, 1)], []], "`comm_dst` is 1, and this is the trace of rank 0"),
-        ([[node(1, "COMM_SEND", comm_dst=0)]], "there is no `comm_size`"),
-        ([[message(1, "COMM_SEND", 0, 0, size=-5)]], "`comm_size` is -5"),
+        ([[node(1, "COMM_SEND", comm_dst=0)], []], "there is no `comm_size`"),
+        ([[message(1, "COMM_SEND", 0, 0, size=-5)], []], "`comm_size` is -5"),
     ],
 )
 @pytest.mark.parametrize("form", ["et", "json"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from enum import StrEnum
 from pathlib import Path  # noqa: TC003 - typer reads the annotation
@@ -13,6 +14,8 @@ from elanite.cli.common import hushed, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from elanite.traces.chakra import Reading
 
 HELP = """Write traces in GOAL, for `elanite replay`: of other tools, of collective operations, of training.
 
@@ -175,12 +178,50 @@ def expert(
     _write(goal.expert(ranks, _bytes(size), group=group, layers=layers, compute=_ns(compute)))
 
 
+_POWERS = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+
+
+def _reading(groups: Path | None, flops: str | None, memory: str | None, replicate: int | None) -> Reading | None:
+    """How Chakra traces are read; none without any option."""
+    from elanite.errors import UsageError
+    from elanite.traces.chakra import Reading, Roofline
+
+    if (groups, flops, memory, replicate) == (None,) * 4:
+        return None
+    rate = None
+    if flops is not None:
+        found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE]\d+)?) ?([kMGTPE]?)(?:flops?(?:/s)?|FLOPS?(?:/s)?)?", flops.strip())
+        if found is None or not 0 < (rate := float(found[1]) * 10 ** _POWERS[found[2]]) < 1e30:
+            raise UsageError(f"--flops: `{flops}` is not understood; write for example 312T or 312e12")
+    # MB/s are bytes in a microsecond.
+    size = None if memory is None else _quantity("--memory-rate", memory, "MB/s", "'2039 GB/s'") * 1e6
+    if size == 0:
+        raise UsageError("--memory-rate: it is 0; write for example '2039 GB/s'")
+    return Reading(groups, Roofline(rate, size), replicate)
+
+
 def import_(
     traces: Annotated[
         list[Path],
         typer.Argument(metavar="TRACE...", help="The anchor of an OTF2 archive, or the Chakra traces of all ranks."),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file for the trace in GOAL.")],
+    groups: Annotated[
+        Path | None,
+        typer.Option("--groups", metavar="FILE", help='Chakra: the members of groups, as {"1": [0, 1], "2": [2, 3]}.'),
+    ] = None,
+    flops: Annotated[
+        str | None,
+        typer.Option("--flops", metavar="RATE", help="Chakra: operations of an accelerator in a second, as 312T."),
+    ] = None,
+    memory_rate: Annotated[
+        str | None,
+        typer.Option("--memory-rate", metavar="RATE", help="Chakra: the rate of its memory, as '2039 GB/s'."),
+    ] = None,
+    replicate: Annotated[
+        int | None,
+        typer.Option("--replicate", min=1, max=1 << 20, metavar="N", help="Chakra: one trace stands for N ranks."),
+    ] = None,
 ) -> None:
     """Translate a trace of another tool: an OTF2 archive (.otf2), or Chakra execution traces (.et, .json).
 
@@ -188,15 +229,20 @@ def import_(
     Examples:
       elanite goal import scorep_run/traces.otf2 -o my_program.goal
       elanite goal import training.*.et -o training.goal
+      elanite goal import stage.*.et --groups groups.json --flops 312T --memory-rate "2039 GB/s" -o stage.goal
+      elanite goal import training.0.et --replicate 64 -o training.goal
 
     OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
-    and its binary form needs the package protobuf. Collective operations become messages. What a trace does not tell
-    is refused with its place, and no file is written then.
+    and its binary form needs the package protobuf. Collective operations become messages. Nodes of Chakra with
+    operations and bytes in place of a duration take the time of a roofline. What a trace does not tell is refused
+    with its place, and no file is written then.
     """
     from elanite.traces import translate
 
-    done = translate(traces, output)
+    done = translate(traces, output, _reading(groups, flops, memory_rate, replicate))
     say(f"{done.path}: {done.ranks:,} ranks, {done.operations:,} operations")
+    for note in done.notes:
+        say(f"note: {note}")
 
 
 goal_app.command("import")(hushed(import_))

@@ -18,6 +18,8 @@ from elanite.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from elanite.traces.chakra import Reading
+
 OTF2 = ".otf2"
 CHAKRA = (".et", ".json")
 
@@ -29,12 +31,16 @@ class Translated:
     path: Path
     ranks: int
     operations: int
+    notes: tuple[str, ...] = ()
+    """What was taken as given, in words; the file has them as comments."""
 
 
 class Writing:
     """The lines of a trace, rank by rank. ``operations`` counts what has been written."""
 
     operations = 0
+    notes: Sequence[str] = ()
+    """What was taken as given, known when the first line is."""
 
     def lines(self) -> Iterator[str]:
         """The lines of the trace, with their ends."""
@@ -46,7 +52,7 @@ class Writing:
         raise NotImplementedError
 
 
-def reader(traces: Sequence[Path]) -> Writing:
+def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
     """The reader for these files: the anchor of an OTF2 archive, or the Chakra traces of all ranks."""
     for path in traces:
         if not path.is_file():
@@ -55,26 +61,28 @@ def reader(traces: Sequence[Path]) -> Writing:
     if suffixes == {OTF2}:
         if len(traces) > 1:
             raise UsageError(f"{traces[1]}: an OTF2 archive has all ranks; name one anchor file")
+        if how is not None:
+            raise UsageError(f"{traces[0]}: groups, rates and --replicate are for Chakra traces; an archive has all")
         from elanite.traces.otf2 import Archive
 
         return Archive(traces[0])
     if len(suffixes) == 1 and suffixes <= set(CHAKRA):
         from elanite.traces.chakra import Job
 
-        return Job(traces)
+        return Job(traces, how)
     allowed = ", ".join((OTF2, *CHAKRA))
     raise UsageError(f"{traces[0]}: names of traces end with one of {allowed}, and all with the same")
 
 
-def translate(traces: Sequence[Path], out: Path) -> Translated:
-    """Translate a trace into GOAL, as text, in the file ``out``.
+def translate(traces: Sequence[Path], out: Path, how: Reading | None = None) -> Translated:
+    """Translate a trace into GOAL, as text, in the file ``out``; ``how`` is for Chakra traces.
 
     Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace that cannot be
     translated.
     """
     if not out.parent.is_dir():
         raise UsageError(f"{out}: there is no folder {out.parent}; make it first")
-    source = reader(traces)
+    source = reader(traces, how)
     try:
         descriptor, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
     except OSError as error:
@@ -91,4 +99,4 @@ def translate(traces: Sequence[Path], out: Path) -> Translated:
         raise UsageError(f"{out}: it cannot be written: {error.strerror}") from None
     finally:
         aside.unlink(missing_ok=True)
-    return Translated(out, source.ranks, source.operations)
+    return Translated(out, source.ranks, source.operations, tuple(source.notes))

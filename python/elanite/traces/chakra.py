@@ -5,26 +5,30 @@
 | control and data dependencies | ``requires`` |
 | a node with a duration, of the host | a computation |
 | a node with a duration, of the accelerator (``is_cpu_op`` false) | a computation in stream 1, beside the host's |
+| a node without a duration, with ``num_ops`` or ``tensor_size`` | a computation of the time by a ``Roofline`` |
 | ``COMM_SEND``, ``COMM_RECV`` | a send, a receive |
 | ``COMM_COLL`` | the messages of ``elanite.traces.calls``, in a group |
 | metadata | a computation of 0 ns, which keeps the dependencies |
 
-A file is a rank, whose number its name ends with: ``job.0.et``. The group of a collective operation is the attribute
-``ranks``; without it, all ranks whose traces name the same ``pg_name`` or ``comm_group``. The operations of a group are
-paired in the order of the numbers of their nodes. ``comm_size`` is the bytes that a rank puts in: of an all-reduce,
-reduce-scatter, broadcast or reduce the whole vector, of an all-gather, gather or scatter the part of a rank, of an
-all-to-all its parts for all. The root of an operation is ``comm_src`` or ``comm_dst``. The durations that communication
-took in the trace are not used.
+A file is a rank, whose number its name ends with: ``job.0.et``; or one file stands for all ranks (``replicate``).
+``elanite.traces.chakra_groups`` finds the group of a collective operation. The operations of a group are paired in the
+order of the numbers of their nodes. ``comm_size`` is the bytes that a rank puts in: of an all-reduce, reduce-scatter,
+broadcast or reduce the whole vector, of an all-gather, gather or scatter the part of a rank, of an all-to-all its parts
+for all. The root of an operation is ``comm_src`` or ``comm_dst``. The durations that communication took in the trace
+are not used. The nodes of a rank without any dependency follow each other by their numbers, one at a time on the host,
+on the accelerator and in communication, as ASTRA-sim issues them; receives wait beside these.
 
-Refused with the node: what is not in the trace. That is a duration that stands as a number of operations or bytes, a
-size, a partner, a group or a root, sizes that differ within a group, dependencies on nodes that do not exist or in a
-circle, and a rank with several nodes and no dependency at all. The traces are read twice; one rank must fit in memory.
+Refused with the node: a size, a partner or a root that the trace lacks, a group whose members it does not tell, sizes
+that differ within a group, dependencies on nodes that do not exist or in a circle, and work in operations or bytes
+without the rates of the roofline. The traces are read twice; one rank must fit in memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NoReturn
 
@@ -33,13 +37,11 @@ from elanite.errors import RunError, UsageError
 from elanite.traces import Writing
 from elanite.traces.calls import Call, expand
 from elanite.traces.chakra_file import Node, read
+from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-Group = str | tuple[int, ...]
-"""A group by its name, or by its ranks."""
 
 _OPERATIONS: tuple[str, ...] = ("ALLREDUCE", "REDUCE", "ALLGATHER", "GATHER", "SCATTER", "BCAST", "ALLTOALL")
 _OPERATIONS += ("REDUCE_SCATTER_BLOCK", "REDUCE_SCATTER_BLOCK", "BARRIER")
@@ -52,34 +54,107 @@ _LONGEST = 100 * 24 * 3600 * 10**6
 """The longest computation of GOAL, in µs."""
 
 
+@dataclass(frozen=True)
+class Roofline:
+    """The accelerator: work takes the longer one of its operations' time and of its bytes' time.
+
+    Williams, Waterman and Patterson, Commun. ACM 52 (2009). None: unknown.
+    """
+
+    flops: float | None = None
+    """Operations in a second."""
+    memory: float | None = None
+    """Bytes in a second."""
+
+    def micros(self, operations: float, size: float) -> float:
+        """The time of work. Raises ``ValueError`` with the option that is missing."""
+        times = []
+        for amount, rate, option in ((operations, self.flops, "--flops"), (size, self.memory, "--memory-rate")):
+            if amount and rate is None:
+                raise ValueError(option)
+            times.append(amount / rate * 1e6 if rate else 0.0)
+        return max(times)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How traces are read that leave things open."""
+
+    groups: Path | None = None
+    """A file with the members of groups."""
+    roofline: Roofline = Roofline()
+    replicate: int | None = None
+    """One trace stands for so many ranks."""
+
+
 def _in_words(what: str, size: int, root: int) -> str:
-    return f"{what} of {size} bytes" + (f" with root {root}" if root >= 0 else "")
+    return f"{what} of {size} bytes" + (f" with its root at place {root} of the group" if root >= 0 else "")
+
+
+def _numbered(path: Path, *, alone: bool) -> int:
+    """The number of a rank at the end of a name; 0 for a file without numbers that is alone."""
+    numbers = re.findall(r"\d+", path.stem)
+    if not numbers and not alone:
+        raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
+    return int(numbers[-1]) if numbers else 0
+
+
+def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
+    """Nodes without dependencies, each behind the node before of its resource."""
+    last: dict[str, int] = {}
+    found: dict[int, Node] = {}
+    for node in working:
+        resource = "host" if node.attributes.get("is_cpu_op", True) else "accelerator"
+        if node.kind in ("COMM_SEND", "COMM_COLL"):
+            resource = "communication"
+        elif node.kind == "COMM_RECV":
+            continue
+        found[node.id] = replace(node, after=(last[resource],)) if resource in last else node
+        last[resource] = node.id
+    return found
 
 
 class Job(Writing):
     """The traces of all ranks of a job."""
 
-    def __init__(self, traces: Sequence[Path]) -> None:
-        self._files: list[Path] = []
-        numbered: dict[int, Path] = {}
-        for path in traces:
-            numbers = re.findall(r"\d+", path.stem)
-            if not numbers and len(traces) > 1:
-                raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
-            rank = int(numbers[-1]) if numbers else 0
-            if rank in numbered:
-                raise UsageError(f"{path}: rank {rank} has another file, {numbered[rank]}")
-            numbered[rank] = path
-        for rank in range(len(traces)):
-            if rank not in numbered:
-                raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
-            self._files.append(numbered[rank])
+    def __init__(self, traces: Sequence[Path], how: Reading | None = None) -> None:
+        self._how = how or Reading()
+        self._copies: Copies | None = None
+        count = self._how.replicate
+        if count is not None:
+            if len(traces) > 1:
+                raise UsageError(f"{traces[1]}: --replicate makes all ranks from one trace; name one file")
+            self._copies = Copies(_numbered(traces[0], alone=True) % count, count)
+            self._files = [traces[0]] * count
+        else:
+            self._files = self._of_all(traces)
+        self._known = of_file(self._how.groups, self.ranks) if self._how.groups else None
+        self._metadata: dict[str, tuple[int, ...]] = {}
+        """The process groups in the metadata of the rank that is read."""
         self._members: dict[Group, list[int]] = {}
         self._calls: dict[Group, list[tuple[Node, str, int, int]]] = defaultdict(list)
-        """The operations of a group: the node of the first rank that has them, operation, size, root."""
+        """The operations of a group: the node of the first rank that has them, operation, size, place of the root."""
         self._made: dict[tuple[Group, int], int] = defaultdict(int)
         """How many operations of a group a rank has."""
         self._tags: dict[tuple[Group, int], int] = {}
+        self._unnamed = 0
+        self._loose: list[int] = []
+
+    @staticmethod
+    def _of_all(traces: Sequence[Path]) -> list[Path]:
+        numbered: dict[int, Path] = {}
+        for path in traces:
+            rank = _numbered(path, alone=len(traces) == 1)
+            if rank in numbered:
+                raise UsageError(f"{path}: rank {rank} has another file, {numbered[rank]}")
+            numbered[rank] = path
+        if len(traces) == 1 and 0 not in numbered:
+            remedy = "name the files of all ranks, or make them from this one with --replicate N"
+            raise UsageError(f"{traces[0]}: rank 0 is missing; {remedy}")
+        for rank in range(len(traces)):
+            if rank not in numbered:
+                raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
+        return [numbered[rank] for rank in range(len(traces))]
 
     @property
     def ranks(self) -> int:
@@ -91,6 +166,8 @@ class Job(Writing):
         for rank in range(self.ranks):
             self._survey(rank)
         self._whole()
+        self.notes = self._noted()
+        yield from (f"// {note}\n" for note in self.notes)
         yield f"num_ranks {self.ranks}\n"
         for rank in range(self.ranks):
             block = self._block(rank)
@@ -99,17 +176,42 @@ class Job(Writing):
             yield "}\n"
             self.operations += block.operations
 
+    def _noted(self) -> list[str]:
+        """What the translation has taken as given."""
+        notes = []
+        if self._copies is not None:
+            notes.append(f"{self._files[0].name} stands for all {self.ranks:,} ranks")
+        if self._unnamed:
+            notes.append(f"{self._unnamed:,} collective operations name no group, and are of all {self.ranks:,} ranks")
+        if self._loose:
+            some = f"rank {self._loose[0]}" + (f" and {len(self._loose) - 1:,} more" if self._loose[1:] else "")
+            notes.append(f"no node of {some} depends on another: they follow each other by their numbers")
+        return notes
+
     def _refuse(self, rank: int, node: Node, what: str) -> NoReturn:
         raise RunError(f"{self._files[rank]}: rank {rank}, {node}: {what}")
+
+    @cached_property
+    def _one(self) -> list[Node]:
+        """The nodes of the only trace."""
+        return list(read(self._files[0]))
 
     def _nodes(self, rank: int) -> dict[int, Node]:
         """The nodes of a rank, in the order of their numbers."""
         found: dict[int, Node] = {}
-        for node in read(self._files[rank]):
+        copies = self._copies
+        for node in self._one if copies else read(self._files[rank]):
             if node.id in found:
                 self._refuse(rank, node, "another node has the same number")
-            found[node.id] = node
-        return {number: found[number] for number in sorted(found)}
+            found[node.id] = copies.node(node, rank) if copies else node
+        self._metadata = of_metadata(found.values(), self.ranks)
+        nodes = {number: found[number] for number in sorted(found)}
+        working = [node for node in nodes.values() if node.kind != "METADATA"]
+        if len(working) < 2 or any(node.after for node in nodes.values()):
+            return nodes
+        if rank not in self._loose:
+            self._loose.append(rank)
+        return nodes | _in_turn(working)
 
     def _number(self, rank: int, node: Node, name: str, most: int = _LARGEST) -> int:
         value = node.attributes.get(name)
@@ -122,25 +224,26 @@ class Job(Writing):
     def _survey(self, rank: int) -> None:
         """Note the collective operations of a rank."""
         nodes = self._nodes(rank)
-        working = [node for node in nodes.values() if node.kind != "METADATA"]
-        if len(working) > 1 and not any(node.after for node in nodes.values()):
-            self._refuse(rank, working[1], "no node of the rank depends on another, so that no order is in the trace")
+        messages = ("COMM_COLL", "COMM_SEND", "COMM_RECV")
+        if self.ranks == 1 and self._copies is None:
+            for node in nodes.values():
+                if node.kind in messages:
+                    what = "it communicates, and the trace is the only one"
+                    self._refuse(rank, node, f"{what}; name the files of all ranks, or make them with --replicate N")
         numbers: dict[Group, int] = defaultdict(int)
         for node in nodes.values():
             if node.kind != "COMM_COLL":
                 continue
             group = self._group(rank, node)
-            if isinstance(group, str):
-                members = self._members.setdefault(group, [])
-                if rank not in members:
-                    members.append(rank)
-            else:
-                self._members[group] = list(group)
+            members = self._members.setdefault(group, list(group.ranks or ()))
+            if rank not in members:
+                members.append(rank)
+            self._unnamed += group.name == "" and "ranks" not in node.attributes
             number = numbers[group]
             numbers[group] += 1
             what = _OPERATIONS[self._number(rank, node, "comm_type", len(_OPERATIONS))]
             size = 0 if what == "BARRIER" else self._number(rank, node, "comm_size")
-            root = self._number(rank, node, _ROOTS[what], self.ranks) if what in _ROOTS else -1
+            root = self._root(rank, node, group, _ROOTS[what]) if what in _ROOTS else -1
             calls = self._calls[group]
             if number == len(calls):
                 calls.append((node, what, size, root))
@@ -152,30 +255,39 @@ class Job(Writing):
             self._made[group, rank] = count
 
     def _group(self, rank: int, node: Node) -> Group:
-        ranks = node.attributes.get("ranks")
-        if ranks is not None:
-            whole = isinstance(ranks, list) and all(isinstance(one, int) and 0 <= one < self.ranks for one in ranks)
-            if not whole or rank not in ranks or len(set(ranks)) < len(ranks):
-                self._refuse(rank, node, f"`ranks` is {ranks}, and must have different ranks of the job, {rank} too")
-            return tuple(ranks)
-        name = node.attributes.get("pg_name", node.attributes.get("comm_group"))
-        if name in (None, ""):
-            self._refuse(rank, node, "there is no group: neither `ranks` nor `pg_name` nor `comm_group`")
-        return str(name)
+        copies = self._copies
+        try:
+            found = group(node, copies.own if copies else rank, self.ranks, self._known, self._metadata)
+            return copies.group(found, rank) if copies else found
+        except GroupError as error:
+            self._refuse(rank, node, str(error))
+
+    def _root(self, rank: int, node: Node, group: Group, name: str) -> int:
+        """The place of the root in the group; of a group with unknown members, its rank."""
+        root = self._number(rank, node, name, self.ranks)
+        if group.ranks is None:
+            return root
+        # Copies have the root at the same place of their groups.
+        members = self._group(self._copies.own, node).ranks if self._copies else group.ranks
+        if members is None or root not in members:
+            self._refuse(rank, node, f"the root {root} is not in the group")
+        return members.index(root)
 
     def _whole(self) -> None:
         """Refuse groups in which a rank has fewer operations than others, and roots outside their groups."""
-        for group, calls in self._calls.items():
-            for rank in self._members[group]:
-                made = self._made[group, rank]
+        for named, calls in self._calls.items():
+            members = self._members[named]
+            for rank in members:
+                made = self._made[named, rank]
                 if made < len(calls):
                     missing = f"rank {rank} of its group has {made} operations, and others have {len(calls)}"
                     raise RunError(f"{self._files[rank]}: {calls[made][0]} of another rank: {missing}")
-            for node, _, _, root in calls:
-                if root >= 0 and root not in self._members[group]:
-                    raise RunError(
-                        f"{self._files[self._members[group][0]]}: {node}: the root {root} is not in the group"
-                    )
+            if named.ranks is not None:
+                continue
+            for place, (node, what, size, root) in enumerate(calls):
+                if root >= 0 and root not in members:
+                    raise RunError(f"{self._files[members[0]]}: {node}: the root {root} is not in the group")
+                calls[place] = (node, what, size, members.index(root) if root >= 0 else root)
 
     def _block(self, rank: int) -> Block:
         nodes, block = self._nodes(rank), Block()
@@ -219,12 +331,25 @@ class Job(Writing):
             source, size = self._number(rank, node, "comm_src", self.ranks), self._number(rank, node, "comm_size")
             block.tag = self._tag(rank, node)
             return [block.recv(size, source, after)]
-        if not node.micros and (node.attributes.get("num_ops") or node.attributes.get("tensor_size")):
-            self._refuse(rank, node, "it has a number of operations or bytes and no duration; measure or estimate it")
-        if not 0 <= node.micros <= _LONGEST:
-            self._refuse(rank, node, f"it takes {node.micros:g} µs, and must take 0 to 100 days")
+        micros = node.micros or self._estimated(rank, node)
+        if not 0 <= micros <= _LONGEST:
+            self._refuse(rank, node, f"it takes {micros:g} µs, and must take 0 to 100 days")
         stream = 0 if node.attributes.get("is_cpu_op", True) else _ACCELERATOR
-        return [block.calc(round(node.micros * 1000), after, stream)]
+        return [block.calc(round(micros * 1000), after, stream)]
+
+    def _estimated(self, rank: int, node: Node) -> float:
+        """The time of a node without a duration, by its operations and bytes."""
+        work = []
+        for name in ("num_ops", "tensor_size"):
+            value = node.attributes.get(name, 0)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _LARGEST:
+                self._refuse(rank, node, f"`{name}` is {value}, and must be a number from 0 to {_LARGEST - 1}")
+            work.append(value)
+        try:
+            return self._how.roofline.micros(*work)
+        except ValueError as missing:
+            what = f"it has {work[0]:,} operations, {work[1]:,} bytes and no duration"
+            self._refuse(rank, node, f"{what}; give the rate of the accelerator with {missing}")
 
     def _own(self, rank: int, node: Node, name: str) -> None:
         """Refuse a message of others."""
@@ -246,6 +371,6 @@ class Job(Writing):
         # As Score-P would count the bytes, with those of a rank for itself.
         counted = {"ALLREDUCE": size * count, "ALLGATHER": size * count, "ALLTOALL": part * count}
         sent, received = counted.get(what, size), part * count if what == "REDUCE_SCATTER_BLOCK" else size
-        call = Call(what, members.index(root) if root >= 0 else 0, count, {0: sent}, {0: received})
+        call = Call(what, max(root, 0), count, {0: sent}, {0: received})
         block.tag = 2 * self._tags.setdefault(place, len(self._tags)) + 1
         return expand(block, members, members.index(rank), call, [begin])

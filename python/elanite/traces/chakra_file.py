@@ -1,9 +1,10 @@
 """Files of Chakra execution traces: the nodes of one rank, from the binary form or from JSON.
 
 The binary form (``.et``) is a row of protobuf messages, each behind its length as a varint: first the metadata, then
-the nodes. The messages are described here with the fields that a translation needs; others are passed over. The JSON
-form has the nodes in the list ``workload_graph``, with attributes as plain keys. Errors name the offset in bytes, or
-the place in the list.
+the nodes. The messages are described here with the fields that a translation needs; others are passed over. JSON comes
+in two forms: the messages one after the other, as Chakra's own ``chakra_jsonizer`` prints them, and an object with the
+list ``workload_graph``, whose nodes have their attributes as plain keys. Errors name the offset in bytes, or the place
+in the list.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ KINDS += ("STORAGE", "BATCH", "CHECKPOINT")
 """Types of nodes by their numbers."""
 ATTRIBUTES: tuple[str, ...] = (
     "is_cpu_op",
+    "involved_dim",
     "num_ops",
     "tensor_size",
     "comm_type",
@@ -50,6 +52,8 @@ class Node:
     micros: float
     """Its duration in microseconds; 0 if there is none."""
     attributes: dict[str, Any] = field(default_factory=dict)
+    inputs: str = ""
+    """The values of its inputs, as text; those of metadata of PyTorch are the process groups."""
 
     def __str__(self) -> str:
         return f"node {self.id} ({self.kind}_NODE `{self.name}`)"
@@ -57,8 +61,8 @@ class Node:
 
 # The scalar values of an attribute: the number of the field, and the type of protobuf. A list has the next number.
 _SCALARS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15, "sint64": 17}
-_SCALARS |= {"bool": 27, "string": 29}
-_LISTS = ("int32", "int64", "uint32", "uint64")
+_SCALARS |= {"fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27, "string": 29}
+_LISTS = ("int32", "int64", "uint32", "uint64", "sint32", "sint64", "bool")
 
 
 @cache
@@ -90,6 +94,7 @@ def messages() -> tuple[Any, Any, Any]:
     for one in attribute.field[1:]:
         one.oneof_index = 0
     message("Metadata", ("version", 1, "string", False))
+    message("Inputs", ("values", 1, "string", False))
     message(
         "Node",
         ("id", 1, "uint64", False),
@@ -98,6 +103,7 @@ def messages() -> tuple[Any, Any, Any]:
         ("ctrl_deps", 4, "uint64", True),
         ("data_deps", 5, "uint64", True),
         ("duration_micros", 7, "uint64", False),
+        ("inputs", 8, "Inputs", False),
         ("attr", 10, "Attribute", True),
     )
     pool = descriptor_pool.DescriptorPool()
@@ -164,16 +170,37 @@ def _of_message(path: Path, one: Any, where: str) -> Node:
         if each.name in ATTRIBUTES and (which := each.WhichOneof("value")):
             value = getattr(each, which)
             found[each.name] = list(value.values) if which.endswith("_list") else value
-    after = (*one.ctrl_deps, *one.data_deps)
-    return Node(one.id, one.name, _kind(path, where, one.type), after, one.duration_micros, found)
+    after, kind = (*one.ctrl_deps, *one.data_deps), _kind(path, where, one.type)
+    return Node(one.id, one.name, kind, after, one.duration_micros, found, one.inputs.values)
+
+
+def objects(path: Path) -> list[Any]:
+    """The values of a file in JSON, one after the other."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    with reading(path, "this is no JSON", error=RunError):
+        text = path.read_text(encoding="utf-8").strip()
+        at = 0
+        while at < len(text) or not found:
+            value, end = decoder.raw_decode(text, at)
+            found.append(value)
+            at = end
+            while at < len(text) and text[at].isspace():
+                at += 1
+    return found
 
 
 def _json(path: Path) -> Iterator[Node]:
-    with reading(path, "this is no JSON", error=RunError):
-        content = json.loads(path.read_text(encoding="utf-8"))
-    graph = content.get("workload_graph") if isinstance(content, dict) else None
+    whole = objects(path)
+    first = whole[0] if isinstance(whole[0], dict) else {}
+    if len(whole) > 1 or "version" in first:
+        yield from _printed(path, whole)
+        return
+    graph = first.get("workload_graph")
+    if first and all(isinstance(one, list) for one in first.values()) and graph is None:
+        raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
     if not isinstance(graph, list):
-        raise RunError(f"{path}: there is no list `workload_graph`")
+        raise RunError(f"{path}: there is no list `workload_graph`, and these are no messages of `chakra_jsonizer`")
     for place, one in enumerate(graph):
         where = f"workload_graph[{place}]"
         needed = "a node has `Id`, `NodeType` and `data_deps`: a number, a number and a list of numbers"
@@ -183,5 +210,26 @@ def _json(path: Path) -> Iterator[Node]:
                 raise TypeError("a number is no integer")
             micros = float(one.get("runtime", 0))
             found = {name: one[name] for name in ATTRIBUTES if name in one}
-            node = Node(one["Id"], str(one.get("Name", "")), _kind(path, where, one["NodeType"]), after, micros, found)
+            kind = _kind(path, where, one["NodeType"])
+            node = Node(one["Id"], str(one.get("Name", "")), kind, after, micros, found)
         yield node
+
+
+def _printed(path: Path, whole: list[Any]) -> Iterator[Node]:
+    """The nodes of messages that were printed as JSON: the first one is the metadata."""
+    try:
+        from google.protobuf.json_format import ParseDict
+
+        _, _, node = messages()
+    except ImportError:
+        raise UsageError(
+            f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"
+        ) from None
+    kinds = {f"{kind}_NODE": number for number, kind in enumerate(KINDS)}
+    for place, content in enumerate(whole[1:], 2):
+        where = f"object {place}"
+        with reading(f"{path}: {where}", "this is no node of Chakra", error=RunError):
+            kind = content.get("type", 0)
+            message = ParseDict({**content, "type": kinds.get(kind, kind)}, node(), ignore_unknown_fields=True)
+            found = _of_message(path, message, where)
+        yield found

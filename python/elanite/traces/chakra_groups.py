@@ -1,0 +1,156 @@
+"""The groups of collective operations in Chakra execution traces: which ranks take part.
+
+| a node has | its group |
+|---|---|
+| the list ``ranks`` | these ranks |
+| ``pg_name`` or ``comm_group``, and the file of groups has it | the members from the file |
+| the same, and the metadata of the rank has it (process groups of PyTorch) | the members from there; `[]` is all |
+| the name ``0``, an empty name or none | all ranks of the job, as in ASTRA-sim |
+| any other name, without a file of groups | all ranks whose traces name it |
+
+A file of groups is JSON as ASTRA-sim reads it and STAGE writes it: ``{"1": [0, 1], "2": [2, 3]}``. Members from a file,
+from metadata or from ``ranks`` take part whether their traces have the operation or not, so that a missing one is an
+error. Refused: a group by dimensions of the network (``involved_dim`` with a false entry), since only the network of
+the job tells its members.
+
+In a job of copies of one trace (``Copies``) all numbers of ranks are of the traced rank. Another rank has the same
+distances: its messages go equally far around the job. Its groups are found by the rule of nested grids: if the
+members are ``first + k * stride``, the groups of this name are the rows of a grid with this stride, and the rank is in
+one of them. Other lists have no such rule, and are refused.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from elanite.errors import UsageError
+from elanite.traces.chakra_file import Node, objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+EVERYBODY = ("", "0")
+"""Names of the group of all ranks."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group by its name, its members, or both."""
+
+    name: str
+    ranks: tuple[int, ...] | None
+    """None: the ranks whose traces name it."""
+
+
+class GroupError(Exception):
+    """What is wrong with the group of a node."""
+
+
+def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
+    """The groups of a file, by their names. Raises ``UsageError`` if it is no file of groups for so many ranks."""
+    if not path.is_file():
+        raise UsageError(f"--groups {path}: there is no such file")
+    content = objects(path)[0]
+    if not isinstance(content, dict) or "workload_graph" in content:
+        raise UsageError(f'--groups {path}: a file of groups is an object such as {{"1": [0, 1], "2": [2, 3]}}')
+    for name, members in content.items():
+        if not _members(members, ranks):
+            what = f"group `{name}` is {members}, and must be a list of different ranks from 0 to {ranks - 1}"
+            raise UsageError(f"--groups {path}: {what}")
+    return {name: tuple(members) for name, members in content.items()}
+
+
+def of_metadata(nodes: Iterable[Node], ranks: int) -> dict[str, tuple[int, ...]]:
+    """The process groups that PyTorch has written into the metadata of a rank; values of another form are none."""
+    found: dict[str, tuple[int, ...]] = {}
+    for node in nodes:
+        # A list of one text, printed by Python: ['[{"pg_name": "0", "ranks": []}]'].
+        begin, end = node.inputs.find("[{"), node.inputs.rfind("}]")
+        if node.kind != "METADATA" or begin < 0 or end < begin:
+            continue
+        try:
+            groups = json.loads(node.inputs[begin : end + 2])
+        except ValueError:
+            continue
+        for one in groups:
+            if "pg_name" in one and isinstance(one.get("ranks"), list):
+                found[str(one["pg_name"])] = tuple(one["ranks"] or range(ranks))
+    return found
+
+
+def _members(value: Any, ranks: int) -> bool:
+    whole = isinstance(value, list | tuple) and all(type(one) is int and 0 <= one < ranks for one in value)
+    return whole and bool(value) and len(set(value)) == len(value)
+
+
+def group(
+    node: Node, rank: int, ranks: int, known: dict[str, tuple[int, ...]] | None, metadata: dict[str, tuple[int, ...]]
+) -> Group:
+    """The group of a collective operation of a rank; ``known`` are the groups of a file, if there is one.
+
+    Raises ``GroupError`` with what is wrong.
+    """
+    listed = node.attributes.get("ranks")
+    if listed is not None:
+        if not _members(listed, ranks) or rank not in listed:
+            raise GroupError(f"`ranks` is {listed}, and must have different ranks of the job, {rank} too")
+        return Group("", tuple(listed))
+    if not all(node.attributes.get("involved_dim", ())):
+        raise GroupError(
+            "its group is given by dimensions of the network (`involved_dim`), and the trace does not tell its "
+            "members; name a group in `pg_name`, and the file of groups with --groups"
+        )
+    name = str(node.attributes.get("pg_name", node.attributes.get("comm_group", "")))
+    members = (known or {}).get(name, metadata.get(name))
+    if members is None and name in EVERYBODY:
+        members = tuple(range(ranks))
+    if members is None and known is not None:
+        raise GroupError(f"its group `{name}` is not in the file of groups")
+    if members is not None and (not _members(members, ranks) or rank not in members):
+        raise GroupError(f"its group `{name}` has the ranks {list(members)}, and must have different ranks, {rank} too")
+    return Group(name, members)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """A job of copies of one trace: ``own`` is the rank that was traced."""
+
+    own: int
+    ranks: int
+
+    def node(self, node: Node, rank: int) -> Node:
+        """The node of the traced rank, as another rank has it."""
+        turned = {
+            name: (value + rank - self.own) % self.ranks
+            for name in ("comm_src", "comm_dst")
+            if node.kind in ("COMM_SEND", "COMM_RECV")
+            and type(value := node.attributes.get(name)) is int
+            and 0 <= value < self.ranks
+        }
+        return replace(node, attributes={**node.attributes, **turned})
+
+    def group(self, of_own: Group, rank: int) -> Group:
+        """The group of another rank, from that of the traced one."""
+        members = of_own.ranks
+        if members is None:
+            what = f"its group `{of_own.name}` is of unknown ranks; give its members in a file with --groups"
+            raise GroupError(what)
+        if len(members) == self.ranks or rank == self.own:
+            return of_own
+        ordered, count = sorted(members), len(members)
+        stride = ordered[1] - ordered[0] if count > 1 else 1
+        grid = stride * count
+        even = ordered == list(range(ordered[0], ordered[0] + grid, stride))
+        if not even or self.ranks % grid or ordered[0] % grid >= stride:
+            what = f"its group is {list(members)}, and --replicate needs rows of a grid of {self.ranks} ranks"
+            raise GroupError(f"{what}; name the traces of all ranks")
+        first = rank // grid * grid + rank % stride
+        return Group(of_own.name, self._ordered(members, ordered, [first + stride * place for place in range(count)]))
+
+    @staticmethod
+    def _ordered(members: Sequence[int], ordered: list[int], others: list[int]) -> tuple[int, ...]:
+        """The members of another group, in the order of this one."""
+        return tuple(others[ordered.index(one)] for one in members)
