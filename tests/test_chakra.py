@@ -243,6 +243,6 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
         (tmp_path / "one.json").write_text(text)
         with pytest.raises(RunError, match=r"one\.json"):
             translate([tmp_path / "one.json"], out)
-    with pytest.raises(UsageError, match="there is no such file"):
+    with pytest.raises(UsageError, match="No such file"):
         translate([tmp_path / "none.et"], out)
     assert not out.exists()

@@ -26,9 +26,9 @@ STORE = "python/elanite/store/"
 IN_PYTHON = [
     Mistake(
         "files are not forced to the disk",
-        STORE + "places.py",
-        "        file.flush()\n        os.fsync(file.fileno())\n",
-        "        file.flush()\n",
+        "python/elanite/whole.py",
+        "            if durable:\n                os.fsync(file.fileno())\n",
+        "",
     ),
     Mistake(
         "the folder has its name before it is whole",
@@ -45,8 +45,8 @@ IN_PYTHON = [
     Mistake(
         "an error of the disk is no error of people",
         STORE + "places.py",
-        "            _sync(self.path)\n        except OSError as error:\n",
-        "            _sync(self.path)\n        except PermissionError as error:\n",
+        "            whole.sync(self.path)\n        except OSError as error:\n",
+        "            whole.sync(self.path)\n        except PermissionError as error:\n",
     ),
     Mistake(
         "leftovers of killed campaigns stay",

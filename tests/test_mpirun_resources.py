@@ -5,17 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from conftest import command, environment, execute, needs_mpi
+from elanite import host
 from elanite.errors import UsageError
-from elanite.mpirun import resources
 from elanite.mpirun.resources import Host, check
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ENOUGH = Host(memory=None, shared=None, descriptors=None, processes=None)
 
@@ -84,8 +80,23 @@ def test_limits_of_groups_around_this_one_count(tmp_path: Path, monkeypatch: pyt
         (folder / "pids.current").write_text(str(now))
     own = tmp_path / "own"
     own.write_text("0::/a/b\n")
-    monkeypatch.setattr(resources, "_GROUP", tmp_path)
-    monkeypatch.setattr(resources, "_OWN_GROUP", own)
-    left: Callable[[str, str], int | None] = resources._group_has_left
-    assert left("pids.max", "pids.current") == 70
-    assert left("memory.max", "memory.current") is None
+    monkeypatch.setattr(host, "_GROUPS", tmp_path)
+    monkeypatch.setattr(host, "_OWN_GROUP", own)
+    assert host.group_left("pids.max", "pids.current") == 70
+    assert host.group_left("memory.max", "memory.current") is None
+
+
+def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = tmp_path / "memory" / "slurm" / "job"
+    job.mkdir(parents=True)
+    for folder, limit in ((job, 9223372036854771712), (job.parent, 5_000_000_000)):
+        (folder / "memory.limit_in_bytes").write_text(f"{limit}\n")
+        (folder / "memory.usage_in_bytes").write_text("2000000000\n")
+    own = tmp_path / "own"
+    own.write_text("12:pids:/slurm/job\n4:cpu,memory:/slurm/job\n")
+    monkeypatch.setattr(host, "_GROUPS", tmp_path)
+    monkeypatch.setattr(host, "_OWN_GROUP", own)
+    monkeypatch.setattr(host, "available", lambda: 8_000_000_000)
+    room = host.memory()
+    assert room is not None
+    assert (room.left, room.limit) == (3_000_000_000, "the memory limit of the control group")

@@ -290,7 +290,11 @@ def test_files_that_are_no_pages_are_errors(elanite: Run, page: Path, tmp_path: 
         assert (ended.code, said in ended.err, "Traceback" in ended.err) == (2, True, False), ended
     (tmp_path / "image.html").write_bytes(b"\x89PNG\xff\xff")
     (tmp_path / "folder.html").mkdir()
-    for name, said in (("image.html", "UTF-8"), ("folder.html", "not a file"), ("no.html", "No such file")):
+    for name, said in (
+        ("image.html", "UTF-8"),
+        ("folder.html", "it is a folder; name a page"),
+        ("no.html", "No such file"),
+    ):
         ended = elanite("open", name)
         assert (ended.code, said in ended.err) == (2, True), ended
     assert sorted(one.name for one in tmp_path.iterdir() if one.is_dir()) == ["folder.html"]

@@ -121,7 +121,7 @@ def test_files_without_a_place_are_told_before_anything_is_simulated(tmp_path: P
 def test_output_on_a_full_disk_is_an_error(tmp_path: Path, unbuffered: str) -> None:
     line = f"{ELANITE} list machines >/dev/full"
     ended = execute(["sh", "-c", line], cwd=tmp_path, env=environment() | {"PYTHONUNBUFFERED": unbuffered})
-    assert (ended.code, ended.err) == (1, "error: No space left on device\n")
+    assert (ended.code, ended.err) == (1, "error: standard output: No space left on device\n")
 
 
 @pytest.mark.usefixtures("hosts")

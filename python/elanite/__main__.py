@@ -9,9 +9,21 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
+        from elanite import host, streams
+
+        streams.settle()
+        host.require()
         from elanite import cli
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:
+        from elanite.errors import ElaniteError
+
+        known = error if isinstance(error, ElaniteError) else host.failure(error)
+        if known is None:
+            raise
+        sys.stderr.write(f"error: {known}\n")
+        sys.exit(known.exit_code)
     cli.main()
 
 

@@ -13,9 +13,9 @@ import json
 import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Literal
 
+from elanite import bounded
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from elanite.claims import Claim
 
 Outcome = Literal["holds", "missed", "not resolved"]
+
+FILE = "ablations.toml"
+"""The shipped ablations, among the data of the package."""
 
 WHOLE = "none"
 """The mechanism of the rows that measure the unchanged model."""
@@ -48,8 +51,7 @@ OUTCOME: dict[bool | None, Outcome] = {True: "holds", False: "missed", None: "no
 @cache
 def shipped() -> dict[str, tuple[Ablation, ...]]:
     """The shipped ablations, by claim; empty if none were made."""
-    file = files("elanite").joinpath("data", "ablations.toml")
-    return read(file.read_text(encoding="utf-8"), file.name) if file.is_file() else {}
+    return read(text, FILE) if (text := bounded.packaged_or_none("data", FILE)) else {}
 
 
 def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:

@@ -15,11 +15,11 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from elanite import bounded
 from elanite.ablated import OUTCOME, WHOLE, Ablation
 from elanite.claims import judge
 from elanite.errors import UsageError
@@ -54,7 +54,7 @@ class Mechanism:
 @cache
 def every() -> dict[str, Mapping[str, Any]]:
     """All mechanisms by their names, as the data file has them."""
-    return tomllib.loads(files("elanite").joinpath("data", "mechanisms.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(bounded.packaged("data", "mechanisms.toml"))
 
 
 def mechanisms(machine: str) -> tuple[Mechanism, ...]:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from elanite import _core, ablated, ablation
+from elanite import _core, ablated, ablation, bounded
 from elanite.ablated import WHOLE, Ablation
 from elanite.claims import COUNTED, claims
 
@@ -114,8 +113,7 @@ class Table:
 
 def table() -> Table:
     """The shipped table."""
-    file = files("elanite").joinpath("data", "ablations.toml")
-    head = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    head = tomllib.loads(text) if (text := bounded.packaged_or_none("data", ablated.FILE)) else {}
     shipped = ablated.shipped()
     lines = tuple(
         Line(claim, shipped.get(claim.id, ()))

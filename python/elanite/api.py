@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, campaign, html, notebooks, patterns, sources, toml
+from elanite import _core, campaign, html, notebooks, patterns, sources, toml, whole
 from elanite.errors import ElaniteError, UsageError
 from elanite.plan import FIRST_SEED, Plan, Point, plan
 from elanite.store import TABLES, Store
@@ -224,10 +224,7 @@ class Experiment:
 
 def _write(path: str | Path, text: str) -> None:
     """Write the text of a machine or an experiment."""
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; name another file") from error
+    whole.write(Path(path), text, UsageError)
 
 
 class PointsFailed(ElaniteError):

@@ -16,11 +16,10 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, checkout
+from elanite import _core, bounded, checkout
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -147,7 +146,7 @@ def _commit() -> tuple[str, bool]:
     if found := checkout.state(_ROOT):
         return found
     try:
-        written = json.loads(files("elanite").joinpath("data", "build.json").read_text(encoding="utf-8"))
+        written = json.loads(bounded.packaged("data", "build.json"))
         return str(written["commit"]), bool(written["dirty"])
     except (OSError, ValueError, KeyError, TypeError):
         return "", False

@@ -18,13 +18,12 @@ import json
 import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from itertools import combinations, pairwise
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from elanite import _core, sources
+from elanite import _core, bounded, sources
 from elanite.errors import UsageError
 from elanite.looks import RUNS, early
 from elanite.plan import FIRST_SEED
@@ -322,8 +321,7 @@ class Verdict:
 @cache
 def claims() -> tuple[Claim, ...]:
     """All claims of all documents, in the order of the documents."""
-    file = files("elanite").joinpath("data", "claims.toml")
-    return claims_of(file.read_text(encoding="utf-8"), file.name)
+    return claims_of(bounded.packaged("data", "claims.toml"), "claims.toml")
 
 
 def claims_of(text: str, file: str) -> tuple[Claim, ...]:

@@ -19,10 +19,9 @@ import json
 from collections import defaultdict
 from dataclasses import astuple, dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core
+from elanite import _core, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -124,7 +123,7 @@ class CostModel:
 
 @cache
 def _shipped() -> Mapping[str, Rate]:
-    table = json.loads((files("elanite") / "data" / "costs.json").read_text("utf-8"))["means"]
+    table = json.loads(bounded.packaged("data", "costs.json"))["means"]
     return {key: Rate(*rate) for key, rate in table.items()}
 
 

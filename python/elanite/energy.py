@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import _core
+from elanite import _core, bounded
 from elanite.errors import UsageError
 from elanite.foreign import reading
 from elanite.store import frame
@@ -69,7 +69,7 @@ class Energy:
 def load(path: Path) -> Energy:
     """The parameters of a file. Raises ``UsageError``, which names file and key."""
     with reading(path, "it cannot be read", "name a file with a section [energy]"):
-        data = path.read_bytes()
+        data = bounded.load(path, bounded.SETTINGS)
     with reading(path, "this is no TOML"):
         content = tomllib.loads(data.decode())
     section = content.get("energy")

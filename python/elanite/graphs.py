@@ -19,7 +19,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 from xml.parsers import expat
 
-from elanite import _core, toml
+from elanite import _core, bounded, toml
 from elanite.errors import UsageError
 from elanite.foreign import reading
 
@@ -63,14 +63,7 @@ def _named(topology: dict[str, Any], key: str, content: str, machine: Path) -> P
 
 
 def _content(file: Path, key: str, machine: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{file}: not a text file in UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise UsageError(
-            f"{file}: {error.strerror}\n  topology.{key} of {machine} names it, relative to the machine file"
-        ) from error
+    return bounded.text(file, bounded.TABLE, f"topology.{key} of {machine} names it, relative to the machine file")
 
 
 def _with(text: str, key: str, content: str, source: str) -> str:

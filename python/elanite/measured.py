@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, frames
+from elanite import _core, bounded, frames
 from elanite.errors import UsageError
 from elanite.foreign import reading
 from elanite.sources import did_you_mean
@@ -69,7 +69,7 @@ def key(point: Point) -> Key:
 def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
     """Read measured values, and find the configuration of each among the points of the plans."""
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
-        text = file.read_bytes().decode("utf-8-sig")
+        text = bounded.load(file, bounded.TABLE).decode("utf-8-sig")
     reader = csv.DictReader(io.StringIO(text, newline=""))
     with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
         rows = [(reader.line_num, row) for row in reader]

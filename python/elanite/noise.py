@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite import _core, html
+from elanite import _core, html, whole
 from elanite.errors import UsageError
 from elanite.verbs import callable_module
 
@@ -76,15 +76,16 @@ class Measured:
 
     def write(self, folder: str | Path) -> list[Path]:
         """Write the figure, as SVG and as HTML, and the profile; returns their paths."""
-        from elanite import vega, whole
+        from elanite import vega
 
         folder = prepared(folder)
         figure = self.figure()
         chart = figure.chart.properties(background="white")
         svg, html, toml = (folder / f"noise.{kind}" for kind in ("svg", "html", "toml"))
-        chart.save(str(svg))
+        with whole.replacing(svg) as aside:
+            chart.save(str(aside), format="svg")
         whole.write(html, vega.page(figure.title, chart.to_dict()))
-        toml.write_text(self.profile, encoding="utf-8")
+        whole.write(toml, self.profile)
         return [svg, html, toml]
 
 
@@ -126,10 +127,7 @@ def prepared(folder: str | Path) -> Path:
     """Make the folder, and check that it is writable."""
     folder = Path(folder)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / ".writable"
-        probe.touch()
-        probe.unlink()
+        whole.folder(folder)
     except OSError as error:
         raise UsageError(f"--out: {folder} cannot be written: {error.strerror}; name another folder") from error
     return folder

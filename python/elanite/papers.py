@@ -11,10 +11,10 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from math import inf
 from typing import TYPE_CHECKING
 
+from elanite import bounded
 from elanite.claims import claims
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Paper:
 @cache
 def papers() -> dict[str, Paper]:
     """All publications by their keys, those with chapters first."""
-    text = files("elanite").joinpath("data", "papers.toml").read_text(encoding="utf-8")
+    text = bounded.packaged("data", "papers.toml")
     return {entry["key"]: Paper(**entry) for entry in tomllib.loads(text)["paper"]}
 
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 import tomllib
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from elanite import sources
+from elanite import bounded, sources
 from elanite.claims import claims, looked
 from elanite.looks import LAST, RUNS
 from elanite.plan import FIRST_SEED, Plan, Point, plan
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 @cache
 def table() -> dict[str, tuple[str, ...]]:
     """The overrides of short runs, as ``key=value``, by the names of shipped experiments."""
-    text = files("elanite").joinpath("data", "quick.toml").read_text(encoding="utf-8")
+    text = bounded.packaged("data", "quick.toml")
     return {name: tuple(changes) for name, changes in tomllib.loads(text).items()}
 
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from elanite import bounded
 from elanite.claims import Claim, claims, judge, measurement
 from elanite.errors import UsageError
 from elanite.plan import FIRST_SEED
@@ -122,7 +122,7 @@ class Readings:
 
 def choices() -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
     """The texts of the shipped table, the readings of its columns, and those of its rows."""
-    return choices_of(files("elanite").joinpath("data", FILE).read_text(encoding="utf-8"), FILE)
+    return choices_of(bounded.packaged("data", FILE), FILE)
 
 
 @cache

@@ -12,12 +12,11 @@ mixes revisions. ``make docs`` renews the file from a whole run (``docs/referenc
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import frames, quick
+from elanite import bounded, frames, quick
 from elanite.store import TABLES
 
 if TYPE_CHECKING:
@@ -67,5 +66,4 @@ def write(store: Store, file: Path) -> int:
 
 @cache
 def _table() -> pl.DataFrame:
-    with files("elanite").joinpath("data", FILE).open("rb") as file:
-        return pl.read_parquet(file)
+    return pl.read_parquet(bounded.packaged_bytes("data", FILE))

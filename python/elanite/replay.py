@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, build, html
+from elanite import _core, bounded, build, html
 from elanite.errors import Exit, RunError
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
@@ -108,6 +108,7 @@ def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bo
     from elanite.store import frame
 
     begun = time.process_time()
+    bounded.check(trace, "name a trace in GOAL")
     cluster = Cluster.of(machine, overrides)
     read = _core.GoalTrace(trace)
     chosen = Options(read.ranks, **options)
@@ -148,7 +149,7 @@ def keep(replay: Replay, out: Path) -> Path:
 
     folder = out / FOLDER
     store.Store(folder).clean()
-    with replay.trace.open("rb") as file:
+    with bounded.refused(replay.trace), bounded.opened(replay.trace) as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
     asked = {
         "trace": content,

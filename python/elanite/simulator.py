@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from elanite import bounded
 from elanite.errors import ConfigError, Exit, RunError, UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class _Simulator(ModuleType):
         self._program = program
         self._is_checked = False
         try:
-            self._content = program.read_bytes()
+            self._content = bounded.load(program, bounded.TRACE)
         except OSError:
             self._content = b""  # the first call reports it
         self.ENGINE = self._engine(core.ENGINE)

@@ -13,6 +13,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elanite import bounded
 from elanite.errors import UsageError
 from elanite.graphs import completed
 
@@ -49,7 +50,7 @@ def shipped(kind: Kind) -> list[str]:
 def read(kind: Kind, named: str | Path) -> Source:
     """Read a machine or experiment: by the path of a file, or by the name of a shipped one."""
     argument, path = str(named), Path(named)
-    if path.is_file():
+    if _named(path):
         found = _read_path(kind, argument, path)
         if _clearly(found.text) not in (kind, None):
             raise _other(kind, argument)
@@ -64,11 +65,10 @@ def read(kind: Kind, named: str | Path) -> Source:
 
 def read_shipped(kind: Kind, name: str) -> Source | None:
     """The shipped machine or experiment of a name; None if there is none."""
-    for known, entry in _walk(_root(kind)):
-        if known == name:
-            file = f"{_FOLDER[kind]}/{name}.toml"
-            return Source(kind, name, file, name, entry.read_text(encoding="utf-8"))
-    return None
+    if name not in shipped(kind):
+        return None
+    file = f"{_FOLDER[kind]}/{name}.toml"
+    return Source(kind, name, file, name, bounded.packaged("data", *file.split("/")))
 
 
 def _clearly(text: str) -> Kind | None:
@@ -94,7 +94,7 @@ def _other(kind: Kind, argument: str) -> UsageError:
 def read_any(argument: str) -> Source:
     """Read a machine or an experiment; the name or the content decides which."""
     path = Path(argument)
-    if path.is_file():
+    if _named(path):
         return _read_path(_shape(_text_of(path)), argument, path)
     wanted = argument.removesuffix(".toml")
     kinds: tuple[Kind, ...] = ("machine", "experiment")
@@ -102,8 +102,9 @@ def read_any(argument: str) -> Source:
         if wanted in shipped(kind):
             return read(kind, argument)
     names = shipped("machine") + shipped("experiment")
+    start = f"`{argument}` is a folder" if path.is_dir() else f"there is no file, machine or experiment `{argument}`"
     raise UsageError(
-        f"there is no file, machine or experiment `{argument}`{_meant(argument, names)}\n"
+        f"{start}{_meant(argument, names)}\n"
         f"  machines:{_listed(shipped('machine'))}\n"
         f"  experiments:{_listed(shipped('experiment'))}"
     )
@@ -167,13 +168,13 @@ def _read_path(kind: Kind, argument: str, path: Path) -> Source:
     return Source(kind, name, argument, argument, completed(text, path) if kind == "machine" else text)
 
 
+def _named(path: Path) -> bool:
+    """Whether an argument is the path of a file; a device or a pipe is refused as soon as it is read."""
+    return path.exists() and not path.is_dir()
+
+
 def _text_of(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror}") from error
+    return bounded.text(path, bounded.SETTINGS)
 
 
 def _shape(text: str) -> Kind:
@@ -185,7 +186,9 @@ def _shape(text: str) -> Kind:
 
 def _not_found(kind: Kind, argument: str) -> str:
     names = shipped(kind)
-    if argument.endswith(".toml") or argument.startswith((".", "/")):
+    if Path(argument).is_dir():
+        start = f"`{argument}` is a folder, and no shipped {kind} of that name"
+    elif argument.endswith(".toml") or argument.startswith((".", "/")):
         start = f"there is no file `{argument}`, and no shipped {kind} of that name"
     else:
         start = f"there is no {kind} `{argument}`"

@@ -16,12 +16,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import _core
+from elanite import _core, bounded
 from elanite.sensitivity import LEAST, resolved, turned
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Studied:
 @cache
 def shipped() -> dict[str, Studied]:
     """The shipped outcomes, by machine."""
-    text = files("elanite").joinpath("data", "studies.json").read_text(encoding="utf-8")
+    text = bounded.packaged("data", "studies.json")
     return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
 
 

@@ -12,10 +12,9 @@ import json
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources
+from elanite import _core, bounded, sources
 from elanite.api import Machine
 from elanite.claims import claims, measurement
 from elanite.errors import UsageError
@@ -70,7 +69,7 @@ class Study:
 
 def studies() -> dict[str, dict[str, float]]:
     """What is studied by default, by machine: names of claims, and how long their traffic runs."""
-    text = files("elanite").joinpath("data", "sensitivity.toml").read_text(encoding="utf-8")
+    text = bounded.packaged("data", "sensitivity.toml")
     return tomllib.loads(text)
 
 

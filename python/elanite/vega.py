@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 import platformdirs
 
-from elanite import whole
+from elanite import bounded, whole
 from elanite.errors import ElaniteError
 from elanite.html import embedded
 
@@ -27,7 +27,7 @@ def libraries() -> str:
     name = f"vega-{wanted}-{version('vl-convert-python')}.js"
     kept = platformdirs.user_cache_path("elanite") / name
     with suppress(OSError, UnicodeError):
-        return kept.read_text(encoding="utf-8")
+        return bounded.load(kept, bounded.TABLE).decode()
     made = _made(wanted)
     with suppress(ElaniteError):  # without a place for it, the next page makes the script again
         whole.write(kept, made)

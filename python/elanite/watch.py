@@ -19,10 +19,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, html
+from elanite import _core, bounded, html
 from elanite.errors import UsageError
 from elanite.store import frame
 from elanite.text import plain
@@ -204,4 +203,4 @@ def _is_tree(point: Point) -> bool:
 
 
 def _template(name: str) -> str:
-    return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
+    return bounded.packaged("templates", name)

@@ -1,47 +1,215 @@
-"""Files that are written as a whole or not at all.
+"""All files that Elanite writes: as a whole or not at all. No other module opens a file for writing.
 
-A file is written aside and renamed, so that a reader never sees half of it, and a full disk leaves the file that was
-there. An error names the file that was asked for.
+A file is written aside, in the folder of its target, and renamed. So a reader never sees half of it, and a full disk
+leaves the file that was there. The name aside is random, and the file must be new (``O_EXCL``): where several users
+may write a folder, none of them can guess the name, or lead it elsewhere by a link.
+
+A name stands for what the system has there:
+
+- a symbolic link is followed, so that its target has the new content and the link stays;
+- a device, a pipe or a socket is written to, and stays (``--svg /dev/stdout``, ``--record >(gzip > x.gz)``);
+- an open file of this process (``/dev/stdout``, ``/dev/fd/3``) is written to where it stands, after what is there.
+
+Errors name the file that was asked for.
 """
 
 from __future__ import annotations
 
 import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from elanite.errors import ElaniteError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator
+
+_OPEN_FILE = re.compile(r"/proc/(?:self|\d+)(?:/task/\d+)?/fd/(\d+)")
+PROBE = b"\0" * 65536
+"""A file that finds no room tells that a disk is full."""
+_LINKS = 40
+"""Most links that are followed, as in the kernel."""
+_LONGEST = 32
+"""Most letters of the ending of a name that its name aside has, too."""
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file, and make its folder. Raises ``ElaniteError`` if it cannot be written."""
-    with _aside(path) as aside:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(text, encoding="utf-8")
-        aside.replace(path)
-
-
-def prepare(path: Path) -> None:
-    """Make the folder of a file that is to be written later. Raises ``ElaniteError`` if it could not be written now."""
-    with _aside(path) as aside:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.is_dir():
-            raise IsADirectoryError(0, "it is a folder")
-        aside.touch()
+def write(path: Path, content: str | bytes, error: Callable[[str], Exception] = ElaniteError) -> None:
+    """Write a file, and make its folder. Raises ``error`` if it cannot be written."""
+    with replacing(path, error) as aside:
+        fill(aside, content)
 
 
 @contextmanager
-def _aside(path: Path) -> Iterator[Path]:
-    """A name beside the file, which does not outlive the block."""
-    aside = path.with_name(f".{path.name}-{os.getpid()}")
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file as ``replacing`` has it, open for bytes."""
+    with replacing(path) as aside, aside.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Iterator[Path]:
+    """A new, empty file to be written within, which becomes ``path`` at the end unless an exception leaves the block.
+
+    The folder of ``path`` is made. Libraries that write files themselves get the path of the new file, which has the
+    ending of ``path``. Raises ``error`` with the name of ``path`` for every ``OSError``.
+    """
+    with _named(path, error):
+        if _special(path):
+            with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
+                aside = Path(folder) / f"whole{_ending(path)}"
+                fill(aside, b"")
+                yield aside
+                _pour(aside, path)
+            return
+        target = _target(path)
+        if target.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = _aside(target)
+        try:
+            with exclusive(aside):
+                pass
+            yield aside
+            with suppress(FileNotFoundError):
+                aside.chmod(stat.S_IMODE(target.stat().st_mode))
+            aside.replace(target)
+        finally:
+            with suppress(OSError):
+                aside.unlink(missing_ok=True)
+
+
+def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> None:
+    """Make the folder of a file that is to be written later. Raises ``error`` if it could not be written now."""
+    with _named(path, error):
+        if _special(path):
+            if not os.access(path, os.W_OK):
+                raise PermissionError(0, "permission denied")
+            return
+        target = _target(path)
+        if target.is_dir():
+            raise IsADirectoryError(0, "it is a folder")
+        folder(target.parent)
+
+
+def folder(path: Path) -> None:
+    """Make a folder, and see whether a file finds room there. Raises ``OSError``."""
+    path.mkdir(parents=True, exist_ok=True)
+    probe = _aside(path / "probe")
+    new(probe, PROBE)
+    probe.unlink()
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[BinaryIO]:
+    """A file that must be new, open for bytes. Raises ``FileExistsError`` and other ``OSError``."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666)
+    with os.fdopen(handle, "wb") as file:
+        yield file
+
+
+def new(path: Path, content: str | bytes, *, durable: bool = False) -> None:
+    """Write a file that must be new; ``durable`` forces it to the disk. Raises ``FileExistsError``, other ``OSError``.
+
+    A file that cannot be filled is removed.
+    """
+    with exclusive(path) as file:
+        try:
+            file.write(_bytes(content))
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        except OSError:
+            with suppress(OSError):
+                path.unlink()
+            raise
+
+
+def fill(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write a file of one's own in its place: one that ``replacing`` has made, or a private one. Raises ``OSError``."""
+    with path.open("wb") as file:
+        parts = [content] if isinstance(content, str | bytes) else content
+        file.writelines(_bytes(part) for part in parts)
+
+
+def sync(folder: Path) -> None:
+    """Force the names in a folder to the disk. Raises ``OSError``."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        yield aside
-    except OSError as error:
-        raise ElaniteError(f"{path} cannot be written: {error.strerror}") from error
+        os.fsync(handle)
     finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _bytes(content: str | bytes) -> bytes:
+    return content.encode() if isinstance(content, str) else content
+
+
+@contextmanager
+def _named(path: Path, error: Callable[[str], Exception]) -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        if _descriptor(path) is not None:
+            raise  # the reader of standard output has left, which is no error
+        raise error(f"{path} cannot be written: its reader has left") from None
+    except OSError as raised:
+        raise error(f"{path} cannot be written: {raised.strerror or raised}") from raised
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f".{secrets.token_hex(8)}.partial{_ending(target)}")
+
+
+def _ending(path: Path) -> str:
+    return path.suffix if len(path.suffix) <= _LONGEST else ""
+
+
+def _target(path: Path) -> Path:
+    """The file that links lead to, which need not exist. Raises ``OSError`` for links in a circle."""
+    for _ in range(_LINKS):
+        if not path.is_symlink():
+            return path
+        path = path.parent / path.readlink()
+    raise OSError(0, "its links lead in a circle")
+
+
+def _descriptor(path: Path) -> int | None:
+    """The descriptor of this process that a name such as ``/dev/stdout`` stands for."""
+    for _ in range(_LINKS):
+        place = _OPEN_FILE.fullmatch(f"{os.path.realpath(path.parent)}/{path.name}")
+        if place and os.path.realpath(path.parent).startswith(os.path.realpath("/proc/self")):
+            return int(place[1])
+        if not path.is_symlink():
+            return None
+        path = path.parent / path.readlink()
+    return None
+
+
+def _special(path: Path) -> bool:
+    """Whether a name stands for something that is written to and not replaced."""
+    if _descriptor(path) is not None:
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _pour(source: Path, path: Path) -> None:
+    """Write a finished file to a device, a pipe or an open file."""
+    if (number := _descriptor(path)) is not None:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        handle = os.dup(number)
+    else:
+        handle = os.open(path, os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+    with source.open("rb") as whole, os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(whole, file)

@@ -31,7 +31,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core
+from elanite import _core, bounded, whole
 from elanite.build import DIGITS
 from elanite.errors import ElaniteError, Exit, RunError
 from elanite.plan import Point
@@ -104,7 +104,7 @@ class Sign:
                 if time.time() - old.stat().st_mtime > _OLD:
                     old.unlink(missing_ok=True)
             self.path = folder / f"{_SIGN}{uuid.uuid4().hex[:12]}"
-            self.path.write_text(_GO, encoding="utf-8")
+            whole.new(self.path, _GO)
         except OSError as error:
             raise StoreError(folder, error.strerror) from error
 
@@ -112,7 +112,7 @@ class Sign:
         """Tell all workers to stop."""
         if self.path is not None:
             try:
-                self.path.write_text(_STOP, encoding="utf-8")
+                whole.fill(self.path, _STOP)
             except OSError:  # a sign that is gone stops them, too
                 self.remove()
 
@@ -292,7 +292,7 @@ def _watched(cancel: _core.Cancel, sign: Path | None) -> Iterator[None]:
 def _stopped(sign: Path) -> bool:
     """Whether a campaign has ended. A sign that is gone is an end: the campaign removes it after the last batch."""
     try:
-        return sign.read_text(encoding="utf-8") == _STOP
+        return bounded.load(sign, len(_STOP)) == _STOP.encode()
     except FileNotFoundError:
         return True
     except OSError:  # the file system is away for a moment

@@ -19,9 +19,13 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, IntoDeserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use workload::Pattern as Rule;
+
+/// Bytes of the largest file of pairs.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// How the nodes of a job choose their destinations; see [`workload::pattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +108,23 @@ impl Pattern {
     }
 }
 
+/// The bytes of a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no
+/// writer.
+fn regular(path: &Path) -> io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if !about.is_file() {
+        return Err(io::Error::other("it is no regular file; name a CSV file"));
+    }
+    if about.len() > MOST_BYTES {
+        let words = format!(
+            "it has {} bytes, and at most {MOST_BYTES} are read",
+            about.len()
+        );
+        return Err(io::Error::other(words));
+    }
+    std::fs::read(path)
+}
+
 impl Pairs {
     /// Whether the pairs are those of a file that has not been read.
     pub(crate) fn is_file(&self) -> bool {
@@ -115,7 +136,7 @@ impl Pairs {
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
-        let bytes = std::fs::read(&path)
+        let bytes = regular(&path)
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         self.source = Source {
             path: path.display().to_string(),

@@ -6,7 +6,7 @@ Heavy modules are imported inside the commands, so that ``--help`` answers at on
 
 from __future__ import annotations
 
-import os
+import errno
 import shlex
 import signal
 import sys
@@ -14,6 +14,7 @@ import traceback
 
 import typer
 
+from elanite import host
 from elanite.cli.ablate import ablate
 from elanite.cli.calibrate import calibrate
 from elanite.cli.common import about_version, hushed
@@ -34,6 +35,7 @@ from elanite.cli.store import store_app
 from elanite.cli.sweep import sweep
 from elanite.cli.watch import watch
 from elanite.errors import ConfigError, ElaniteError, Exit
+from elanite.streams import discard_output, shown
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
 
@@ -112,11 +114,10 @@ def main(arguments: list[str] | None = None) -> None:
     except SystemExit as leaving:
         code = Exit.OK if _left() else leaving.code
     except ConfigError as error:
-        print(error, file=sys.stderr)
+        print(shown(str(error)), file=sys.stderr)
         code = Exit.USAGE
     except ElaniteError as error:
-        print(f"error: {error}", file=sys.stderr)
-        code = error.exit_code
+        code = _said(error)
     except BrokenPipeError:
         code = Exit.OK
     except KeyboardInterrupt:
@@ -124,10 +125,12 @@ def main(arguments: list[str] | None = None) -> None:
     except OSError as error:
         code = _failed(error)
         told = error.errno
-    except Exception as error:
+    except BaseException as error:  # libraries in Rust have an exception that is no ``Exception``
         # Python 3.11 wraps an interrupt that comes while a class is made.
         if isinstance(error.__cause__, KeyboardInterrupt):
             sys.exit(Exit.INTERRUPTED)
+        if (known := host.failure(error)) is not None:
+            sys.exit(_flushed(_said(known), told))
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
@@ -140,11 +143,18 @@ def _left() -> bool:
     return type(sys.stdout).__name__ == "PacifyFlushWrapper"
 
 
-def _failed(error: OSError) -> Exit:
-    """Say which file it was, and what the system said."""
-    where = f"{error.filename}: " if error.filename else ""
-    print(f"error: {where}{error.strerror or error}", file=sys.stderr)
-    return Exit.FAILED
+def _said(error: ElaniteError) -> int:
+    print(shown(f"error: {error}"), file=sys.stderr)
+    return error.exit_code
+
+
+def _failed(error: OSError) -> int:
+    """Say which file it was, and what the system said. All files have names, but standard output has none."""
+    if (known := host.failure(error)) is not None:
+        return _said(known)
+    where = error.filename or "standard output"
+    words = "it is closed" if error.errno == errno.EBADF else error.strerror or error
+    return _said(ElaniteError(f"{where}: {words}"))
 
 
 def _flushed(code: int | str | None, told: int | None) -> int | str | None:
@@ -154,5 +164,5 @@ def _flushed(code: int | str | None, told: int | None) -> int | str | None:
     except OSError as error:
         if not isinstance(error, BrokenPipeError) and error.errno != told:
             code = _failed(error)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
     return code

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from elanite.streams import shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
     from elanite.limits import Limit
@@ -186,12 +188,18 @@ Set = Annotated[
 def console(*, error: bool = False) -> Console:
     """A console for tables on standard output, or for people on standard error; NO_COLOR is honoured."""
     from rich.console import Console
+    from rich.segment import Segment
 
     class Screen(Console):
-        """A console whose reader may leave early, as `head` does."""
+        """A console whose reader may leave early, as `head` does, and that shows foreign text."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            """The parts of a line, with symbols in place of control characters."""
+            for part in super().render(renderable, options):
+                yield part if part.control else Segment(shown(part.text), part.style)
 
     stream = sys.stderr if error else sys.stdout
     width = None if stream.isatty() or "COLUMNS" in os.environ else 160
@@ -234,7 +242,7 @@ def hushed(command: Callable[..., None]) -> Callable[..., None]:
 def say(text: str) -> None:
     """A line for people, on standard error; nothing with --quiet."""
     if not Speech.quiet:
-        typer.echo(text, err=True)
+        typer.echo(shown(text), err=True)
 
 
 def warn(limits: Iterable[Limit]) -> None:
@@ -253,7 +261,7 @@ def opened(page: Path) -> None:
 
 def complain(text: str) -> None:
     """What is wrong, on standard error, also with --quiet."""
-    typer.echo(text, err=True)
+    typer.echo(shown(text), err=True)
 
 
 def quiet() -> bool:
@@ -263,7 +271,7 @@ def quiet() -> bool:
 
 def data(text: str) -> None:
     """Data, on standard output."""
-    typer.echo(text)
+    typer.echo(shown(text))
 
 
 def about_version(wanted: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from elanite import bounded
 from elanite.cli.common import TableFormat
 from elanite.mpirun.options import RULES
 from elanite.plan import FIRST_SEED
@@ -179,9 +180,7 @@ def _size(path: Path) -> int:
 
 def _is_text(path: Path) -> bool:
     try:
-        if _size(path) > MOST_TEXT:
-            return False
-        path.read_bytes().decode("utf-8")
+        bounded.load(path, MOST_TEXT).decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return False
     return True

@@ -164,8 +164,9 @@ def mpirun(
     rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
     4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
-    from elanite import limits, sources
+    from elanite import limits, sources, whole
     from elanite.api import Machine
+    from elanite.errors import UsageError
     from elanite.mpirun import Options, run
     from elanite.mpirun import timeline as trace
     from elanite.mpirun.cluster import tree_of
@@ -190,9 +191,9 @@ def mpirun(
     )
     if timeline is not None:
         trace.require()
-        prepared(timeline.parent)
+        whole.prepare(timeline, UsageError)
     if record is not None:
-        prepared(record.parent)
+        whole.prepare(record, UsageError)
     prepared(out)
     warn_if_stale()
     started = datetime.now(UTC)
@@ -263,12 +264,16 @@ def _finish(
     ``views`` are the file of the timeline for Perfetto, and the writer of the page, which a failed run has, too.
     ``recording`` is the file of the trace, if the run is recorded, its machine, and the command that replays the trace.
     """
+    from elanite import store
+    from elanite.errors import Exit
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
     from elanite.text import brief
 
     timeline, write_page = views
-    folder = kept.write(found, out, dict(times)) if found.ended.finished else None
+    folder, lost = None, ""
+    if found.ended.finished:
+        folder, lost = store.rescued(lambda place: kept.write(found, place, dict(times)), out)
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
     if format_ is TableFormat.JSON and found.tables:
         say(json.dumps(summary.as_json(found, str(folder) if folder else None)))
@@ -289,8 +294,10 @@ def _finish(
     write_page()
     if found.ended.message:
         complain(f"error: {brief(found.ended.message, 40)}")
-    if found.ended.exit_code:
-        raise typer.Exit(found.ended.exit_code)
+    if lost:
+        complain(f"error: {lost}")
+    if code := found.ended.exit_code or (Exit.FAILED if lost else Exit.OK):
+        raise typer.Exit(code)
 
 
 def _compared(found: Run, trace: Path, machine: Source) -> str:

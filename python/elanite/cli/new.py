@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from elanite import whole
 from elanite.cli.common import Nodes, complete_machines, data, say
 
 
@@ -57,13 +57,10 @@ def new(
     else:
         raise UsageError("--nodes belongs to a machine: elanite new machine NAME --nodes N")
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        whole.new(path, text)
     except FileExistsError:
         raise UsageError(f"{path} exists; give another name, or remove the file") from None
     except OSError as error:
-        with suppress(OSError):
-            path.unlink()
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     data(str(path))
     after = f"elanite check {path}" if kind is Kind.MACHINE else f"elanite run {path}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from elanite.cli.common import BoardFormat, Format, console, data, table
 from elanite.errors import UsageError
 from elanite.sources import did_you_mean
+from elanite.streams import printable
 from elanite.text import alike, plain
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
         texts = [
             pl.Series(name, [None if one is None else plain(one) for one in frame[name]], pl.String) for name in names
         ]
-        sys.stdout.write(frame.with_columns(texts).write_csv())
+        sys.stdout.write(printable(frame.with_columns(texts).write_csv()))
     else:
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
@@ -205,7 +206,7 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, absent: boo
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        sys.stdout.write(text.markdown(verdicts))
+        data(text.markdown(verdicts).rstrip("\n"))
         return
     screen = console()
     shown = [verdict for verdict in verdicts if verdict.judged or absent]

@@ -71,11 +71,13 @@ def replay(
     """
     from elanite import limits, pages, sources
     from elanite.api import Machine
+    from elanite.errors import ElaniteError
     from elanite.mpirun.cluster import tree_of
     from elanite.noise import prepared
     from elanite.pages import files
     from elanite.pages import replay as of_replay
     from elanite.replay import Unfinished, keep, run
+    from elanite.store import rescued
 
     page = page_of(html, out, trace.stem, open_=open_)
     prepared(out)
@@ -122,7 +124,8 @@ def replay(
             pages.write(page, of_replay.unfinished(error, source, command, inputs))
             say(f"page: {page}")
         raise
-    folder = str(keep(found, out))
+    kept, lost = rescued(lambda place: keep(found, place), out)
+    folder = str(kept)
     if format_ is TableFormat.JSON:
         data(json.dumps(found.as_json(folder)))
     else:
@@ -133,6 +136,8 @@ def replay(
         say(f"page: {page}")
         if open_:
             opened(page)
+    if lost:
+        raise ElaniteError(lost)
 
 
 def _print(found: Replay) -> None:

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from elanite import bounded
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, program
 
@@ -146,7 +147,7 @@ def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
 def mapped(pid: int) -> list[Library]:
     """The MPI libraries that a process has loaded; empty if the process is gone."""
     try:
-        maps = Path(f"/proc/{pid}/maps").read_text(errors="replace")
+        maps = bounded.system(f"/proc/{pid}/maps")
     except OSError:
         return []
     paths = dict.fromkeys(line.split(maxsplit=5)[5] for line in maps.splitlines() if line.count("/"))
@@ -185,7 +186,7 @@ def _linked(file: Path, environment: Mapping[str, str]) -> dict[str, Path | None
 def _marks(path: Path) -> tuple[Family | None, str]:
     """The family by what the library contains, and the device of an MPICH."""
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        with bounded.opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             family = next((family for mark, family in _MARKS if content.find(mark) >= 0), None)
             at = content.find(_DEVICE) if family == "MPICH" else -1
             words = content[at + len(_DEVICE) : at + len(_DEVICE) + 64] if at >= 0 else b""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from elanite import _core
+from elanite import _core, bounded
 from elanite.errors import UsageError
 
 RULES = ("block", "cyclic", "random")
@@ -140,13 +140,8 @@ def _shuffled(items: range | list[int], stream: str) -> list[int]:
 
 
 def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
-    except OSError as error:
-        allowed = f"allowed: {', '.join(RULES)}, or a file with a node on each line"
-        raise UsageError(f"--placement: {path}: {error.strerror}; {allowed}") from error
+    allowed = f"allowed: {', '.join(RULES)}, or a file with a node on each line"
+    text = bounded.text(path, bounded.SETTINGS, allowed, "--placement")
     nodes: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#", 1)[0].strip()

@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from elanite import bounded
 from elanite.mpirun.guard import Guard
 from elanite.mpirun.launcher import RUN
 
@@ -129,7 +130,7 @@ class Processes:
                 if state in "ZX":
                     continue
                 parents[pid] = parent
-                if self._mark in (entry / "environ").read_bytes().split(b"\0"):
+                if self._mark in bounded.load(entry / "environ", bounded.SYSTEM).split(b"\0"):
                     found.add(pid)
             except OSError:
                 continue  # it is gone, or another user's
@@ -150,5 +151,5 @@ def _reap(orphans: set[int]) -> None:
 def _state(entry: Path) -> tuple[str, int]:
     """The state of a process, and its parent."""
     # The second field is a name in brackets, which may contain any character.
-    fields = (entry / "stat").read_text(errors="replace").rsplit(")", 1)[1].split()
+    fields = bounded.system(entry / "stat").rsplit(")", 1)[1].split()
     return fields[0], int(fields[1])

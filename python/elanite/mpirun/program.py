@@ -17,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite import bounded
 from elanite.errors import UsageError
 from elanite.sources import did_you_mean
 
@@ -102,7 +103,7 @@ def _entries(folder: Path) -> list[Path]:
 
 def _head(path: Path, called: str) -> bytes:
     try:
-        with path.open("rb") as file:
+        with bounded.opened(path) as file:
             return file.read(512)
     except OSError as error:
         raise UsageError(f"{called} cannot be read: {error.strerror}") from error
@@ -125,7 +126,7 @@ def _interpreter(head: bytes, called: str) -> Path:
 
 
 def _check_elf(path: Path, called: str) -> None:
-    with path.open("rb") as file, Path("/proc/self/exe").open("rb") as own:
+    with bounded.opened(path) as file, bounded.opened("/proc/self/exe") as own:
         head, reference = file.read(64), own.read(64)
         # Class and byte order, then the machine.
         if len(head) < 52 or head[4:6] != reference[4:6] or head[18:20] != reference[18:20]:
@@ -154,7 +155,7 @@ def _machine(head: bytes) -> str:
 def linker(path: Path) -> str | None:
     """The dynamic linker that an ELF program names; None if it names none, or the file is no ELF program."""
     try:
-        with path.open("rb") as file:
+        with bounded.opened(path) as file:
             head = file.read(64)
             return os.fsdecode(_linker(file, head)) or None if head.startswith(b"\x7fELF") and len(head) > 51 else None
     except OSError:

@@ -9,12 +9,12 @@ program itself comes on top.
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from elanite import host
 from elanite.errors import UsageError
 from elanite.text import counted
 
@@ -29,10 +29,6 @@ OWN_DESCRIPTORS = 64
 """Descriptors of the process manager and of the simulator, beside those for ranks."""
 
 _SHARED = Path("/dev/shm")  # noqa: S108 - where shm_open makes its files
-_GROUP = Path("/sys/fs/cgroup")
-_OWN_GROUP = Path("/proc/self/cgroup")
-_MEMORY = Path("/proc/meminfo")
-_MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -51,36 +47,35 @@ class Host:
     @classmethod
     def here(cls) -> Host:
         """The host of this process."""
-        free = [_available(), _group_has_left("memory.max", "memory.current")]
-        groups = _group_has_left("pids.max", "pids.current")
+        memory = host.memory()
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         return cls(
-            memory=min((one for one in free if one is not None), default=None),
+            memory=memory.left if memory else None,
             shared=shutil.disk_usage(_SHARED).free if _SHARED.is_dir() else None,
             descriptors=None if files == resource.RLIM_INFINITY else files,
-            processes=min((one for one in (groups, _processes()) if one is not None), default=None),
+            processes=host.processes(),
         )
 
 
-def check(ranks: int, host: Host) -> None:
+def check(ranks: int, here: Host) -> None:
     """Raises ``UsageError`` if the host has no room for so many ranks; the message names the limit and a remedy."""
     memory = ranks * (RANK_MEMORY + PEER_MEMORY * ranks)
     lacking = [
-        _lacks("memory", memory, host.memory, "start fewer ranks, or use a host with more memory", _MEGABYTE),
+        _lacks("memory", memory, here.memory, "start fewer ranks, or use a host with more memory", host.MEGABYTE),
         _lacks(
             f"room in {_SHARED}",
             ranks * RANK_FILE,
-            host.shared,
+            here.shared,
             f"enlarge it: mount -o remount,size=SIZE {_SHARED}, or in a container --shm-size SIZE",
-            _MEGABYTE,
+            host.MEGABYTE,
         ),
         _lacks(
             "open files of a process",
             ranks * RANK_DESCRIPTORS + OWN_DESCRIPTORS,
-            host.descriptors,
+            here.descriptors,
             "raise the hard limit (ulimit -Hn)",
         ),
-        _lacks("processes", ranks + 1, host.processes, "raise the limit (ulimit -u, or pids.max of the control group)"),
+        _lacks("processes", ranks + 1, here.processes, "raise the limit (ulimit -u, or pids.max of the control group)"),
     ]
     if found := [one for one in lacking if one]:
         raise UsageError(f"this host has no room for {counted(ranks, 'rank', 'ranks')}:\n  " + "\n  ".join(found))
@@ -91,49 +86,3 @@ def _lacks(what: str, needed: int, left: int | None, remedy: str, unit: int = 1)
         return ""
     name = " MB" if unit > 1 else ""
     return f"{what}: {-(-needed // unit):,}{name} needed, {left // unit:,}{name} left; {remedy}"
-
-
-def _available() -> int | None:
-    """The memory that programs may take without swapping, by the kernel's estimate."""
-    try:
-        lines = _MEMORY.read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0]) * 1024 if found else None
-
-
-def _group_has_left(most: str, now: str) -> int | None:
-    """What is left of a limit in the control group of this process, and in those around it."""
-    try:
-        lines = _OWN_GROUP.read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    own = next((line[3:] for line in lines if line.startswith("0::")), "/")
-    folder = _GROUP / own.lstrip("/")
-    left = []
-    while folder.is_relative_to(_GROUP):
-        try:
-            limit = (folder / most).read_text(encoding="ascii").strip()
-            if limit != "max":
-                left.append(int(limit) - int((folder / now).read_text(encoding="ascii")))
-        except (OSError, ValueError):
-            pass  # the root of all groups has no limits
-        folder = folder.parent
-    return min(left, default=None)
-
-
-def _processes() -> int | None:
-    """How many more processes and threads this user may start; the limit does not hold for the superuser."""
-    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-    user = os.getuid()
-    if limit == resource.RLIM_INFINITY or user == 0:
-        return None
-    count = 0
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and entry.stat().st_uid == user:
-                count += sum(1 for _ in (entry / "task").iterdir())
-        except OSError:
-            continue  # it has ended
-    return limit - count

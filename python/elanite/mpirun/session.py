@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, html
-from elanite.errors import UsageError
+from elanite import _core, html, whole
+from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
@@ -80,14 +80,8 @@ class Run:
         # The words of a program may hold the end of a line.
         words = shlex.join(self.words).encode("unicode_escape").decode("ascii")
         head = f"recorded by elanite mpirun -n {self.options.ranks} on {self.cluster.name}: {words}"
-        part = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
-        try:
-            self.core.write_recording(part, head)
-            part.replace(file)
-        except OSError as error:
-            raise UsageError(f"{file}: {error.strerror}") from error
-        finally:
-            part.unlink(missing_ok=True)
+        with whole.replacing(file, UsageError) as aside:
+            self.core.write_recording(aside, head)
 
     @property
     def _title(self) -> str:
@@ -192,6 +186,9 @@ def _run(
         raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
     if any(pump.broken for pump in pumps):
         raise BrokenPipeError
+    for name, pump in zip(("output", "error"), pumps, strict=True):
+        if pump.failed is not None:
+            raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
     tables = _tables(core.records()) if missing.ran(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
     evidence = Evidence(

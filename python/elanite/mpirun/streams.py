@@ -96,6 +96,8 @@ class Pump:
     def __init__(self, source: IO[bytes], target: int, reports: Reports) -> None:
         self.broken = False
         """Whether nobody reads the target any more."""
+        self.failed: OSError | None = None
+        """Why the target takes no more: a full disk, or a closed descriptor."""
         self._source = source
         self._target = target
         self._scanner = Scanner(reports)
@@ -115,6 +117,8 @@ class Pump:
                     self._scanner.feed(data)
             except BrokenPipeError:
                 self.broken = True
+            except OSError as error:
+                self.failed = error
 
 
 def _write(target: int, data: bytes) -> None:

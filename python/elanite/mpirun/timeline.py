@@ -6,6 +6,7 @@
 | adapters | how busy the I/O bus and the adapter's processor of each node were, in per cent |
 | links | how busy the busiest links were |
 | faults | when parts of the machine were down, if any were; a moment says when the sources learned of it |
+from elanite import whole
 
 The ends of a message are slices of their own, inside the calls, at the moments when the message was posted and when its
 receive ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
+from elanite import whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -100,16 +102,11 @@ def write(run: Run, path: Path) -> int:
     links, hidden = _links(run, tracks)
     sources += links
     sources += _faults(run, tracks)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            writer = _Writer(StreamingTraceProtoBuilder(file))
-            writer.describe(tracks, run.cluster.name)
-            for event in heapq.merge(*sources, key=lambda event: event.time_ns):
-                writer.event(event)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with whole.writing(path) as file:
+        writer = _Writer(StreamingTraceProtoBuilder(file))
+        writer.describe(tracks, run.cluster.name)
+        for event in heapq.merge(*sources, key=lambda event: event.time_ns):
+            writer.event(event)
     return hidden
 
 

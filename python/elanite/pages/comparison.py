@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from elanite import bounded
 from elanite.differences import varying_parameters
 from elanite.figures import compared
 from elanite.metrics import notes
@@ -73,7 +74,7 @@ def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Input
                 room -= path.stat().st_size
                 if room < 0 or len(contents) >= MOST_FILES:
                     return Inputs(words, {}, {f"{each}/store": "" for each in names})
-                contents[f"{name}/store/{point}/{path.name}"] = path.read_bytes()
+                contents[f"{name}/store/{point}/{path.name}"] = bounded.load(path, MOST_BYTES)
     return Inputs(words, contents)
 
 

@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from elanite import sources
+from elanite import bounded, sources
 from elanite.pages.inputs import MOST_BYTES, Inputs
 from elanite.simulator import VARIABLE
 
@@ -57,7 +57,7 @@ class Files:
         inside = not name.is_absolute() and ".." not in name.parts and all(tame(part) == part for part in name.parts)
         if not inside or not path.is_file():
             return self.path(path)
-        content = path.read_bytes()
+        content = bounded.load(path, MOST_BYTES)
         if self.contents.get(str(name), content) != content:
             return self.path(path)
         self.contents[str(name)] = content
@@ -66,9 +66,7 @@ class Files:
     def path(self, path: Path) -> str:
         """Add a file by its path; a file that is too large, or cannot be read, is absent. Returns its name."""
         try:
-            if path.stat().st_size > MOST_BYTES:
-                return self.program(path)
-            return self.content(str(path), path.read_bytes())
+            return self.content(str(path), bounded.load(path, MOST_BYTES))
         except OSError:
             return self.program(path)
 
@@ -86,7 +84,7 @@ class Files:
         """Name a file that stays outside the page, such as a program; its checksum is listed if it can be read."""
         name = tame(path.name)
         try:
-            with path.open("rb") as file:
+            with bounded.opened(path) as file:
                 self.absent[name] = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError:
             self.absent[name] = ""

@@ -11,10 +11,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from elanite import build, html, vega, whole
+from elanite import bounded, build, html, vega, whole
 from elanite.figures import tabular
 from elanite.figures.curves import OFFERED, SAID
 from elanite.figures.table import tint
@@ -155,7 +154,7 @@ def environment(**filters: Callable[..., Any]) -> jinja2.Environment:
 
 def template(name: str) -> str:
     """The text of a file in the folder of templates."""
-    return files("elanite").joinpath("templates", name).read_text(encoding="utf-8")
+    return bounded.packaged("templates", name)
 
 
 def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 
-from elanite import _core
+from elanite import _core, bounded, whole
 from elanite.errors import ElaniteError, UsageError
 from elanite.pages.inputs import BLOCK, FORMAT
 
@@ -101,9 +101,8 @@ def unpack(opened: Opened, folder: Path) -> list[Path]:
         for name, content in contents.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("xb") as file:
-                written.append(path)
-                file.write(content)
+            whole.new(path, content)
+            written.append(path)
     except OSError as error:
         for path in written:
             with suppress(OSError):
@@ -126,15 +125,10 @@ def _script(opened: Opened) -> str:
 
 def _text(page: Path) -> str:
     try:
-        if page.exists() and not page.is_file():
-            raise UsageError(f"{page} is not a file")
-        if page.stat().st_size > MOST_PAGE:
-            raise UsageError(f"{page} has more than {MOST_PAGE >> 20} MB: it is no page of Elanite")
-        return page.read_text(encoding="utf-8")
+        with bounded.refused(page, "name a page that Elanite has made"):
+            return bounded.load(page, MOST_PAGE).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{page}: not a text file in UTF-8 (byte {error.start}), so no page of Elanite") from error
-    except OSError as error:
-        raise UsageError(f"{page}: {error.strerror}") from error
 
 
 def _damaged(page: Path, why: str) -> NoReturn:

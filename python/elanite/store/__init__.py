@@ -21,9 +21,13 @@ process that writes it, and is removed when that process is known to be dead, or
 from __future__ import annotations
 
 import json
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
+from elanite.errors import ElaniteError
 from elanite.store import manifest
 from elanite.store.claims import Claim
 from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
@@ -33,8 +37,7 @@ from elanite.store.points import Store
 from elanite.store.tables import TABLES, Table, empty, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -52,6 +55,7 @@ __all__ = [
     "keep",
     "ours",
     "read",
+    "rescued",
     "versions",
 ]
 
@@ -77,6 +81,28 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
     place, files = Folder(folder), manifest.seal(tables, data)
     if not place.keep(identity, files) and not ours(folder, identity):
         place.replace(identity, files)
+
+
+def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
+    """Keep the results of a run, which costs more than its tables, below ``out``, or else in a temporary folder.
+
+    Returns the folder that ``write`` has returned, and why it is not below ``out``; empty if it is. Raises
+    ``ElaniteError`` if the temporary folder takes nothing, either.
+    """
+    try:
+        return write(out), ""
+    except StoreError as error:
+        cause = error.cause
+    aside = Path(tempfile.mkdtemp(prefix="elanite-"))
+    try:
+        kept = write(aside)
+    except StoreError:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise ElaniteError(
+            f"{cause}\n  The temporary folder has no room, either, so that the results of the run are lost. Make room,"
+            " and run the same command again."
+        ) from None
+    return kept, f"{cause}\n  The results of the run are kept in {kept} instead."
 
 
 def ours(folder: Path, identity: str) -> bool:

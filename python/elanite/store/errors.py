@@ -9,8 +9,10 @@ class StoreError(ElaniteError):
     """A place that cannot be written: the disk is full, fails, or is not ours."""
 
     def __init__(self, place: object, reason: object) -> None:
+        self.cause = f"{place} cannot be written: {reason}"
+        """The message without what becomes of the points of a campaign."""
         super().__init__(
-            f"{place} cannot be written: {reason}\n  Finished points are kept. Make room, or make the folder writable,"
+            f"{self.cause}\n  Finished points are kept. Make room, or make the folder writable,"
             " or choose another one with --out. The same command then goes on."
         )
 

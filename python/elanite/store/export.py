@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite import frames
+from elanite import frames, whole
 from elanite.build import grouped
 from elanite.errors import ElaniteError, UsageError
 from elanite.sources import did_you_mean
@@ -43,7 +43,10 @@ def export(store: Store, file: Path, table: Table = "rows") -> tuple[int, int, l
     many = rows = 0
     builds: list[Build] = []
     try:
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=file.parent) as folder:
+        with (
+            whole.replacing(file) as aside,
+            tempfile.TemporaryDirectory(prefix=".export-", dir=aside.parent) as folder,
+        ):
             parts = []
             for start in range(0, len(identities), AT_ONCE):
                 read = Store(store.place)
@@ -56,9 +59,7 @@ def export(store: Store, file: Path, table: Table = "rows") -> tuple[int, int, l
                     rows += part.height
             if not rows:
                 raise UsageError(f"{store.place.name} has no rows of a table {table}")
-            whole = Path(folder) / "whole.parquet"
-            pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal_relaxed").sink_parquet(whole)
-            whole.replace(file)
+            pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal_relaxed").sink_parquet(aside)
     except (OSError, PolarsError) as error:
         raise ElaniteError(f"{file} cannot be written: {getattr(error, 'strerror', None) or error}") from error
     return many, rows, grouped(builds)

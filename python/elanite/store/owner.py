@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from elanite import bounded
+
 _TEXT = re.compile(r"(?P<pid>[1-9]\d{0,9})-(?P<start>\d{1,20})-(?P<kernel>[0-9a-f]{8})-(?P<host>[\w.]{1,64})", re.A)
 
 
@@ -76,7 +78,7 @@ def _here(pid: int) -> Owner:
 
 def _boot() -> str:
     try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+        return bounded.system("/proc/sys/kernel/random/boot_id")
     except OSError:
         return ""
 
@@ -93,7 +95,7 @@ def _about(pid: int) -> tuple[str, int]:
     try:
         if str(Path("/proc/self").readlink()) != str(os.getpid()):
             return "-", 0  # this /proc shows other process numbers than ours
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        text = bounded.system(f"/proc/{pid}/stat")
         words = text.rpartition(")")[2].split()
         return words[0], int(words[19])
     except (OSError, ValueError, IndexError):

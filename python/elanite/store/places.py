@@ -19,10 +19,10 @@ import errno
 import itertools
 import os
 import shutil
-import stat
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from elanite import bounded, whole
 from elanite.store import owner
 from elanite.store.errors import NoFolderError, StoreError, UnreadableError
 
@@ -36,9 +36,6 @@ ABANDONED = 24 * 3600.0
 
 _MEASURED = 10.0
 """For how many seconds the difference of two clocks is taken for constant."""
-
-_PROBE = b"\0" * 65536
-"""What is written to see whether there is room: as much as a point of average size takes."""
 
 _numbers = itertools.count()
 
@@ -115,7 +112,7 @@ class Folder:
             self.path.mkdir(parents=True, exist_ok=True)
             probe = self._aside("probe")
             try:
-                _write(probe, _PROBE)
+                whole.new(probe, whole.PROBE, durable=True)
             finally:
                 _unlink(probe)
         except (FileExistsError, NotADirectoryError):
@@ -147,9 +144,10 @@ class Folder:
     def load(self, name: str) -> bytes:
         path = f"{self.path}/{name}"  # objects for paths would take as long as reading
         try:
-            if stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - reading anything else, a pipe, might never end
-                with open(path, "rb") as file:  # noqa: PTH123
-                    return file.read()
+            with bounded.opened(path) as file:
+                return file.read()
+        except bounded.Irregular:
+            pass
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
                 raise UnreadableError(path, error.strerror) from error
@@ -169,10 +167,10 @@ class Folder:
         try:
             partial.mkdir(parents=True)
             for name, data in files.items():
-                _write(partial / name, data)
-            _sync(partial)
+                whole.new(partial / name, data, durable=True)
+            whole.sync(partial)
             first = _rename(partial, self.path / folder)
-            _sync(self.path)
+            whole.sync(self.path)
         except OSError as error:
             raise StoreError(self.path, error.strerror) from error
         finally:
@@ -216,7 +214,7 @@ class Folder:
         aside = self._aside(name.lstrip("."))
         try:
             # A link makes the file with all that it holds at once: a process that is killed here leaves no empty one.
-            aside.write_bytes(data)
+            whole.new(aside, data)
             os.link(aside, path)
             return True
         except FileExistsError:
@@ -227,23 +225,17 @@ class Folder:
         finally:
             _unlink(aside)
         try:
-            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+            whole.new(path, data)
         except FileExistsError:
             return False
         except OSError as error:
-            raise StoreError(self.path, error.strerror) from error
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-        except OSError as error:
-            _unlink(path)
             raise StoreError(self.path, error.strerror) from error
         return True
 
     def age(self, name: str) -> float:
         try:
             # An open file has the time that the server knows; the time of a path may come from a cache of this host.
-            with (self.path / name).open("rb") as file:
+            with bounded.opened(self.path / name) as file:
                 return self._clock() - os.fstat(file.fileno()).st_mtime
         except FileNotFoundError:
             raise
@@ -295,7 +287,7 @@ class Folder:
         if self._ahead is None or now > self._ahead[0] + _MEASURED:
             probe = self._aside("clock")
             try:
-                with probe.open("xb") as file:
+                with whole.exclusive(probe) as file:
                     self._ahead = (now, os.fstat(file.fileno()).st_mtime - now)
             finally:
                 _unlink(probe)
@@ -315,22 +307,6 @@ def _rename(partial: Path, folder: Path) -> bool:
             raise
         return False
     return True
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file, and force it to the disk."""
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _unlink(path: Path) -> None:

@@ -7,16 +7,15 @@ What a trace does not tell and GOAL needs (a size, a partner, an order) is refus
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite import bounded, whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from elanite.traces.chakra import Reading
 
@@ -55,8 +54,7 @@ class Writing:
 def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
     """The reader for these files: the anchor of an OTF2 archive, or the Chakra traces of all ranks."""
     for path in traces:
-        if not path.is_file():
-            raise UsageError(f"{path}: there is no such file; name the anchor of an OTF2 archive or Chakra traces")
+        bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
     suffixes = {path.suffix for path in traces}
     if suffixes == {OTF2}:
         if len(traces) > 1:
@@ -83,20 +81,6 @@ def translate(traces: Sequence[Path], out: Path, how: Reading | None = None) -> 
     if not out.parent.is_dir():
         raise UsageError(f"{out}: there is no folder {out.parent}; make it first")
     source = reader(traces, how)
-    try:
-        descriptor, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
-    except OSError as error:
-        raise UsageError(f"{out}: it cannot be written: {error.strerror}") from None
-    aside = Path(name)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor is no path
-            file.writelines(source.lines())
-        mask = os.umask(0)
-        os.umask(mask)
-        aside.chmod(0o666 & ~mask)
-        aside.replace(out)
-    except OSError as error:
-        raise UsageError(f"{out}: it cannot be written: {error.strerror}") from None
-    finally:
-        aside.unlink(missing_ok=True)
+    with whole.replacing(out, UsageError) as aside:
+        whole.fill(aside, source.lines())
     return Translated(out, source.ranks, source.operations, tuple(source.notes))

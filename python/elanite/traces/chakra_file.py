@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from elanite import bounded
 from elanite.errors import RunError, UsageError
 from elanite.foreign import reading
 
@@ -144,7 +145,7 @@ def _binary(path: Path) -> Iterator[Node]:
         metadata, _, node = messages()
     except ImportError:
         raise UsageError(f"{path}: traces in .et need the package protobuf; install it: pip install protobuf") from None
-    with path.open("rb") as file:
+    with bounded.refused(path), bounded.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         first = True
         while (length := _length(path, file)) is not None:
@@ -179,7 +180,7 @@ def objects(path: Path) -> list[Any]:
     decoder = json.JSONDecoder()
     found: list[Any] = []
     with reading(path, "this is no JSON", error=RunError):
-        text = path.read_text(encoding="utf-8").strip()
+        text = bounded.load(path, bounded.TRACE).decode().strip()
         at = 0
         while at < len(text) or not found:
             value, end = decoder.raw_decode(text, at)

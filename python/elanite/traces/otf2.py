@@ -32,6 +32,7 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from elanite import bounded
 from elanite.errors import RunError, UsageError
 from elanite.foreign import reading
 from elanite.traces import Writing
@@ -139,6 +140,10 @@ class Archive(Writing):
 
     def _try_to_open(self) -> None:
         """Open the anchor file in a process of its own: the package reads some that are damaged without an end."""
+        folder = self._anchor.with_suffix("")
+        for path in (self._anchor.with_suffix(".def"), *(sorted(folder.iterdir()) if folder.is_dir() else ())):
+            if path.exists():
+                bounded.check(path, "copy the archive again")
         opening = [sys.executable, "-c", _OPEN, str(self._anchor), str(_PATIENCE)]
         ended = subprocess.run(opening, capture_output=True, check=False)  # noqa: S603 - our own Python
         if ended.returncode >= 0:

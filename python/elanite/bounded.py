@@ -1,0 +1,143 @@
+"""All files that Elanite reads: regular ones, of a size within bounds. No other module opens a file for reading.
+
+The name of an input may stand for anything: a device without an end, a pipe that no process writes, a file of many
+gigabytes. So the kind and the size of a file are compared before the first byte is read, and before memory is taken.
+The file is opened without waiting, so that a pipe is refused at once; and reading ends at the bound, so that a file
+that grows, or one of the kernel without a size, is bounded too.
+
+Errors name the file, the option or key that names it, and a remedy.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from io import BufferedReader
+
+MEGABYTE = 1 << 20
+SETTINGS = 8 * MEGABYTE
+"""Most bytes of a machine or an experiment file, of a list of nodes, of a section of parameters."""
+TABLE = 64 * MEGABYTE
+"""Most bytes of a graph, a table of routes, pairs of nodes, or measured values."""
+TRACE = 1024 * MEGABYTE
+"""Most bytes of a trace that is read into memory as a whole."""
+SYSTEM = 16 * MEGABYTE
+"""Most bytes of a file of the kernel."""
+
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_REMEDY = "name a regular file; the output of a command goes to a file first"
+
+
+class Irregular(OSError):
+    """A name stands for no regular file, or for too large a one; ``strerror`` says so."""
+
+
+def kind(path: Path) -> str | None:
+    """The kind of anything but a regular file: ``a pipe``; None of a regular file. Raises ``OSError``."""
+    return _kind(path.stat().st_mode)
+
+
+@contextmanager
+def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader]:
+    """A regular file, open for bytes; with ``most``, of at most so many. Raises ``Irregular`` and other ``OSError``."""
+    _regular(path, os.stat(path), most)  # noqa: PTH116 - may be a str; opening a device may have an effect
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    with os.fdopen(handle, "rb") as file:
+        _regular(path, os.fstat(handle), most)
+        yield file
+
+
+def load(path: Path | str, most: int) -> bytes:
+    """The bytes of a file. Raises ``Irregular`` and other ``OSError``."""
+    with opened(path, most) as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise Irregular(0, _large(len(content), most), str(path))
+    return content
+
+
+def check(path: Path, remedy: str = "", named: str = "", most: int | None = None) -> None:
+    """Raises ``UsageError`` unless a library that opens files itself may read this one."""
+    with refused(path, remedy, named), opened(path, most):
+        pass
+
+
+def text(path: Path, most: int, remedy: str = "", named: str = "") -> str:
+    """The text of a file that a user names, in UTF-8.
+
+    ``named`` is the option or the key that names the file. Raises ``UsageError``.
+    """
+    with refused(path, remedy, named):
+        content = load(path, most)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not a text file in UTF-8 (byte {error.start})") from error
+
+
+@contextmanager
+def refused(
+    path: Path, remedy: str = "", named: str = "", error: Callable[[str], Exception] = UsageError
+) -> Iterator[None]:
+    """Turn an ``OSError`` within into ``error``: ``named: path: words of the system; remedy``.
+
+    Without a remedy of its own, a device or a pipe has a general one.
+    """
+    try:
+        yield
+    except OSError as raised:
+        said = f"{named}: {path}: {raised.strerror}" if named else f"{path}: {raised.strerror}"
+        advice = remedy or (_REMEDY if isinstance(raised, Irregular) else "")
+        raise error(f"{said}; {advice}" if advice else said) from raised
+
+
+def packaged(*parts: str) -> str:
+    """The text of a file of this package, by its folder and name."""
+    return files("elanite").joinpath(*parts).read_text(encoding="utf-8")
+
+
+def packaged_or_none(*parts: str) -> str | None:
+    """The text of a file of this package; None if the package has none of that name."""
+    return packaged(*parts) if files("elanite").joinpath(*parts).is_file() else None
+
+
+def packaged_bytes(*parts: str) -> bytes:
+    """The bytes of a file of this package."""
+    return files("elanite").joinpath(*parts).read_bytes()
+
+
+def system(path: Path | str) -> str:
+    """The text of a file of the kernel, such as one below ``/proc``. Raises ``OSError``."""
+    return load(Path(path), SYSTEM).decode("utf-8", errors="replace")
+
+
+def _regular(path: Path | str, about: os.stat_result, most: int | None) -> None:
+    if (other := _kind(about.st_mode)) is not None:
+        raise Irregular(0, f"it is {other}", str(path))
+    if most is not None and about.st_size > most:
+        raise Irregular(0, _large(about.st_size, most), str(path))
+
+
+def _kind(mode: int) -> str | None:
+    if stat.S_ISREG(mode):
+        return None
+    return next((name for of, name in _KINDS if of(mode)), "no regular file")
+
+
+def _large(size: int, most: int) -> str:
+    return f"it has {size:,} bytes, and at most {most:,} are read"

@@ -1,0 +1,247 @@
+"""Files that commands write and read: devices, pipes and links in their place, and no other module that opens files."""
+
+from __future__ import annotations
+
+import ast
+import os
+import stat
+import subprocess
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import elanite
+from conftest import SMALL, command, environment
+from elanite import bounded, whole
+from elanite.errors import ElaniteError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from conftest import Ended
+
+    Elanite = Callable[..., Ended]
+
+PACKAGE = Path(elanite.__file__).parent
+OPENING = {"open", "write_text", "write_bytes", "read_text", "read_bytes", "touch", "mkstemp", "sink_parquet"}
+"""Calls that open files."""
+RENAMING = {"replace", "renames"}
+"""Calls that rename files, if they have one argument."""
+OTHERS = {
+    # Objects with methods of these names.
+    ("cli/common.py", "webbrowser.open"),
+    ("cli/store.py", "Store.open"),
+    ("work.py", "Store.open"),
+    ("store/claims.py", "self.place.touch"),
+    ("traces/otf2.py", "self.otf2.reader.open"),
+    ("pages/experiment.py", "pl.col(grouping.MACHINE).replace"),
+    # The null device in place of a closed descriptor.
+    ("streams.py", "os.open"),
+    ("streams.py", "open"),
+    # A library that writes the path that it got from ``whole``.
+    ("store/export.py", "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet"),
+}
+"""Calls that open no file of a user."""
+ALONE = {"whole.py", "bounded.py", "mpirun/guard.py"}
+"""The two modules that open files, and a script that starts without the package."""
+
+
+def calls(tree: ast.AST) -> Iterator[str]:
+    """The calls of a module that open, replace or link files."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if name in OPENING or (name in RENAMING and len(node.args) == 1 and not node.keywords):
+                yield ast.unparse(node.func)
+
+
+def test_only_two_modules_open_files() -> None:
+    found = set()
+    for path in PACKAGE.rglob("*.py"):
+        name = path.relative_to(PACKAGE).as_posix()
+        if name in ALONE or name.startswith("figures/"):  # where `replace` is that of polars
+            continue
+        found |= {(name, call) for call in calls(ast.parse(path.read_text()))}
+    assert found == OTHERS, "write by `whole`, and read by `bounded`"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "open(path)",
+        "path.open('w')",
+        "path.write_text(text)",
+        "os.open(path, 0)",
+        "tempfile.mkstemp()",
+        "aside.replace(path)",
+    ],
+)
+def test_the_search_finds_other_ways_to_open_files(line: str) -> None:
+    assert list(calls(ast.parse(line)))
+
+
+def test_figures_open_no_files() -> None:
+    for path in (PACKAGE / "figures").rglob("*.py"):
+        assert not {call for call in calls(ast.parse(path.read_text())) if not call.endswith(".replace")}
+
+
+def test_a_link_is_followed_and_keeps_its_place(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "second").symlink_to("folder/real.txt")
+    (tmp_path / "first").symlink_to("second")
+    for text in ("one", "two"):  # the target need not exist
+        whole.write(tmp_path / "first", text)
+        assert (tmp_path / "folder" / "real.txt").read_text() == text
+    assert (tmp_path / "first").is_symlink()
+    assert (tmp_path / "second").is_symlink()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["first", "folder", "real.txt", "second"]
+
+
+def test_links_in_a_circle_are_an_error(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(ElaniteError, match=r"a cannot be written: its links lead in a circle"):
+        whole.write(tmp_path / "a", "")
+
+
+def test_a_file_keeps_its_permissions(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    whole.write(file, "one")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+    file.chmod(0o660)
+    whole.write(file, "two")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o660
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe, read = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+    reader.start()
+    whole.write(pipe, "for the reader")
+    reader.join(60)
+    assert read == ["for the reader"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser makes devices")
+def test_a_device_is_written_to(tmp_path: Path, campaign: Path, elanite: Elanite) -> None:
+    """In a folder that the command may write, so that it could replace the device."""
+    for name, minor in (("null", 3), ("full", 7)):
+        try:
+            os.mknod(tmp_path / name, 0o666 | stat.S_IFCHR, os.makedev(1, minor))
+            (tmp_path / name).open("wb").close()
+        except PermissionError:
+            pytest.skip("this container has no devices of its own")
+    (tmp_path / "trace.goal").write_text(
+        "num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n"
+    )
+    for words in (("store", "export", "--store", str(campaign)), ("replay", "trace.goal", "--html")):
+        assert elanite(*words, "null").code == 0, words
+        ended = elanite(*words, "full")
+        assert ended.code == 1, (words, ended)
+        assert "full cannot be written: No space left on device" in ended.err, (words, ended)
+    assert stat.S_ISCHR((tmp_path / "null").stat().st_mode)
+    assert stat.S_ISCHR((tmp_path / "full").stat().st_mode)
+
+
+def test_standard_output_as_a_file_follows_what_is_there(campaign: Path, tmp_path: Path) -> None:
+    """It is a regular file here, which the shell has opened: nothing of it is replaced."""
+    inside = 'echo before; "$@"; echo after'
+    export = command("store", "export", "/dev/stdout", "--store", str(campaign), "-q")
+    file = tmp_path / "output"
+    with file.open("wb") as stream:
+        subprocess.run(["sh", "-c", inside, "sh", *export], env=environment(), stdout=stream, check=True)
+    content = file.read_bytes()
+    assert content.startswith(b"before\nPAR1")
+    assert content.endswith(b"after\n")
+    assert content.count(b"PAR1") == 2
+
+
+def test_nobody_guesses_a_name_aside(tmp_path: Path) -> None:
+    """The name is random and new, so that a link of another user in the folder is of no use."""
+    names = set()
+    for _ in range(3):
+        with whole.replacing(tmp_path / "page.html") as aside:
+            names.add(aside.name)
+            assert aside.suffix == ".html"
+            with pytest.raises(FileExistsError):
+                whole.new(aside, "")
+    assert len(names) == 3
+
+
+def test_an_exception_leaves_the_file_that_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("before")
+
+    def broken() -> None:
+        with whole.replacing(file) as aside:
+            whole.fill(aside, "half")
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(ElaniteError, match=rf"{file} cannot be written: No space left on device"):
+        broken()
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def inputs(place: str) -> dict[str, tuple[str, ...]]:
+    """A command for each option that names a file to read; ``place`` is the file."""
+    return {
+        "check": ("check", place),
+        "run": ("run", place),
+        "show": ("show", place),
+        "machine": ("run", SMALL, "--machine", place),
+        "graph": ("check", "graph.toml"),
+        "pairs": ("run", "pairs.toml", "--set", 'series.load.uniform.pattern="pairs.csv"'),
+        "measured": ("calibrate", SMALL, "--to", place, "--fit", "bus.rate=150 MB/s..400 MB/s"),
+        "trace": ("replay", place),
+        "placement": ("replay", "trace.goal", "--placement", place),
+        "page": ("open", place),
+        "import": ("goal", "import", place, "--output", "x.goal"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [("/dev/zero", "it is a device"), ("pipe", "it is a pipe"), ("large", "it has 20,000,000,000 bytes")],
+)
+def test_a_file_to_read_is_regular_and_bounded(tmp_path: Path, elanite: Elanite, place: str, words: str) -> None:
+    """Before its first byte is read, and before memory is taken."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").touch()
+    os.truncate(tmp_path / "large", 20_000_000_000)
+    (tmp_path / "pairs.csv").symlink_to(place)
+    (tmp_path / "pairs.toml").write_text(Path(SMALL).read_text())
+    text = (PACKAGE / "data" / "machines" / "es40-qsnet.toml").read_text()
+    text = text.replace('kind = "fat-tree"', 'kind = "graph"')
+    graph = f'\n[topology.file]\nvalue = "{place}"\nsource = "x"\n'
+    (tmp_path / "graph.toml").write_text(text + graph)
+    (tmp_path / "trace.goal").write_text("num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n")
+    for name, line in inputs(place).items():
+        if place == "large" and name in ("trace", "import"):
+            continue  # traces may be larger than memory
+        ended = (
+            elanite(*line, "--out", "out") if name in ("run", "machine", "measured", "placement") else elanite(*line)
+        )
+        assert ended.code == 2, (name, ended)
+        if name == "pairs":
+            assert "pairs.csv cannot be read: it " in ended.err, ended
+        else:
+            assert f"{place}: {words}" in ended.err or f"{place}: it cannot be read: {words}" in ended.err, (
+                name,
+                ended,
+            )
+
+
+def test_a_file_that_grows_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("12345")
+    assert bounded.load(file, 5) == b"12345"
+    with pytest.raises(UsageError, match=r"--to: .*file: it has 5 bytes, and at most 4 are read; name a regular file"):
+        bounded.text(file, 4, named="--to")
+    monkeypatch.setattr(bounded, "_regular", lambda *_: None)
+    with pytest.raises(bounded.Irregular):
+        bounded.load(file, 4)
