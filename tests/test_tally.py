@@ -77,6 +77,20 @@ def test_a_verdict_that_is_not_resolved_turns_nothing() -> None:
     assert turning(rows("a", "not resolved", "missed", "holds")) == ()
 
 
+def test_a_claim_counts_as_ablated_if_short_runs_give_the_verdict_of_the_scoreboard() -> None:
+    missed, vague = replace(VALUE, known_miss="a cause"), replace(VALUE, vague="no figure")
+    both = replace(missed, vague="no figure")
+    agreeing: dict[ablated.Outcome, tuple[Claim, ...]] = {
+        "holds": (VALUE, vague),
+        "missed": (missed, both),
+        "not resolved": (vague, both),
+    }
+    for verdict, some in agreeing.items():
+        found = [claim for claim in (VALUE, missed, vague, both) if ablated.agrees(claim, rows("value", verdict))]
+        assert found == list(some)
+    assert not ablated.agrees(VALUE, ())
+
+
 def test_the_table_of_ablations_is_read_as_written() -> None:
     table = [*rows("a", "holds", "missed"), *rows("b", "holds")]
     assert read(written(table), "ablations.toml") == {"a": tuple(table[:2]), "b": tuple(table[2:])}

@@ -96,6 +96,9 @@ def falsifiable(claim: Claim) -> bool | None:
 
 
 def agrees(claim: Claim, rows: Iterable[Ablation]) -> bool:
-    """Whether the unchanged model gives the verdict of the scoreboard in runs as short as those of the ablations."""
-    expected = "missed" if claim.known_miss else "holds"
-    return any(one.mechanism == WHOLE and one.verdict == expected for one in rows)
+    """Whether the unchanged model gives the verdict of the scoreboard in runs as short as those of the ablations.
+
+    The scoreboard does not resolve a claim whose source is too vague: for such a claim this is a verdict, too.
+    """
+    expected = {"missed" if claim.known_miss else "holds", *(["not resolved"] if claim.vague else [])}
+    return any(one.mechanism == WHOLE and one.verdict in expected for one in rows)
