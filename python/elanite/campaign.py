@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from elanite import memory
 from elanite.cost import CostModel
 from elanite.driver import Driver
 from elanite.errors import UsageError
@@ -90,7 +91,14 @@ def run(
     observer.start(outcome.total, outcome.reused)
     try:
         if missing:
-            driver = Driver(planned, store, jobs or cores(), observer, outcome, out, cost)
+            fit = memory.fitted(missing, jobs or cores())
+            if fit.line and executor is None:
+                observer.note(fit.line)
+            workers = fit.jobs if executor is None else jobs or cores()
+            driver = Driver(planned, store, workers, observer, outcome, out, cost)
+            if executor is None:
+                driver.refuse(fit.refused)
+                groups = [[point for point in group if point.id not in fit.refused] for group in groups]
             driver.threads(groups) if executor is None else driver.engine(groups, executor)
             if outcome.deaths:
                 store.clean()  # what workers had half-written
@@ -129,6 +137,9 @@ class _InOrder(Observer):
         for _, left in self._open:
             left.discard(point.id)
         self._tell()
+
+    def note(self, line: str) -> None:
+        self._observer.note(line)
 
     def state(self, state: State) -> None:
         self._observer.state(state)

@@ -83,6 +83,11 @@ class Driver:
         self._batches = 0
         self._begun = time.monotonic()
 
+    def refuse(self, why: Mapping[str, str]) -> None:
+        """Let points fail that find no room on this host, by their identities."""
+        for identity, message in why.items():
+            self._failed(self._planned[identity][1], message, Exit.FAILED)
+
     def threads(self, missing: Sequence[Sequence[Point]]) -> None:
         """Simulate points on threads of this process, group after group, the longest points of a group first."""
         for group in missing:

@@ -10,16 +10,19 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from elanite import bounded
 from elanite.errors import ElaniteError, UsageError
 
 MEGABYTE = 1_000_000
-LEAST_ADDRESSES = 3_000 * MEGABYTE
-"""Bytes of address space of a command: 2,450 MB were measured for ``elanite run`` with two points at a time. Allocators
-and threads reserve most of them, and use little."""
+LEAST_ADDRESSES = 1_000 * MEGABYTE
+THREAD_ADDRESSES = 200 * MEGABYTE
+"""Bytes of address space of a command, and for each processor, whose threads reserve more than they use: 1,146 MB were
+measured for ``elanite run`` on two processors."""
+WORK_ADDRESSES = 500 * MEGABYTE
+"""Bytes of address space that libraries and threads reserve after a campaign has begun."""
 DRAWING_ADDRESSES = 72_000 * MEGABYTE
 """Bytes of address space of a command that draws pictures: V8, the engine for JavaScript, reserves 69,500 MB."""
 LEAST_FILES = 64
@@ -64,11 +67,24 @@ def addresses() -> Room | None:
     return None if limit == resource.RLIM_INFINITY else Room(limit, "the address space of a process", _ADDRESSES)
 
 
+def addresses_left() -> Room | None:
+    """The address space that this process may still take; None without a limit."""
+    room = addresses()
+    if room is None:
+        return None
+    pages = int(bounded.system("/proc/self/statm").split()[0])
+    return replace(room, left=max(room.left - pages * resource.getpagesize() - WORK_ADDRESSES, 0))
+
+
 def require() -> None:
     """Raise ``UsageError`` if the limits of a process are too low for any command."""
     room = addresses()
-    if room is not None and room.left < LEAST_ADDRESSES:
-        raise UsageError(_too_low(room, LEAST_ADDRESSES))
+    if room is not None:
+        needed = LEAST_ADDRESSES + THREAD_ADDRESSES * (os.cpu_count() or 1)
+        if room.left < needed:
+            raise UsageError(_too_low(room, needed))
+        # The allocator reserves 1 GiB at a time, unless it is told otherwise before it is loaded.
+        os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "64MiB")
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files != resource.RLIM_INFINITY and files < LEAST_FILES:
         raise UsageError(f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}")

@@ -47,6 +47,9 @@ class Observer:
     def start(self, total: int, done: int) -> None:
         """Called once: how many points there are, and how many of them are finished already."""
 
+    def note(self, line: str) -> None:
+        """Called with a line about how the campaign runs."""
+
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         """Called before ``start`` if the store has points of other builds, which are simulated again."""
 

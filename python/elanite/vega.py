@@ -15,7 +15,7 @@ from typing import Any
 import altair as alt
 import platformdirs
 
-from elanite import bounded, whole
+from elanite import bounded, host, whole
 from elanite.errors import ElaniteError
 from elanite.html import embedded
 
@@ -46,6 +46,7 @@ def page(title: str, spec: dict[str, Any]) -> str:
 def _made(wanted: str) -> str:
     import vl_convert as vlc
 
+    host.require_drawing("--html")
     have: list[str] = vlc.get_vegalite_versions()
     bundle: str = vlc.javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]

@@ -50,11 +50,13 @@ def noise(
     figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
     simulated machine has this noise.
     """
+    from elanite import host
     from elanite.cli import output
     from elanite.noise import measure, prepared
 
     output.refuse_terminal(format_)
     prepared(out)
+    host.require_drawing("--out")
     found = measure(seconds, compute, cpu)
     if format_ is Format.TABLE:
         _print(found)

@@ -61,6 +61,10 @@ class Lines(Observer):
             self._last = now
             say(f"{self._done} of {self._total} points, {progress(state)}")
 
+    def note(self, line: str) -> None:
+        """Say how the campaign runs."""
+        say(line)
+
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         """Say which points are simulated again."""
         say(_others(builds))
@@ -86,6 +90,10 @@ class Bar(Observer):
         self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console(error=True))
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
+
+    def note(self, line: str) -> None:
+        """Say how the campaign runs."""
+        say(line)
 
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         """Say which points are simulated again."""

@@ -205,7 +205,7 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import limits, sources, whole
+    from elanite import host, limits, sources, whole
     from elanite.api import Result
     from elanite.cli import output
     from elanite.errors import UsageError
@@ -223,6 +223,8 @@ def run(
     planned = chosen.plan(planned)
     for wanted in filter(None, (html, svg)):
         whole.prepare(wanted)
+    if svg is not None:
+        host.require_drawing("--svg")
     if point is not None:
         if "" in point:
             raise UsageError("--point is empty; give the first digits of an identity, or leave out --point to run all")

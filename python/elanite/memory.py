@@ -1,0 +1,139 @@
+"""The memory of points: estimated before the first one is simulated, and compared with what the host has.
+
+The memory of a point is that of its network, before all: a share for each node (adapter, host, counters), and one for
+each link (buffers, channels, the rows of the results). The two figures were fitted to the resident memory of uniform
+traffic at 60 MB/s, 20 us long, on quaternary trees, tori and dragonflies of 64 to 65,536 nodes with the adapters of the
+es40-qsnet:
+
+| network | nodes | links of a node | measured, MB | estimate, MB |
+|---|---|---|---|---|
+| tree of 4 x 4 switches | 64 | 6 | 75 | 86 |
+| | 1,024 | 10 | 108 | 98 |
+| | 4,096 | 12 | 157 | 144 |
+| | 65,536 | 16 | 1,218 | 1,173 |
+| torus | 64 | 8 | 77 | 86 |
+| | 1,024 | 8 | 107 | 97 |
+| | 4,096 | 8 | 137 | 134 |
+| | 65,536 | 10 | 809 | 937 |
+| dragonfly | 72 | 4.5 | 77 | 86 |
+| | 1,056 | 4.8 | 99 | 95 |
+| | 5,256 | 4.8 | 147 | 137 |
+
+Both are of the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
+that grow, where more is offered than a network carries, come on top: ``run.max_memory`` bounds them.
+
+``fitted`` takes as many points at a time as there is room for. A point that needs more than all of the room fails
+alone, with the limit and a remedy, and the others are simulated.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from elanite import host
+from elanite.text import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elanite.host import Room
+    from elanite.plan import Point
+
+PROCESS = 85_000_000
+"""Bytes of a command without points."""
+NODE = 7_000
+"""Bytes of a node with its adapter."""
+LINK = 600
+"""Bytes of a link in one direction."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """How many points fit, and which do not fit at all."""
+
+    jobs: int
+    """How many points find room at the same time."""
+    refused: dict[str, str]
+    """Why a point cannot be simulated here, by its identity."""
+    line: str
+    """Why fewer points are simulated at a time than were asked for; empty if as many are."""
+
+
+def of_point(point: Point) -> int:
+    """The bytes that a point needs beside those of the process."""
+    machine = json.loads(point.json)["machine"]
+    topology = {key: each["value"] for key, each in machine["topology"].items() if isinstance(each, dict)}
+    rails = machine.get("rails", {}).get("count", {}).get("value", 1)
+    return _of_network(json.dumps(topology)) * int(rails)
+
+
+@cache
+def _of_network(topology: str) -> int:
+    values = json.loads(topology)
+    return int(NODE * values["nodes"] + LINK * links(values))
+
+
+def links(topology: Mapping[str, Any]) -> int:
+    """The links of a network, each direction counted, from the values of its section ``[topology]``."""
+    nodes: int = topology["nodes"]
+    sizes: list[int] = topology.get("dimensions", [])
+    match topology.get("kind", "fat-tree"):
+        case "fat-tree":
+            down, up = topology["down"], topology["up"]
+            several = topology.get("parallel", [1] * len(up))
+            # The switches of a level are those of the level below, times its links up, over the links down here.
+            wires, ends = nodes, nodes
+            for level, width in enumerate(up):
+                switches = ends // down[level]
+                wires += switches * width * several[level]
+                ends = switches * width
+            return 2 * wires
+        case "torus":
+            return 2 * (nodes + prod(sizes) * len(sizes))
+        case "hyperx":
+            return 2 * nodes + prod(sizes) * sum(size - 1 for size in sizes)
+        case "dragonfly":
+            group: int = topology["group"]
+            beyond: int = topology["global"]
+            groups: int = topology["groups"]
+            return 2 * nodes + group * groups * (group - 1 + beyond)
+        case _:
+            cables: str = topology.get("cables", "")
+            return 2 * (nodes + len(cables.splitlines()))
+
+
+def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitted:
+    """How many of the points may run at the same time, at most ``jobs``, in the room of this process by default."""
+    room = room or _room()
+    if room is None:
+        return Fitted(jobs, {}, "")
+    needs = {point.id: of_point(point) for point in points}
+    refused = {
+        identity: f"it needs about {_mb(need)} of memory, and {_mb(room.left)} are left: {room.limit}; {room.remedy}"
+        for identity, need in needs.items()
+        if need > room.left
+    }
+    largest = sorted((need for identity, need in needs.items() if identity not in refused), reverse=True)
+    asked = min(jobs, len(largest))
+    fit = asked
+    while fit > 1 and sum(largest[:fit]) > room.left:
+        fit -= 1
+    if fit == asked:
+        return Fitted(jobs, refused, "")
+    needed = f"{asked} need about {_mb(sum(largest[:asked]))} of memory, and {_mb(room.left)} are left"
+    line = f"simulating {counted(fit, 'point')} at a time instead of {jobs}: {needed} ({room.limit})"
+    return Fitted(fit, refused, line)
+
+
+def _room() -> Room | None:
+    """The closest limit of the memory that this process may still take."""
+    rooms = [room for room in (host.memory(), host.addresses_left()) if room is not None]
+    return min(rooms, key=lambda room: room.left, default=None)
+
+
+def _mb(amount: int) -> str:
+    return f"{amount // host.MEGABYTE:,} MB"
