@@ -26,7 +26,7 @@ use crate::memory::Capability;
 use crate::meter::Meter;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
-use kernel::{Executor, Label, Limits, Progress, memory};
+use kernel::{Executor, Label, Limits, Livelock, Progress, memory};
 use series::Series;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -61,6 +61,14 @@ pub enum Stop {
         waiting: Vec<String>,
         /// Packets that wait for each other, if these cause the deadlock.
         packets: Option<Box<fabric::Deadlock>>,
+    },
+    /// Processes run without end at one moment: a mistake in a model or in its programs.
+    #[error("livelock at {at}: {livelock}")]
+    Livelock {
+        /// Simulated time, which does not advance.
+        at: Time,
+        /// The process.
+        livelock: Livelock,
     },
     /// A bound was passed.
     #[error(transparent)]
@@ -267,7 +275,7 @@ impl Cluster {
     /// As [`Cluster::run_until`].
     pub fn run_due(&mut self, end: Time, go_on: impl Fn(Time) -> bool) -> Result<bool, Stop> {
         loop {
-            self.executor.run_ready();
+            self.run_ready()?;
             if !go_on(self.now()) {
                 return Ok(true);
             }
@@ -297,7 +305,7 @@ impl Cluster {
 
     fn run_to_end(&mut self, mut series: Option<&mut Series>) -> Result<(), Stop> {
         loop {
-            self.executor.run_ready();
+            self.run_ready()?;
             if self.executor.unfinished_count() == 0 {
                 return Ok(());
             }
@@ -316,7 +324,7 @@ impl Cluster {
     /// Lets processes run, then what is next, if it is due by `end`; returns whether anything was. Unless only `one` step is
     /// wanted, further steps follow until a process is ready, or it is time to look at the bounds.
     fn step(&mut self, end: Time, one: bool) -> Result<bool, Stop> {
-        self.executor.run_ready();
+        self.run_ready()?;
         let bound = self.watch.limits.time.unwrap_or(Time::MAX);
         if self.steps.is_multiple_of(WATCH_INTERVAL) || (bound < Time::MAX && self.now() > bound) {
             self.look()?;
@@ -341,6 +349,15 @@ impl Cluster {
             self.look()?;
         }
         Ok(beyond)
+    }
+
+    /// Lets processes run until all wait.
+    fn run_ready(&mut self) -> Result<(), Stop> {
+        let run = self.executor.run_ready();
+        run.map_err(|livelock| {
+            let at = self.now();
+            Stop::Livelock { at, livelock }
+        })
     }
 
     /// The error of a run in which some packets, and the processes that wait for the packets, cannot go on.

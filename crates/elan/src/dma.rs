@@ -11,6 +11,7 @@ use crate::memory::{Address, ContextId, EventId, Fault, ProcessId, Reason};
 use crate::meter::Meter;
 use crate::{NodeId, Place};
 use fabric::{Destination, Priority};
+use kernel::turn;
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -320,7 +321,7 @@ impl Future for Transfer {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some(result) = self.completion.result.get() {
-            return Poll::Ready(result);
+            return turn::end(result);
         }
         let (mut waiting, waker) = (self.completion.waiting.borrow_mut(), context.waker());
         match &mut *waiting {

@@ -6,7 +6,7 @@ use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
 use elan::{Cluster, Dma, Placement, Stop, Watch};
 use fabric::{Engine, LinkCounters, LinkId};
 use kernel::random::Stream;
-use kernel::{Bound, Limits};
+use kernel::{Bound, Limits, Signal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
@@ -173,6 +173,26 @@ fn cancelling_ends_a_run() {
     idle_away(&mut cluster);
     assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
     assert_eq!(cluster.now(), Time::ZERO);
+}
+
+/// A process that runs without end at one moment ends the run: no event would ever occur again.
+#[test]
+fn a_livelock_ends_a_run() {
+    let mut cluster = Cluster::new(four_nodes(), Watch::default());
+    idle_away(&mut cluster);
+    let node = node_of(&cluster, 1);
+    cluster.spawn("circle", async move {
+        node.sleep(Time::from_us(5)).await;
+        let past = Signal::counted(0);
+        loop {
+            past.wait().await;
+        }
+    });
+    let stop = cluster.run().unwrap_err();
+    assert_eq!(
+        stop.to_string(),
+        "livelock at 5 us: circle runs without end, and simulated time stands still"
+    );
 }
 
 /// Processes that sleep to the same moment wake in the order of the nodes, then of falling asleep; a past moment is now.

@@ -19,7 +19,7 @@ pub enum RunError {
     /// A bound of the run was passed.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Exceeded(#[from] Exceeded),
-    /// The simulated programs wait for ever.
+    /// The simulated programs wait for ever, or run for ever at one moment.
     #[error("{0}")]
     Deadlock(Stop),
     /// The machine has no room for the processes, or their memory.
@@ -50,7 +50,7 @@ impl From<Stop> for RunError {
         match stop {
             Stop::Exceeded(exceeded) => RunError::Exceeded(exceeded),
             Stop::Cancelled => RunError::Cancelled,
-            Stop::Deadlock { .. } => RunError::Deadlock(stop),
+            Stop::Deadlock { .. } | Stop::Livelock { .. } => RunError::Deadlock(stop),
         }
     }
 }

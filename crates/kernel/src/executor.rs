@@ -17,10 +17,11 @@
 //!
 //! A *background* task serves other tasks and may never end: it does not count as unfinished, and no task waits for its end.
 //!
-//! Bounds: a task that wakes itself without end never lets [`Executor::run_ready`] return. A
-//! panic in a task propagates to the caller of `run_ready`.
+//! Bounds: tasks that keep each other ready without end are a [`Livelock`], and so is a task that
+//! never returns from its turn because all its conditions are set. A panic in a task propagates to
+//! the caller of [`Executor::run_ready`].
 
-use crate::Label;
+use crate::{Label, turn};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -29,6 +30,19 @@ use std::rc::{self, Rc};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
+use thiserror::Error;
+
+/// The bound of turns in one call of [`Executor::run_ready`]: a fixed number, and more per task.
+const TURNS: u64 = 1 << 20;
+const TURNS_OF_A_TASK: u64 = 1 << 10;
+
+/// Tasks run without end while no event can occur: a mistake in the tasks.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{task} runs without end, and simulated time stands still")]
+pub struct Livelock {
+    /// The task, or one of several.
+    pub task: String,
+}
 
 /// Identifies a task of one executor; ids ascend in the order of spawning and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,6 +202,20 @@ impl Shared {
         task.expect("it has not finished").future = Some(future);
     }
 
+    /// The bound of turns in one call.
+    fn most_turns(&self) -> u64 {
+        let tasks = self.tasks.borrow().places.len() as u64;
+        TURNS + TURNS_OF_A_TASK * tasks
+    }
+
+    /// The livelock of an unfinished task.
+    fn livelock(&self, place: usize) -> Livelock {
+        let tasks = self.tasks.borrow();
+        let task = tasks.places[place].as_ref();
+        let task = task.expect("it has not finished").label.text();
+        Livelock { task }
+    }
+
     fn finish(&self, place: usize) {
         let mut tasks = self.tasks.borrow_mut();
         let task = tasks.places[place].take().expect("it finishes once");
@@ -236,34 +264,53 @@ impl Executor {
     }
 
     /// Polls ready tasks, also tasks that become ready meanwhile, until no task is ready.
+    ///
+    /// # Errors
+    /// If tasks run without end.
     #[inline]
-    pub fn run_ready(&mut self) {
+    pub fn run_ready(&mut self) -> Result<(), Livelock> {
+        let mut turns = 0;
         while self.is_ready() {
-            self.run_some();
+            self.run_some(&mut turns)?;
         }
+        Ok(())
     }
 
     /// Polls the tasks that are ready now.
-    fn run_some(&mut self) {
+    fn run_some(&mut self, turns: &mut u64) -> Result<(), Livelock> {
         if self.first.is_empty() {
             self.shared.ready.take_all(&mut self.first);
         }
         while let Some(ticket) = self.first.pop_front() {
-            ticket.queued.store(false, Ordering::Release);
             let (id, place) = (ticket.id, ticket.place);
             let Some(mut future) = self.shared.take(id, place) else {
+                ticket.queued.store(false, Ordering::Release);
                 continue;
             };
+            if *turns > TURNS && *turns > self.shared.most_turns() {
+                self.shared.put_back(place, future);
+                self.first.push_front(ticket);
+                return Err(self.shared.livelock(place));
+            }
+            *turns += 1;
+            ticket.queued.store(false, Ordering::Release);
             let waker = Waker::from(ticket);
-            match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                Poll::Pending => self.shared.put_back(place, future),
-                Poll::Ready(()) => {
+            let context = &mut Context::from_waker(&waker);
+            match turn::take(|| future.as_mut().poll(context)) {
+                (Poll::Pending, spent) => {
+                    self.shared.put_back(place, future);
+                    if spent {
+                        return Err(self.shared.livelock(place));
+                    }
+                }
+                (Poll::Ready(()), _) => {
                     self.shared.finish(place);
                     // Values that the future held may wake or spawn as they drop, so nothing is borrowed here.
                     drop(future);
                 }
             }
         }
+        Ok(())
     }
 
     /// The labels of the tasks that have not finished, without background tasks, in the order of spawning.

@@ -16,16 +16,18 @@
 //! events.schedule(Time::from_ns(35), 0, alarm.clone());
 //! executor.spawn("sleeper", async move { alarm.wait().await });
 //!
-//! executor.run_ready();
+//! executor.run_ready()?;
 //! assert_eq!(executor.unfinished(), ["sleeper"]);
 //! while let Some((_now, signal)) = events.pop() {
 //!     signal.fire();
-//!     executor.run_ready();
+//!     executor.run_ready()?;
 //! }
 //! assert!(executor.unfinished().is_empty());
+//! # Ok::<(), kernel::Livelock>(())
 //! ```
 //!
-//! When no event is left and [`Executor::unfinished`] is not empty, the run is deadlocked.
+//! When no event is left and [`Executor::unfinished`] is not empty, the run is deadlocked. When processes
+//! run without end at one moment, the run is a [`Livelock`].
 //!
 //! # Determinism
 //!
@@ -39,7 +41,7 @@
 //! | room | contents |
 //! |---|---|
 //! | `queue` | [`EventQueue`]: future events, in a total order |
-//! | `executor`, `signal`, `label` | [`Executor`], [`Signal`]: processes and their conditions |
+//! | `executor`, [`turn`], `signal`, `label` | [`Executor`], [`Signal`]: processes and their conditions |
 //! | [`random`] | one stream of random numbers per component |
 //! | [`statistics`] | counters, latency histograms, confidence intervals |
 //! | `limits`, [`memory`] | [`Limits`]: bounds of a run; the memory that it needs |
@@ -66,9 +68,10 @@ pub mod random;
 pub mod registry;
 mod signal;
 pub mod statistics;
+pub mod turn;
 
 pub use digest::Digest;
-pub use executor::{Executor, Spawner, TaskId};
+pub use executor::{Executor, Livelock, Spawner, TaskId};
 pub use label::Label;
 pub use limits::{Bound, Exceeded, Limits, Progress};
 pub use queue::EventQueue;

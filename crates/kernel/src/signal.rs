@@ -7,6 +7,7 @@
 //! A process that waited when the signal became set continues even if the signal is reset before the process runs: no process
 //! that waited misses a firing. Firing a signal that is set has no effect.
 
+use crate::turn;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
@@ -199,7 +200,7 @@ impl Future for Wait {
         let mut state = self.signal.state.borrow_mut();
         let fired = self.begun.is_some_and(|(_, round)| round != state.rounds);
         if fired || state.remaining == 0 {
-            return Poll::Ready(());
+            return turn::end(());
         }
         let waker = context.waker();
         if let Some((ticket, _)) = self.begun {

@@ -5,11 +5,12 @@ use crate::common;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::future::{pending, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use common::{Log, Yield};
-use kernel::{Executor, Signal};
+use kernel::{Executor, Signal, Spawner};
 use proptest::prelude::*;
 
 #[test]
@@ -18,7 +19,7 @@ fn nothing_runs_before_it_is_told_to() {
     let task = log.clone();
     executor.spawn("task", async move { task.add("ran") });
     assert_eq!(log.take(), [""; 0]);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["ran"]);
     assert_eq!(executor.unfinished_count(), 0);
 }
@@ -40,7 +41,7 @@ fn a_spawned_task_runs_after_those_that_are_ready() {
     });
     let sibling = log.clone();
     executor.spawn("sibling", async move { sibling.add("sibling") });
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(
         log.take(),
         ["parent", "sibling", "child", "parent again", "grandchild"]
@@ -54,7 +55,7 @@ fn unfinished_tasks_are_named_in_the_order_of_spawning() {
         executor.spawn("short", async {}),
         executor.spawn("first", pending()),
     ];
-    executor.run_ready();
+    executor.run_ready().unwrap();
     // Takes the place of `short`, ahead of `first`.
     let last = executor.spawn(String::from("second"), pending());
     assert_eq!(executor.unfinished(), ["first", "second"]);
@@ -88,7 +89,7 @@ fn a_waker_of_a_finished_task_wakes_nobody() {
             Poll::Ready(())
         }),
     );
-    executor.run_ready();
+    executor.run_ready().unwrap();
     let stale = shelf.take().unwrap();
 
     let polls = Rc::new(Cell::new(0));
@@ -96,12 +97,12 @@ fn a_waker_of_a_finished_task_wakes_nobody() {
         "in its place",
         leave_waker(Rc::clone(&shelf), Rc::clone(&polls)),
     );
-    executor.run_ready();
+    executor.run_ready().unwrap();
     stale.wake();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(polls.get(), 1);
     shelf.take().unwrap().wake();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(polls.get(), 2);
 }
 
@@ -110,7 +111,7 @@ fn a_waker_outlives_the_executor() {
     let mut executor = Executor::new();
     let (shelf, polls) = (Rc::new(RefCell::new(None)), Rc::new(Cell::new(0)));
     executor.spawn("task", leave_waker(Rc::clone(&shelf), Rc::clone(&polls)));
-    executor.run_ready();
+    executor.run_ready().unwrap();
     drop(executor);
     assert_eq!(
         Rc::strong_count(&polls),
@@ -143,7 +144,7 @@ fn a_task_may_wake_and_spawn_as_it_is_dropped() {
         let _last = last;
         Yield::default().await;
     });
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["late", "woken"]);
 }
 
@@ -171,8 +172,89 @@ proptest! {
                 reference.push_back((task, left - 1));
             }
         }
-        executor.run_ready();
+        executor.run_ready().unwrap();
         prop_assert_eq!(log.take(), expected);
         prop_assert_eq!(executor.unfinished_count(), 0);
     }
+}
+
+/// Waits on a signal that is set, so many times.
+async fn go_round(times: u64) {
+    let signal = Signal::counted(0);
+    for _ in 0..times {
+        signal.wait().await;
+    }
+}
+
+/// A loop of waits for a set signal keeps its turn: without a bound no other task would run.
+#[test]
+fn a_turn_without_end_is_a_livelock() {
+    let (mut executor, log) = (Executor::new(), Log::default());
+    executor.spawn("circle", go_round(u64::MAX));
+    let other = log.clone();
+    executor.spawn("other", async move { other.add("ran") });
+    let livelock = executor.run_ready().unwrap_err();
+    assert_eq!(
+        livelock.to_string(),
+        "circle runs without end, and simulated time stands still"
+    );
+    assert_eq!(log.take(), [""; 0]);
+    executor.run_ready().unwrap();
+    assert_eq!(log.take(), ["ran"]);
+    assert_eq!(executor.unfinished(), ["circle"]);
+}
+
+#[test]
+fn tasks_that_keep_each_other_ready_are_a_livelock() {
+    let mut executor = Executor::new();
+    let balls: [Rc<RefCell<Signal>>; 2] = Default::default();
+    balls[0].borrow().fire();
+    for (name, own) in [("ping", 0), ("pong", 1)] {
+        let balls = balls.clone();
+        executor.spawn(name, async move {
+            loop {
+                let ball = balls[own].borrow().clone();
+                ball.wait().await;
+                balls[own].replace(Signal::new());
+                balls[1 - own].borrow().fire();
+            }
+        });
+    }
+    let livelock = executor.run_ready().unwrap_err();
+    assert!(["ping", "pong"].contains(&&*livelock.task), "{livelock}");
+}
+
+/// Each of these tasks ends, and has spawned the next one.
+#[test]
+fn tasks_that_spawn_each_other_are_a_livelock() {
+    fn generation(spawner: Spawner) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            let child = generation(spawner.clone());
+            spawner.spawn("child", child);
+        })
+    }
+    let mut executor = Executor::new();
+    executor.spawn("first", generation(executor.spawner()));
+    assert_eq!(executor.run_ready().unwrap_err().task, "child");
+}
+
+/// Long work in many turns is no livelock, nor is the work of many tasks at one moment.
+#[test]
+fn long_work_is_no_livelock() {
+    let mut executor = Executor::new();
+    executor.spawn("long", async {
+        for _ in 0..3 {
+            go_round(3_000_000).await;
+            Yield::default().await;
+        }
+    });
+    for _ in 0..3_000 {
+        executor.spawn("one of many", async {
+            for _ in 0..400 {
+                Yield::default().await;
+            }
+        });
+    }
+    executor.run_ready().unwrap();
+    assert_eq!(executor.unfinished_count(), 0);
 }

@@ -18,10 +18,10 @@ fn a_label_tells_what_a_task_does() {
         pending::<()>().await;
     });
     assert_eq!(executor.unfinished(), ["first"]);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(executor.unfinished(), ["first: waits"]);
     signal.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(executor.unfinished(), ["first: goes on: waits for ever"]);
     label.end();
     assert_eq!(label.text(), "first: goes on");
@@ -60,7 +60,7 @@ fn background_tasks_are_not_waited_for() {
         (executor.unfinished_count(), executor.unfinished()),
         (1, vec!["task".into()])
     );
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(
         (executor.unfinished_count(), executor.unfinished().len()),
         (0, 0)

@@ -106,7 +106,7 @@ fn an_executor_leaves_nothing_behind() {
                 spawner.spawn("never", async {});
             });
         }
-        executor.run_ready();
+        executor.run_ready().unwrap();
         executor.spawn("never polled", async {});
         signal.fire();
         drop(executor);

@@ -23,14 +23,14 @@ fn waiter(executor: &Executor, log: &Log, name: &'static str, signal: &Signal) {
 fn who_waits_continues_when_it_is_set_and_at_once_after() {
     let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
     waiter(&executor, &log, "before", &signal);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), [""; 0]);
     signal.fire();
     assert!(signal.is_set());
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["before"]);
     waiter(&executor, &log, "after", &signal);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["after"]);
 }
 
@@ -40,12 +40,12 @@ fn a_counted_signal_needs_all_its_firings() {
     waiter(&executor, &log, "waiter", &signal);
     for left in [2, 1] {
         signal.fire();
-        executor.run_ready();
+        executor.run_ready().unwrap();
         assert_eq!((signal.remaining(), log.take().len()), (left, 0));
     }
     signal.fire();
     signal.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["waiter"]);
     signal.reset();
     assert_eq!(signal.remaining(), 3);
@@ -56,11 +56,11 @@ fn a_counted_signal_needs_all_its_firings() {
 fn a_reset_does_not_take_a_firing_from_who_waited_for_it() {
     let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
     waiter(&executor, &log, "early", &signal);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     signal.fire();
     signal.reset();
     waiter(&executor, &log, "late", &signal);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["early"]);
     assert_eq!(executor.unfinished(), ["late"]);
 }
@@ -78,10 +78,10 @@ fn a_wait_that_is_given_up_leaves_nothing_behind() {
         .await;
         end.add("gave up");
     });
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(format!("{signal:?}"), "Signal { remaining: 1, waiters: 0 }");
     signal.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["gave up"]);
 }
 
@@ -102,12 +102,12 @@ fn waiters_keep_their_order_behind_one_that_gives_up() {
     for name in ["second", "third", "fourth"] {
         waiter(&executor, &log, name, &signal);
     }
-    executor.run_ready();
+    executor.run_ready().unwrap();
     nudge.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(format!("{signal:?}"), "Signal { remaining: 1, waiters: 3 }");
     signal.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["second", "third", "fourth"]);
 }
 
@@ -127,11 +127,11 @@ fn being_polled_again_keeps_the_place_in_the_order() {
         first.add("first");
     });
     waiter(&executor, &log, "second", &signal);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     nudge.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     signal.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["first", "second"]);
 }
 
@@ -154,7 +154,7 @@ proptest! {
                 log.add(number.to_string());
             });
         }
-        executor.run_ready();
+        executor.run_ready().unwrap();
         let mut expected = Vec::new();
         for &signal in &firings {
             signals[signal].fire();
@@ -162,7 +162,7 @@ proptest! {
             woken.sort_by_key(|&number| (waiters[number].1, number));
             expected.extend(woken.iter().map(usize::to_string));
         }
-        executor.run_ready();
+        executor.run_ready().unwrap();
         prop_assert_eq!(log.take(), expected);
         prop_assert!(executor.unfinished().is_empty());
     }
@@ -184,9 +184,9 @@ fn only_a_signal_that_nobody_holds_serves_again() {
     assert!(!third.is_set());
     let (mut executor, log) = (Executor::new(), Log::default());
     waiter(&executor, &log, "waiter", &third);
-    executor.run_ready();
+    executor.run_ready().unwrap();
     third.fire();
-    executor.run_ready();
+    executor.run_ready().unwrap();
     assert_eq!(log.take(), ["waiter"]);
 
     // One firing sets a spare signal, whatever the count of its first life.

@@ -439,7 +439,9 @@ impl Server {
                 End::Limit,
                 format!("the time of the program has come to {HORIZON}, where simulated time ends"),
             ),
-            Over::Stop(stop @ Stop::Deadlock { .. }) => (End::Deadlock, stop.to_string()),
+            Over::Stop(stop @ (Stop::Deadlock { .. } | Stop::Livelock { .. })) => {
+                (End::Deadlock, stop.to_string())
+            }
             Over::Stop(stop) => (End::Limit, stop.to_string()),
         };
         (end, message, rank)

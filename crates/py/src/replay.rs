@@ -60,9 +60,8 @@ fn left(replayed: Result<Replayed, Unplayed>) -> Result<Outcome, Failure> {
     match failure {
         Unplayed::Stop(Stop::Cancelled, _) => Err(Failure::Run(text, CANCELLED)),
         Unplayed::Stop(Stop::Exceeded(_), left) => Ok((*left, Some((text, 1)))),
-        Unplayed::Stop(Stop::Deadlock { .. }, left) | Unplayed::Partners(_, left) => {
-            Ok((*left, Some((text, DEADLOCK))))
-        }
+        Unplayed::Stop(Stop::Deadlock { .. } | Stop::Livelock { .. }, left)
+        | Unplayed::Partners(_, left) => Ok((*left, Some((text, DEADLOCK)))),
         Unplayed::Trace(_) | Unplayed::Job(_) | Unplayed::Memory(_) => Err(usage(&text)),
     }
 }

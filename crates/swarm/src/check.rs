@@ -21,6 +21,8 @@ pub enum Wrong {
     Case,
     /// An assertion of the simulator.
     Panic,
+    /// A run makes no progress: it passes its bounds, or processes run without end at one moment.
+    Endless,
     /// What the program found cannot be.
     Program,
     /// Something is left in the machine.
@@ -121,7 +123,7 @@ fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
         .any(|left| left.queued >= slots);
     let by_host = case.machine.matching == Matching::Host;
     // A part that fails just before the end may have members of a group tell each other.
-    let over = !matches!(played.end, End::Endless(_)) && !allowed.silent && !allowed.restless;
+    let over = !allowed.silent && !allowed.restless;
     over && (!allowed.errors || !(is_full || by_host))
 }
 
@@ -145,6 +147,9 @@ fn difference(worm: &Played, flit: &Played) -> String {
 }
 
 /// Runs a case on a mover. Returns also what is left in the machine.
+///
+/// # Errors
+/// If the run makes no progress, or the machine does not work afterwards as it should.
 fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     let fails = |wrong| move |what| Failure { wrong, what };
     let mut config = case.machine.config(engine).map_err(fails(Wrong::Case))?;
@@ -187,6 +192,9 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     });
     let played = played.map_err(fails(Wrong::Panic))?;
     let (played, census, sound) = played.map_err(fails(Wrong::Case))?;
+    if let End::Endless(why) = played.end {
+        return Err(fails(Wrong::Endless)(why));
+    }
     sound.map_err(fails(Wrong::Probe))?;
     Ok((played, census))
 }

@@ -80,7 +80,8 @@ pub enum End {
     Finished,
     /// Some wait, and nothing is left to happen, or the time is over.
     Waits(String),
-    /// More happened than may happen.
+    /// The run makes no progress: it passes its bounds, or processes run without end at one
+    /// moment.
     Endless(String),
 }
 

@@ -1,12 +1,13 @@
 //! The oracle finds what is wrong: it is told lies.
 
-use elan::{Cluster, Watch};
+use elan::{Cluster, NodeId, Watch};
 use fabric::Engine;
+use kernel::Signal;
 use std::collections::BTreeSet;
 use swarm::Case;
 use swarm::collective::Outcome;
 use swarm::oracle::{self, Allowed};
-use swarm::play::{Found, Left, Played, Times, play};
+use swarm::play::{End, Found, Left, Played, Times, play};
 use units::{Bytes, Time};
 
 /// A lie; whether there was anything to change.
@@ -132,8 +133,16 @@ const LIES: [(&str, Lie); 14] = [
 
 /// Plays the program of a case on the worm mover.
 fn played(case: &Case) -> Played {
+    played_on(case, cluster_of(case))
+}
+
+/// The machine of a case, with the worm mover.
+fn cluster_of(case: &Case) -> Cluster {
     let config = case.machine.config(Engine::Worm).expect("it was drawn");
-    let mut cluster = Cluster::new(config, Watch::default());
+    Cluster::new(config, Watch::default())
+}
+
+fn played_on(case: &Case, mut cluster: Cluster) -> Played {
     let times = Times {
         longest: Time::from_secs(2),
         rest: Time::from_ms(5),
@@ -169,4 +178,23 @@ fn the_oracle_notices() {
     for ((name, _), told) in LIES.iter().zip(told) {
         assert!(told > 1, "{name} was told {told} times");
     }
+}
+
+/// A process that runs without end at one moment ends the run, and the report names it.
+#[test]
+fn a_livelock_is_named() {
+    let case = Case::of(0);
+    let mut cluster = cluster_of(&case);
+    let node = cluster.node(NodeId::new(0));
+    cluster.spawn("circle", async move {
+        node.sleep(Time::from_us(3)).await;
+        let past = Signal::counted(0);
+        loop {
+            past.wait().await;
+        }
+    });
+    let End::Endless(why) = played_on(&case, cluster).end else {
+        panic!("the livelock is not noticed");
+    };
+    assert!(why.starts_with("livelock at 3 us: circle "), "{why}");
 }

@@ -61,7 +61,7 @@ fn a_share_of_the_swarm_is_right() {
 /// Cases that have failed once, with credits of one cycle.
 #[test]
 fn no_mistake_comes_back() {
-    for seed in [4526, 4984, 8227, 16_101, 1_005_796] {
+    for seed in [4526, 4984, 8227, 16_101, 1_005_796, 5_001_450] {
         let mut case = Case::of(seed);
         if let Some(network) = &mut case.machine.network {
             network.credit_delay.clear();

@@ -173,7 +173,7 @@ fn collective_calls_need_no_rail_of_the_allocation() {
     };
     for (moment, rail) in (0..12).map(|moment| (moment, moment % 4)) {
         let at = Time::from_ns(1 + u64::from(moment) * 3_700);
-        let config = without(rail..rail + 1, STATIC, at);
+        let config = without([rail].into_iter(), STATIC, at);
         run_on(&config, &job(&[0, 1, 2, 3]), together);
     }
     for moment in 0..8 {
