@@ -63,6 +63,9 @@ class FakeRun:
             outcome["end"] = "cancelled"
         return json.dumps(usual | outcome)
 
+    def sight(self) -> tuple[int, int, list[tuple[object, ...]]]:
+        return 0, 0, []
+
     def pids(self) -> list[int | None]:
         if json.loads(os.environ.get("FAKE", "{}")).get("attached") == 0:  # only of those that have attached
             return [None] * self.options["ranks"]

@@ -71,6 +71,9 @@ extern "C" fn forked() {
 /// Local time as the program reads it, in picoseconds, if there is a session.
 pub fn reading() -> Option<u64> {
     let session = session::shown()?;
+    if thread::outside() {
+        session.reads_clock();
+    }
     compute::settle(session);
     let readings = &thread::current().readings;
     if readings.get() < FREE {

@@ -29,6 +29,7 @@ mod world;
 use link::calls::CallKind;
 use link::{Compute, Order};
 use rank::compute::measure;
+use rank::repeats::Frame;
 use rank::session::{self, Session};
 use rank::system;
 use rank::thread::{self, Thread};
@@ -46,19 +47,19 @@ fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
         thread.depth.set(depth);
         return result;
     }
-    enter(thread, call);
+    enter(thread, call, &Frame::here());
     let result = pass();
     thread.depth.set(0);
     leave(thread);
     result
 }
 
-/// The outermost call of a thread begins.
+/// The outermost call of a thread begins, from a frame of the program.
 #[inline]
-pub fn enter(thread: &Thread, call: u32) {
+pub fn enter(thread: &Thread, call: u32, frame: &Frame) {
     thread.enter(call);
     match session::get() {
-        Some(session) => begin(session, thread, call),
+        Some(session) => begin(session, thread, call, frame),
         // The call that begins a session, or the first one, began outside the simulation.
         None => thread.began.set(session::shown().map_or(0, Session::now)),
     }
@@ -82,7 +83,7 @@ pub fn concluded(session: &Session) {
 }
 
 #[cold]
-fn begin(session: &Session, thread: &Thread, call: u32) {
+fn begin(session: &Session, thread: &Thread, call: u32, frame: &Frame) {
     match session.settings().compute {
         Compute::None => (),
         Compute::PerCall(time) => session.compute(time),
@@ -93,7 +94,7 @@ fn begin(session: &Session, thread: &Thread, call: u32) {
     if !polls && link::calls::kind(call) != Some(CallKind::Looks) {
         session.look_anew();
     }
-    session.in_call(call);
+    session.begins_call(call, frame);
     thread.orders.set(0);
     thread.began.set(session.now());
     if polls && let Some(mut state) = session.try_lock() {

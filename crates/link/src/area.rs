@@ -211,6 +211,17 @@ pub(crate) struct Slot {
     /// Why a process of this rank has no part in the run ([`Stray::word`]), and the process, which is complete before.
     pub stray: AtomicU32,
     pub stray_pid: AtomicU32,
+    /// How many calls of MPI the rank has begun, and the number of the latest one.
+    pub calls: AtomicU32,
+    pub last: AtomicU32,
+    /// The stack pointer of the latest call's entry point: the caller's frame lies above.
+    pub frame: AtomicU64,
+    /// How often the program has read a clock or waited with a time-out.
+    pub readings: AtomicU32,
+    /// Whether the simulator wants to know if the program repeats itself, and how often the program has been in a state that is
+    /// new since then.
+    pub observed: AtomicU32,
+    pub novel: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);

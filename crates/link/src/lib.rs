@@ -86,10 +86,10 @@ pub use raw::BATCH;
 pub use record::{Body, Complaint, Patience, Record, Wait};
 pub use report::{Delivery, End, Ended, Envelope, Report, Status};
 pub use settings::{Compute, Settings};
-pub use simulator::Simulator;
+pub use simulator::{Calls, Simulator};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 8;
+pub const ABI: u32 = 9;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

@@ -260,6 +260,33 @@ impl OutOfBand {
         self.area.slot(self.number).call.store(call, Relaxed);
     }
 
+    /// The program begins a call, from a frame that lies above this place on the stack.
+    pub fn begins_call(&self, call: u32, frame: usize) {
+        let slot = self.area.slot(self.number);
+        // Only reports read these, so that calls of two threads at once may count as one.
+        slot.calls
+            .store(slot.calls.load(Relaxed).wrapping_add(1), Relaxed);
+        slot.frame.store(frame as u64, Relaxed);
+        slot.last.store(call, Relaxed);
+        slot.call.store(call, Relaxed);
+    }
+
+    /// The program has read a clock, or waits with a time-out.
+    pub fn reads_clock(&self) {
+        let readings = &self.area.slot(self.number).readings;
+        readings.store(readings.load(Relaxed).wrapping_add(1), Relaxed);
+    }
+
+    /// Whether the simulator wants to know if the program repeats itself.
+    pub fn is_observed(&self) -> bool {
+        self.area.slot(self.number).observed.load(Relaxed) != 0
+    }
+
+    /// The program is in a state in which it has not been since the simulator asked, or in one that is not known.
+    pub fn is_new(&self) {
+        self.area.slot(self.number).novel.fetch_add(1, Relaxed);
+    }
+
     /// Says that the rank's process exits. If the rank has left MPI, it will not come back.
     pub fn exits(&self) {
         let (finished, gone) = (Phase::Finished as u32, Phase::Gone as u32);

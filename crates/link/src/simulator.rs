@@ -13,7 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release, SeqCst};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::{Duration, Instant};
 
 /// The simulator's end of the links to all ranks.
@@ -28,6 +28,23 @@ pub struct Simulator {
     turns: Vec<u32>,
     /// Whether the simulator has the turn of a rank: what the rank's own word says of that may change at any time.
     own: Vec<bool>,
+}
+
+/// What a rank says of its calls of MPI, at any time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// How many calls it has begun.
+    pub count: u32,
+    /// The number of the latest one, which may have ended; 0 if there is none.
+    pub last: u32,
+    /// The stack pointer of the latest call's entry point.
+    pub frame: u64,
+    /// How often the program has read a clock or waited with a time-out.
+    pub readings: u32,
+    /// In how many new states the program was while it was observed.
+    pub novel: u32,
+    /// The local time from which the rank went on last, in picoseconds.
+    pub now: u64,
 }
 
 /// Bytes for which there is room before a payload of this length has come: a length is only what a rank says.
@@ -143,6 +160,26 @@ impl Simulator {
     /// The MPI call that a rank is in, by its number; 0 in none.
     pub fn call(&self, rank: u32) -> u32 {
         self.area.slot(rank).call.load(Acquire)
+    }
+
+    /// What a rank says of its calls. Any value may come from a rank that overwrites its memory.
+    pub fn calls(&self, rank: u32) -> Calls {
+        let slot = self.area.slot(rank);
+        Calls {
+            count: slot.calls.load(Relaxed),
+            last: slot.last.load(Relaxed),
+            frame: slot.frame.load(Relaxed),
+            readings: slot.readings.load(Relaxed),
+            novel: slot.novel.load(Relaxed),
+            now: slot.now.load(Relaxed),
+        }
+    }
+
+    /// Asks all ranks to say whether their programs repeat themselves, or no longer.
+    pub fn observe(&self, on: bool) {
+        for rank in 0..self.ranks() {
+            self.area.slot(rank).observed.store(on.into(), Relaxed);
+        }
     }
 
     /// Ranks that have said how they leave, in the order in which they said it.

@@ -35,6 +35,10 @@ pub(crate) struct Shared {
     /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a look do not count: ranks
     /// repeat these while nothing happens.
     pub orders_done: Cell<u64>,
+    /// How many orders have been given, and messages received, other than looks and one-sided communication; and how many
+    /// orders of one-sided communication.
+    pub moves: Cell<u64>,
+    pub remote: Cell<u64>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
@@ -52,6 +56,23 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Counts orders that have been given.
+    pub fn note(&self, orders: &[Given]) {
+        for given in orders {
+            match given.order {
+                Order::Peek { .. } | Order::Probe { .. } | Order::Cancel | Order::Called { .. } => {
+                }
+                Order::Put { .. }
+                | Order::Get { .. }
+                | Order::Atomic { .. }
+                | Order::Untagged { .. } => {
+                    self.remote.update(|count| count + 1);
+                }
+                _ => self.moves.update(|count| count + 1),
+            }
+        }
+    }
+
     /// Tells the recording of something, if the run is recorded.
     pub fn record<R>(&self, tell: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         self.recorder.borrow_mut().as_mut().map(tell)
@@ -128,6 +149,8 @@ struct State {
     seen: Vec<Number>,
     /// Peeks and probes under way.
     looks: u32,
+    /// The latest peek.
+    looked: Option<Operation>,
     /// Receives of messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
@@ -175,7 +198,19 @@ impl Agent {
         true
     }
 
-    /// What the rank has under way, for people.
+    /// How many operations the rank has started.
+    pub fn started(&self) -> u64 {
+        self.state.borrow().started
+    }
+
+    /// Whether something is still on its way that the rank had sent, put or asked for before it had started so many operations.
+    pub fn has_outgoing(&self, before: u64) -> bool {
+        let state = self.state.borrow();
+        let mut old = state.entries.range(..before);
+        old.any(|(_, entry)| entry.operation.goes_out())
+    }
+
+    /// What the rank has under way or, if nothing, what it last looked for, for people.
     pub fn under_way(&self) -> Vec<String> {
         let state = self.state.borrow();
         let entries = state.entries.values();
@@ -185,7 +220,11 @@ impl Agent {
         let meets = all.any(|&(_, rank)| rank == self.rank);
         let meets = meets.then(|| "waits for other ranks at the process manager".to_string());
         let entries = entries.map(|entry| entry.operation.to_string());
-        meets.into_iter().chain(entries).collect()
+        let mut all: Vec<String> = meets.into_iter().chain(entries).collect();
+        if all.is_empty() {
+            all.extend(state.looked.as_ref().map(Operation::to_string));
+        }
+        all
     }
 
     /// Takes what was written into the rank's memory by a moment.

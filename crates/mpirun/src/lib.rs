@@ -82,5 +82,5 @@ mod watch;
 pub use groups::Ways;
 pub use options::{Memory, Network, Options, Problem};
 pub use outcome::{Dead, End, Outcome, Results, Waiting};
-pub use run::Run;
+pub use run::{RankSight, Run, Sight};
 pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

@@ -66,7 +66,11 @@ pub struct Waiting {
     pub pid: Option<u32>,
     /// The call of MPI that the rank is in, by its number in [`link::calls`]; 0 if none is known.
     pub call: u32,
-    /// What the rank has under way.
+    /// The latest call of the rank, which may have ended; 0 if there is none.
+    pub last: u32,
+    /// The stack pointer of the latest call's entry point.
+    pub frame: u64,
+    /// What the rank has under way, or last looked for.
     pub what: Vec<String>,
     /// Whether the rank has the turn, so that it does not wait for the simulator.
     pub runs: bool,

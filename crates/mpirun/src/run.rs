@@ -4,17 +4,17 @@ use crate::endpoint::Endpoint;
 use crate::ideal;
 use crate::options::{Collectives, Memory, Network, Options, Problem};
 use crate::outcome::{End, Outcome, Results};
-use crate::server::{Link, Server};
+use crate::server::{Link, Seen, Server};
 use crate::tports;
 use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
 use kernel::Limits;
 use libelan::Job;
-use link::{Compute, Leaving, Settings, Simulator};
+use link::{Calls, Compute, Leaving, Phase, Settings, Simulator};
 use machine::Machine;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
 /// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
@@ -26,6 +26,31 @@ pub struct Run {
     options: Options,
     job: Job,
     link: Link,
+    seen: Arc<Seen>,
+}
+
+/// How far a run has come while it goes on.
+#[derive(Clone, Debug)]
+pub struct Sight {
+    /// Orders of the ranks other than looks for messages, and messages that they have received.
+    pub moves: u64,
+    /// Messages that were sent.
+    pub messages: u64,
+    /// Each rank.
+    pub ranks: Vec<RankSight>,
+}
+
+/// A rank of a run that goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct RankSight {
+    /// Its process, if it has attached.
+    pub pid: Option<u32>,
+    /// Whether it is in the simulation, and has its turn: it computes, or waits for something outside of the simulation.
+    pub runs: bool,
+    /// The call in which it is, by its number in [`link::calls`]; 0 in none.
+    pub call: u32,
+    /// What it says of its calls.
+    pub calls: Calls,
 }
 
 impl Run {
@@ -76,6 +101,7 @@ impl Run {
             machine,
             options,
             job,
+            seen: Arc::default(),
         })
     }
 
@@ -129,6 +155,22 @@ impl Run {
     pub fn pids(&self) -> Vec<Option<u32>> {
         let link = self.link.lock();
         (0..link.ranks()).map(|rank| link.pid(rank)).collect()
+    }
+
+    /// How far the run has come.
+    pub fn sight(&self) -> Sight {
+        let link = self.link.lock();
+        let rank = |rank| RankSight {
+            pid: link.pid(rank),
+            runs: !link.has_turn(rank) && link.phase(rank) == Phase::Attached,
+            call: link.call(rank),
+            calls: link.calls(rank),
+        };
+        Sight {
+            moves: self.seen.moves.load(Ordering::Relaxed),
+            messages: self.seen.messages.load(Ordering::Relaxed),
+            ranks: (0..link.ranks()).map(rank).collect(),
+        }
     }
 
     /// Ranks that said how they leave before they had finished, the first one first.
@@ -196,6 +238,7 @@ impl Run {
         };
         let watch = Watch::new(Arc::clone(cancel), launcher, self.options.keep_going);
         let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
+        server.seen = Arc::clone(&self.seen);
         server.keep(self.options.calls, self.options.timeline);
         server.memory = self.room();
         if self.options.record {

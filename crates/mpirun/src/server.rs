@@ -1,6 +1,7 @@
 //! The loop of the time server; see the crate's head.
 
 mod rules;
+mod standstill;
 mod turns;
 
 use crate::agent::{Agent, Reader, Shared};
@@ -15,8 +16,11 @@ use elan::series::Series;
 use elan::{Cluster, Node, NodeId, Stop};
 use link::{Foul, Phase, Simulator};
 pub(crate) use rules::HORIZON;
+use standstill::{Happened, Standstill};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 pub(crate) use turns::Link;
 use turns::Turns;
@@ -41,6 +45,18 @@ pub(crate) struct Server {
     mortal: Rc<RefCell<Vec<Rc<Agent>>>>,
     /// Since when nothing has happened but nudges.
     still: Option<Still>,
+    standstill: Standstill,
+    /// What others may read of the run while it goes on.
+    pub seen: Arc<Seen>,
+}
+
+/// How far a run has come, for whoever watches it.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Orders other than looks, and messages that were received.
+    pub moves: AtomicU64,
+    /// Messages that were sent.
+    pub messages: AtomicU64,
 }
 
 /// A time in which nothing happens in the simulated network.
@@ -66,6 +82,7 @@ enum Over {
     Died,
     Stopped(u32),
     Deadlock,
+    Livelock,
     NoRoom,
     Trouble(Trouble),
     Stop(Stop),
@@ -87,7 +104,10 @@ impl From<Stop> for Over {
 }
 
 impl Server {
+    /// The server of a run whose ranks may be ahead by a lookahead. Where there is none, several ranks share a node or hosts match:
+    /// then messages may be under way without packets.
     pub fn new(link: Link, cluster: Cluster, watch: Watch, lookahead: Time) -> Self {
+        let hidden = lookahead == Time::ZERO || cluster.config().faults.is_some();
         let (ranks, keep_going) = (link.lock().ranks(), watch.keep_going);
         let turns = Rc::new(Turns::new(link, watch));
         let read: Rc<dyn Reader> = Rc::clone(&turns) as _;
@@ -103,6 +123,8 @@ impl Server {
                 trace: RefCell::new(Trace::new(ranks)),
                 recorder: RefCell::default(),
                 orders_done: Cell::default(),
+                moves: Cell::default(),
+                remote: Cell::default(),
                 in_flight: InFlight::default(),
                 groups: Groups::default(),
                 no_room: RefCell::default(),
@@ -116,6 +138,8 @@ impl Server {
             keep_going,
             mortal: Rc::default(),
             still: None,
+            standstill: Standstill::new(hidden),
+            seen: Arc::default(),
         }
     }
 
@@ -160,6 +184,9 @@ impl Server {
     /// Simulates until ranks can go on, and lets them go on; or until orders are due, and takes them.
     fn round(&mut self) -> Result<(), Over> {
         self.turns.look_sometimes()?;
+        if self.standstill.is_due() {
+            self.look_for_standstill()?;
+        }
         let ahead = self.lookahead.saturating_sub(Time::from_ps(1));
         let first = self.turns.first_out();
         let gate = self.turns.is_gate();
@@ -203,6 +230,22 @@ impl Server {
         }
     }
 
+    /// Notes how far the run has come, and whether anything can still happen.
+    fn look_for_standstill(&mut self) -> Result<(), Over> {
+        let (moves, remote) = (self.shared.moves.get(), self.shared.remote.get());
+        let messages = self.shared.trace.borrow().messages.len() as u64;
+        self.seen.moves.store(moves + remote, Ordering::Relaxed);
+        self.seen.messages.store(messages, Ordering::Relaxed);
+        let happened = Happened {
+            moves,
+            remote,
+            packets: self.cluster.packets(),
+        };
+        let agents = self.shared.agents.borrow();
+        let link = self.turns.link.lock();
+        self.standstill.look(happened, &link, &agents)
+    }
+
     /// Tells ranks their reports, and lets them go on, each from its moment.
     fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
         for &(moment, rank) in ready {
@@ -226,6 +269,7 @@ impl Server {
     /// Takes the orders of the ranks that go on from a moment.
     fn take_orders(&self, moment: Time) -> Result<(), Over> {
         for (rank, turn) in self.turns.take_orders(moment)? {
+            self.shared.note(&turn.orders);
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             let node = agent.node.clone();
             node.serve("orders", agent.carry_out(turn));
@@ -363,6 +407,17 @@ impl Server {
                 End::Deadlock,
                 "every rank waits for something that cannot happen any more".to_string(),
             ),
+            Over::Livelock => (
+                End::Deadlock,
+                "ranks look again and again for what cannot come any more".to_string(),
+            ),
+            Over::Trouble(Trouble::Locked(which)) => {
+                rank = Some(*which);
+                let message = format!(
+                    "rank {which} waits, outside of MPI, for a lock or a thread of its own process, none of whose threads runs"
+                );
+                (End::Deadlock, message)
+            }
             Over::NoRoom => {
                 let about = self.shared.no_room.borrow();
                 let about = about.as_deref().unwrap_or_default();
@@ -458,6 +513,8 @@ impl Server {
             rank: agent.rank,
             pid: link.pid(agent.rank),
             call: link.call(agent.rank),
+            last: link.calls(agent.rank).last,
+            frame: link.calls(agent.rank).frame,
             what: agent.under_way(),
             runs: !link.has_turn(agent.rank),
         });

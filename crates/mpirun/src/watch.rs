@@ -2,6 +2,8 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
+pub(crate) mod processes;
+
 use link::{Phase, Simulator};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +37,8 @@ pub(crate) enum Trouble {
     Stray(u32),
     /// The process of a rank has ended without having attached, and others go on.
     Absent,
+    /// The rank, which has its turn, waits for a lock of its own that nobody can free.
+    Locked(u32),
 }
 
 pub(crate) struct Watch {

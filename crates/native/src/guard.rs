@@ -11,6 +11,7 @@
 
 use super::{session, spin};
 use fi::calls;
+use rank::repeats::Frame;
 use rank::thread;
 use std::marker::PhantomData;
 
@@ -28,7 +29,7 @@ pub fn call(number: u32) -> CallGuard {
     let depth = thread.depth.get();
     thread.depth.set(depth + 1);
     if depth == 0 {
-        calls::enter(thread, number);
+        calls::enter(thread, number, &Frame::here());
     }
     CallGuard {
         thread: PhantomData,

@@ -25,6 +25,17 @@ pub struct MpiRun {
     results: Mutex<Option<Results>>,
 }
 
+type RankSight = (
+    Option<u32>,
+    bool,
+    &'static str,
+    &'static str,
+    u32,
+    u64,
+    u32,
+    u64,
+);
+
 fn failure(problem: &Problem) -> Failure {
     Failure::Run(problem.to_string(), USAGE)
 }
@@ -99,6 +110,27 @@ impl MpiRun {
         .collect()
     }
 
+    /// How far the run has come: orders other than looks, messages, and of each rank its process, whether it has its turn, the call in
+    /// which it is and the latest one, how many calls it has begun, the stack pointer of the latest one, how often it has read a
+    /// clock, and its local time in picoseconds.
+    fn sight(&self, py: Python<'_>) -> (u64, u64, Vec<RankSight>) {
+        let sight = py.detach(|| self.run.sight());
+        let ranks = sight.ranks.iter().map(|rank| {
+            let calls = rank.calls;
+            (
+                rank.pid,
+                rank.runs,
+                link::calls::name(rank.call),
+                link::calls::name(calls.last),
+                calls.count,
+                calls.frame,
+                calls.readings,
+                calls.now,
+            )
+        });
+        (sight.moves, sight.messages, ranks.collect())
+    }
+
     /// Lets all ranks that wait leave at once.
     fn end(&self, py: Python<'_>) {
         py.detach(|| self.run.end());
@@ -141,6 +173,8 @@ fn to_json(outcome: &Outcome) -> String {
             "rank": waiting.rank,
             "pid": waiting.pid,
             "call": link::calls::name(waiting.call),
+            "last": link::calls::name(waiting.last),
+            "frame": waiting.frame,
             "what": waiting.what.join("; "),
             "runs": waiting.runs,
         })

@@ -11,6 +11,7 @@
 //! | [`thread`], [`compute`] | the call that a thread is in; the time of its computation |
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | memory of the program |
+//! | [`repeats`] | whether the program repeats itself |
 //! | [`system`] | functions of the C library whose names are defined in this library, too |
 //!
 //! ## The main path
@@ -24,6 +25,7 @@
 pub mod compute;
 pub mod library;
 pub mod memory;
+pub mod repeats;
 pub mod session;
 pub mod system;
 pub mod thread;

@@ -9,6 +9,7 @@
 mod turn;
 
 use crate::library::Wrong;
+use crate::repeats::{Frame, Repeats};
 use link::{Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings};
 use std::any::Any;
 use std::cell::Cell;
@@ -41,6 +42,7 @@ pub struct Session {
     /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it has not.
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
+    repeats: Repeats,
     /// The simulated nodes of all ranks.
     nodes: Vec<u32>,
     state: Mutex<State>,
@@ -152,6 +154,7 @@ pub fn begin(
         spare_looks: AtomicU32::new(0),
         last_looks: AtomicU32::new(0),
         out_of_band: link.out_of_band(),
+        repeats: Repeats::default(),
         nodes: link.nodes(),
         state: Mutex::new(State { engine, link }),
         queue: AtomicU32::new(0),
@@ -259,6 +262,19 @@ impl Session {
     /// Says which MPI call the rank is in, by its number; 0 for none. Takes no lock.
     pub fn in_call(&self, call: u32) {
         self.out_of_band.in_call(call);
+    }
+
+    /// The program begins a call, from a frame above this place on the stack. Takes no lock.
+    pub fn begins_call(&self, call: u32, frame: &Frame) {
+        self.out_of_band.begins_call(call, frame.stack);
+        if self.out_of_band.is_observed() {
+            self.repeats.call(frame, || self.out_of_band.is_new());
+        }
+    }
+
+    /// The program reads a clock, or waits with a time-out. Takes no lock.
+    pub fn reads_clock(&self) {
+        self.out_of_band.reads_clock();
     }
 
     /// The process is about to end, and how. Takes no lock.

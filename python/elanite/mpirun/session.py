@@ -21,9 +21,10 @@ from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
+from elanite.mpirun.oversight import Oversight
 from elanite.mpirun.processes import Processes
 from elanite.mpirun.streams import Listener, Pump, Reports
-from elanite.mpirun.verdict import Ended, Evidence, judge
+from elanite.mpirun.verdict import Ended, Evidence, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def _run(
     begun = time.monotonic()
     pumps: list[Pump] = []
     witness = Witness(core.pids)
+    oversight: Oversight | None = None
     try:
         manager = launcher.Manager(launcher.manager(), space, theirs)
         command = chosen.command(options.ranks, own, words, manager, cleanup=options.cleanup)
@@ -165,8 +167,12 @@ def _run(
         sys.stderr.flush()
         with Interrupts() as interrupts:
             out, err = processes.start(command, environment, theirs)
-            pumps = [Pump(out, 1, reports), Pump(err, 2, reports)]
+            oversight = Oversight(core, processes.pid)
+            pumps = [Pump(out, 1, reports, oversight.hide), Pump(err, 2, reports, oversight.hide)]
             outcome = _serve(core, interrupts.cancel, processes.pid)
+            locate(outcome)
+            if outcome["end"] == "cancelled":
+                oversight.say("\n".join(cancelled(outcome)))
         leaving, stray = core.left(), missing.loaded(outcome, chosen)
         if outcome["end"] == "finished":
             code = processes.wait()
@@ -177,6 +183,8 @@ def _run(
     finally:
         os.close(theirs)
         left = processes.end()
+        if oversight is not None:
+            oversight.stop()
         dead = witness.stop()
         for pump in pumps:
             pump.join(GRACE)

@@ -12,7 +12,10 @@ import os
 import re
 import threading
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ABORT = re.compile(rb"^Abort\((-?\d+)\) on node (\d+) \(rank \d+ in comm \d+\): (.*)$", re.MULTILINE)
 
@@ -93,7 +96,10 @@ class Listener:
 class Pump:
     """A thread that passes one stream on, from a pipe to a descriptor of this process."""
 
-    def __init__(self, source: IO[bytes], target: int, reports: Reports) -> None:
+    def __init__(
+        self, source: IO[bytes], target: int, reports: Reports, hide: Callable[[], None] = lambda: None
+    ) -> None:
+        self._hide = hide
         self.broken = False
         """Whether nobody reads the target any more."""
         self.failed: OSError | None = None
@@ -113,6 +119,7 @@ class Pump:
         with self._source:
             try:
                 while data := os.read(self._source.fileno(), _CHUNK):
+                    self._hide()
                     _write(self._target, data)
                     self._scanner.feed(data)
             except BrokenPipeError:

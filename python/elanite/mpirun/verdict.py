@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from elanite.errors import Exit
-from elanite.mpirun import missing
+from elanite.mpirun import missing, where
 from elanite.text import counted, number, ranks
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = 16
 """Most lines of a table that says which ranks wait for what."""
+
+MOST_SITES = 1024
+"""Most ranks whose source lines are looked for."""
 
 _AFTERMATH = {signal.SIGKILL, signal.SIGTERM}
 """The signals by which mpiexec ends ranks after another rank has ended."""
@@ -109,7 +112,7 @@ def judge(evidence: Evidence) -> Ended:
     """How the run ended."""
     outcome, reports = evidence.outcome, evidence.reports
     end = outcome["end"]
-    waiting = tuple(Waiting(one["rank"], one["call"], one["what"]) for one in outcome.get("waiting", []))
+    waiting = _waiting(outcome)
     if reports.stalled and end != "finished":
         message, code = reports.stalled, int(Exit.FAILED)
     elif end == "deadlock":
@@ -140,6 +143,8 @@ def judge(evidence: Evidence) -> Ended:
         message, code = missing.absent(evidence)
     elif end == "launcher gone":
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
+    elif end == "limit":
+        message, code = "\n".join([outcome["message"], *_table(waiting)]), int(Exit.FAILED)
     else:
         message, code = outcome["message"] or f"the run ended: {end}", int(Exit.FAILED)
     lost = outcome.get("lost") or ""
@@ -149,7 +154,47 @@ def judge(evidence: Evidence) -> Ended:
     return Ended(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
 
 
+def _waiting(outcome: dict[str, Any]) -> tuple[Waiting, ...]:
+    return tuple(Waiting(one["rank"], _call_of(one), one["what"]) for one in outcome.get("waiting", []))
+
+
+def _call_of(one: dict[str, Any]) -> str:
+    """The call in which a rank is; if it is in none, after which one."""
+    call, last = str(one["call"]), str(one.get("last", ""))
+    return f"{call}, after {last}" if call == "no call of MPI" and last not in ("", call) else call
+
+
+def locate(outcome: dict[str, Any]) -> None:
+    """Add the source lines from which ranks have called, while their processes live."""
+    if outcome["end"] not in ("deadlock", "limit", "cancelled"):
+        return
+    sites = {}
+    for one in outcome["waiting"][:MOST_SITES]:
+        # A rank outside of MPI is where it sleeps; if it runs, nothing is known.
+        outside = one["runs"] and one["call"] == "no call of MPI"
+        found = where.site(one["pid"], 0 if outside else one["frame"]) if one["pid"] and "frame" in one else None
+        if found is not None:
+            sites[one["rank"]] = found
+    lines = where.lines(sites.values())
+    for one in outcome["waiting"]:
+        if one["rank"] in sites:
+            at = f"({lines[sites[one['rank']]]})"
+            one["what"] = f"{one['what']} {at}" if one["what"] else at
+
+
+def cancelled(outcome: dict[str, Any]) -> list[str]:
+    """Where the ranks of a run were that was interrupted."""
+    table = _table(_waiting(outcome))
+    return [f"interrupted at {number(outcome['time_us'])} µs of simulated time", *table]
+
+
 def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
+    head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
+    return "\n".join([head, *_table(waiting)])
+
+
+def _table(waiting: Sequence[Waiting]) -> list[str]:
+    """Which ranks are in which call, and what they wait for."""
     groups: dict[tuple[str, str], list[int]] = {}
     for one in waiting:
         groups.setdefault((one.call, one.what), []).append(one.rank)
@@ -161,8 +206,7 @@ def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
     if len(shown) < len(rows):
         hidden = sum(len(who) for who in list(groups.values())[len(shown) :])
         lines.append(f"  and {counted(hidden, 'rank that waits', 'ranks that wait')} for other things")
-    head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
-    return "\n".join([head, *lines] if rows else [head])
+    return lines if rows else []
 
 
 def _said(evidence: Evidence) -> list[Left]:

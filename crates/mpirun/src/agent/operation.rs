@@ -87,6 +87,19 @@ impl Operation {
         matches!(self, Operation::Peek { .. } | Operation::Probe(_))
     }
 
+    /// Whether it sends something, or asks another rank's adapter for something.
+    pub fn goes_out(&self) -> bool {
+        matches!(
+            self,
+            Operation::Send { .. }
+                | Operation::Untagged { .. }
+                | Operation::Put { .. }
+                | Operation::Get { .. }
+                | Operation::Atomic { .. }
+                | Operation::Enqueue { .. }
+        )
+    }
+
     /// Whether it waits for a message and may be taken back.
     pub fn waits(&self) -> bool {
         matches!(self, Operation::Receive(_) | Operation::Probe(_))

@@ -90,6 +90,8 @@ impl Agent {
             } => self.receive(at, id, (wanted, Bytes::new(room)), request),
             Order::Peek { wanted, claims } => {
                 let network = self.endpoint.look(at, wanted, false);
+                let looked = Operation::Peek { wanted, claims };
+                self.state.borrow_mut().looked = Some(looked);
                 self.start(id, Operation::Peek { wanted, claims }, network);
             }
             Order::Probe { wanted } => {

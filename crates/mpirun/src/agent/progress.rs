@@ -220,6 +220,12 @@ impl Agent {
         let entry = state.entries.remove(&key).expect("it is under way");
         let (id, operation) = (entry.id, entry.operation);
         state.looks -= u32::from(operation.looks());
+        if matches!(
+            operation,
+            Operation::Receive(_) | Operation::Claim(..) | Operation::Collective { .. }
+        ) {
+            self.shared.moves.update(|count| count + 1);
+        }
         let number = operation.number().or(incoming.number);
         let in_flight = &self.shared.in_flight;
         let sent = number

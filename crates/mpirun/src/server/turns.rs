@@ -4,6 +4,7 @@ use super::rules::{self, Records, Refusal, Reply};
 use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
 use crate::endpoint::Number;
 use crate::sent::Wrong;
+use crate::watch::processes::is_locked_up;
 use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
 use link::{Body, Complaint, Delivery, Foul, Payload, Phase, Report, Simulator};
 use std::cell::RefCell;
@@ -54,6 +55,11 @@ enum Out {
 /// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank in. If it
 /// were too long, only ranks that come back at once would wait; if it were short, ranks would exit one after the other.
 const AWAY: Time = Time::from_ms(1);
+
+/// Every how many looks of the watch a rank that does not give its turn away is looked at more closely, and how often one after
+/// the other it must be found to wait for a lock of its own.
+const LOCK_LOOKS: u32 = 5;
+const LOCKED: u32 = 4;
 
 impl Turns {
     /// The turns of all ranks, which are about to attach and to go on from the start.
@@ -249,6 +255,7 @@ impl Turns {
 
     /// Waits until a rank has given its turn away; false if the rank has died before, where that is no trouble.
     fn until_given(&self, rank: u32) -> Result<bool, Trouble> {
+        let (mut looks, mut locked) = (0, 0);
         // The lock is not held for the whole wait: others may ask about the ranks.
         while !self.link.lock().wait(rank, PATIENCE) {
             let link = self.link.lock();
@@ -256,6 +263,14 @@ impl Turns {
             watch.look(&link)?;
             // What the rank says of its phase and process does not count here: it has its turn, and must give it away.
             let (dead, gone) = (is_dead(&link, rank), !watch.launcher_lives());
+            looks += 1;
+            if looks % LOCK_LOOKS == 0 && !dead {
+                let is_locked = link.pid(rank).is_some_and(is_locked_up);
+                locked = if is_locked { locked + 1 } else { 0 };
+                if locked == LOCKED && !link.has_turn(rank) {
+                    return Err(Trouble::Locked(rank));
+                }
+            }
             // The rank may have given its turn away before.
             if !(dead || gone) || link.has_turn(rank) {
                 continue;

@@ -83,6 +83,7 @@ impl Session {
                 self.look_anew();
                 self.progressed();
                 ended |= !matches!(delivery.report, Report::Read { .. } | Report::Write { .. });
+                self.repeats.hears(&delivery.report, bytes);
                 replies.extend(state.engine.report(&delivery, part, bytes));
             }
             if let Some((complaint, bytes)) = state.engine.complaint() {

@@ -1,0 +1,259 @@
+"""Watches a run while it goes on, in the host's time, and says on standard error what keeps it.
+
+| after | what is named |
+|---|---|
+| 10 s without a call | a rank that computes, is stopped, waits for a lock, or has become another program |
+| 10 s | an mpiexec that is stopped |
+| 4 s of calls that only look | all ranks, with what they look for |
+| 5 s in which simulated time hardly moves | a program that reads the clock, since a loop until a time takes very long |
+
+The run goes on in all these cases: from outside nobody can know that a program computes in vain. What certainly cannot
+come any more ends the run, as a deadlock (crate ``mpirun``, ``server/standstill.rs``).
+
+On a terminal a line shows how far the run has come. It disappears before anything else is written.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.mpirun import where
+from elanite.mpirun.launcher import LIBRARY
+from elanite.text import number, ranks
+
+if TYPE_CHECKING:
+    from elanite._core import MpiRun
+
+EVERY = 0.5
+"""Seconds between two looks."""
+
+SILENCE = 10.0
+"""Seconds without a call after which a rank is named."""
+
+LOOKS = 4.0
+"""Seconds of nothing but looks after which the ranks are named."""
+
+SLOW = 5.0
+"""Seconds after which a program that reads the clock is warned of."""
+
+SHARE = 0.05
+"""The share of this computer's time below which simulated time hardly moves."""
+
+MOST = 8
+"""Most ranks that are named one by one."""
+
+STATES = {
+    "R": "runs",
+    "S": "sleeps in the kernel",
+    "D": "waits for a device",
+    "T": "is stopped",
+    "t": "is stopped by a debugger",
+}
+
+
+@dataclass
+class _Rank:
+    count: int = -1
+    since: float = 0.0
+    named: bool = False
+
+
+class Oversight:
+    """The watch over one run, from the start of the ranks to ``stop``."""
+
+    def __init__(self, core: MpiRun, launcher: int) -> None:
+        self._core = core
+        self._launcher = launcher
+        self._over = threading.Event()
+        self._writes = threading.Lock()
+        self._shown = False
+        self._began = time.monotonic()
+        self._ranks: list[_Rank] = []
+        self._stopped: float | None = None
+        self._said_stopped = False
+        self._moves = -1
+        self._moved = self._began
+        self._calls = 0
+        self._looked = False
+        self._slow: tuple[float, float, int] | None = None
+        self._warned = False
+        self._thread = threading.Thread(target=self._watch, name="oversight", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop watching, and take the line of progress away."""
+        self._over.set()
+        self._thread.join()
+        self.hide()
+
+    def hide(self) -> None:
+        """Take the line of progress away, as something else will be written."""
+        if self._shown:
+            with self._writes:
+                if self._shown:
+                    _write("\r\x1b[K")
+                    self._shown = False
+
+    def say(self, text: str) -> None:
+        """Write lines to standard error."""
+        self.hide()
+        _write(text + "\n")
+
+    def _watch(self) -> None:
+        while not self._over.wait(EVERY):
+            now = time.monotonic()
+            moves, messages, found = self._core.sight()
+            self._silent(now, found)
+            self._only_looks(now, moves, found)
+            self._clock(now, found)
+            self._mpiexec(now)
+            self._progress(now, messages, found)
+
+    def _silent(self, now: float, found: list[_Sight]) -> None:
+        """Name ranks that have their turn and make no call."""
+        if not self._ranks:
+            self._ranks = [_Rank(since=now) for _ in found]
+        lines = []
+        for rank, (one, (pid, runs, call, last, count, _, _, _)) in enumerate(zip(self._ranks, found, strict=True)):
+            if count != one.count or not runs:
+                one.count, one.since, one.named = count, now, False
+            elif not one.named and now - one.since >= SILENCE and pid is not None:
+                one.named = True
+                lines.append(f"  rank {rank} (pid {pid}) {self._doing(pid)}; {_call(call, last)}")
+        if lines:
+            shown = lines[:MOST] + ([f"  and {len(lines) - MOST} other ranks"] if len(lines) > MOST else [])
+            head = f"no call for {SILENCE:.0f} s of this computer's time, while the others wait; the run goes on:"
+            self.say("\n".join([f"warning: {head}", *shown]))
+
+    def _doing(self, pid: int) -> str:
+        state = _state(pid)
+        said = f"{STATES.get(state, 'has ended')} ({state})"
+        if _has_left(pid):
+            said = f"has become another program, {_exe(pid)}, and {said}"
+        elif state == "S" and (place := where.site(pid)) is not None:
+            said += f" at {where.lines([place])[place]}"
+        return said
+
+    def _only_looks(self, now: float, moves: int, found: list[_Sight]) -> None:
+        """Name all ranks if they do nothing but look."""
+        calls = sum(one[4] for one in found)
+        if moves != self._moves or not moves:
+            self._moves, self._moved, self._looked, self._calls = moves, now, False, calls
+            return
+        if self._looked or now - self._moved < LOOKS:
+            return
+        if calls - self._calls < 100 * (now - self._moved):
+            return  # most of the time a rank has computed
+        self._looked = True
+        lines = []
+        for (call, last), who in _grouped(found)[:MOST]:
+            lines.append(f"  {'rank' if len(who) == 1 else 'ranks'} {ranks(who)}: {_call(call, last)}")
+        head = f"for {LOOKS:.0f} s of this computer's time no rank has done more than to look; the run goes on:"
+        self.say("\n".join([f"warning: {head}", *lines]))
+
+    def _clock(self, now: float, found: list[_Sight]) -> None:
+        """Warn once if the program reads the clock, and simulated time hardly moves."""
+        attached = [one for one in found if one[0] is not None]
+        if self._warned or not found or len(attached) < len(found):
+            return
+        simulated, readings = max(one[7] for one in found) / 1e12, sum(one[6] for one in found)
+        if self._slow is None:
+            self._slow = (now, simulated, readings)
+            return
+        since, before, read = self._slow
+        if now - since < SLOW:
+            return
+        self._slow = (now, simulated, readings)
+        rate = (simulated - before) / (now - since)
+        if readings - read < SLOW or rate > SHARE:
+            return
+        self._warned = True
+        times = readings - read
+        self.say(
+            f"warning: the program reads the clock ({times:,} times in {now - since:.0f} s), and a second of this"
+            f" computer is {number(1e6 * rate)} µs of simulated time: a loop that lasts a second by the clock takes"
+            f" {'very long' if rate < 1e-9 else f'{1 / rate:,.0f} s'};"
+            " ask the program for a number of iterations, or give computation a time (--compute)"
+        )
+
+    def _mpiexec(self, now: float) -> None:
+        """Name an mpiexec that is stopped."""
+        if _state(self._launcher) not in "Tt":
+            self._stopped, self._said_stopped = None, False
+            return
+        self._stopped = now if self._stopped is None else self._stopped
+        if not self._said_stopped and now - self._stopped >= SILENCE:
+            self._said_stopped = True
+            self.say(
+                f"warning: mpiexec (pid {self._launcher}) has been stopped (T) for {SILENCE:.0f} s; it keeps the run;"
+                f" to continue it: kill -CONT {self._launcher}"
+            )
+
+    def _progress(self, now: float, messages: int, found: list[_Sight]) -> None:
+        """Show how far the run has come, on a terminal."""
+        if not found or now - self._began < 2 or not sys.stderr.isatty():
+            return
+        times = [one[7] / 1e6 for one in found]
+        slowest = min(range(len(times)), key=lambda rank: (not found[rank][1], times[rank]))
+        rate = messages / (now - self._began)
+        text = (
+            f"{number(max(times))} µs simulated, {messages:,} messages, {rate:,.0f}/s,"
+            f" rank {slowest} at {number(times[slowest])} µs: {_call(found[slowest][2], found[slowest][3])}"
+        )
+        with self._writes:
+            with suppress(OSError):
+                text = text[: os.get_terminal_size(2).columns - 1]
+            _write(f"\r\x1b[K{text}")
+            self._shown = True
+
+
+_Sight = tuple["int | None", bool, str, str, int, int, int, int]
+"""A rank, as ``MpiRun.sight`` gives it."""
+
+
+def _grouped(found: list[_Sight]) -> list[tuple[tuple[str, str], list[int]]]:
+    groups: dict[tuple[str, str], list[int]] = {}
+    for rank, (_, _, call, last, *_) in enumerate(found):
+        groups.setdefault((call if call == last else "no call of MPI", last), []).append(rank)
+    return list(groups.items())
+
+
+def _call(call: str, last: str) -> str:
+    if not call.startswith("no call"):
+        return f"in {call}"
+    return "no call so far" if last.startswith("no call") else f"last call {last}"
+
+
+def _state(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()[0]
+    except (OSError, IndexError):
+        return "X"
+
+
+def _has_left(pid: int) -> bool:
+    """Whether the process has replaced its program, and with it the simulated network (``exec``)."""
+    try:
+        return LIBRARY not in Path(f"/proc/{pid}/maps").read_text(errors="replace")
+    except OSError:
+        return False
+
+
+def _exe(pid: int) -> str:
+    try:
+        return str(Path(f"/proc/{pid}/exe").readlink())
+    except OSError:
+        return ""
+
+
+def _write(text: str) -> None:
+    with suppress(OSError, ValueError):
+        sys.stderr.write(text)
+        sys.stderr.flush()

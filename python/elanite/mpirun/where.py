@@ -1,0 +1,142 @@
+"""The source line from which a rank has called, found from outside of its process.
+
+Nothing stops the rank. Its stack, from a place on that the rank or the kernel names, is read for the first return
+address in code of the program: an address behind an instruction that calls. ``addr2line`` (binutils) knows the line if
+the program has debug information (``-g``); without one or the other there is the function, or the place in the file.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_STACK = 16 * 1024
+"""Bytes of the stack that are searched."""
+
+_LIBRARIES = ("libelan", "libmpi", "libpmi", "libopen", "libfabric", "libc.", "libc-", "libpthread", "ld-", "libuc")
+_MORE = ("libevent", "libhwloc", "libsma", "mca_", "libstdc++", "libgomp", "libm.", "libgcc")
+"""Beginnings of the names of libraries that stand between a program and its wait."""
+
+_PATIENCE = 5.0
+"""Seconds that ``addr2line`` may take."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in a file of code."""
+
+    file: str
+    address: int
+    """As the file counts addresses."""
+
+
+@dataclass(frozen=True)
+class _Mapping:
+    start: int
+    end: int
+    code: bool
+    offset: int
+    file: str
+
+    @property
+    def own(self) -> bool:
+        """Whether it is code of the program, or of a library that the program brings."""
+        name = self.file.rsplit("/", 1)[-1]
+        return self.code and self.file.startswith("/") and not name.startswith(_LIBRARIES + _MORE)
+
+
+def site(pid: int, frame: int = 0) -> Site | None:
+    """Where a process has called: above a place on its stack, or where the kernel says that it sleeps."""
+    try:
+        mappings = _mappings(Path(f"/proc/{pid}/maps").read_text())
+        stack = frame or int(Path(f"/proc/{pid}/syscall").read_text().split()[-2], 16)
+        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
+            memory.seek(stack)
+            words = memory.read(_STACK)
+            for (word,) in struct.iter_unpack("=Q", words[: len(words) // 8 * 8]):
+                mapping = next((one for one in mappings if one.start + 8 <= word < one.end and one.own), None)
+                if mapping is None:
+                    continue
+                memory.seek(word - 8)
+                if _calls(memory.read(8)):
+                    return Site(mapping.file, _address(mapping, word - 1))
+    except (OSError, ValueError, IndexError, OverflowError, struct.error):
+        return None
+    return None
+
+
+def lines(sites: Iterable[Site]) -> dict[Site, str]:
+    """The source lines of places, for people."""
+    wanted = sorted(set(sites), key=lambda one: (one.file, one.address))
+    found = {one: f"{one.file.rsplit('/', 1)[-1]}+{one.address:#x}" for one in wanted}
+    tool = shutil.which("addr2line")
+    if tool is None:
+        return found
+    for file in {one.file for one in wanted}:
+        here = [one for one in wanted if one.file == file]
+        for one, line in zip(here, _asked(tool, file, [one.address for one in here]), strict=False):
+            found[one] = line or found[one]
+    return found
+
+
+def _asked(tool: str, file: str, addresses: Sequence[int]) -> list[str]:
+    command = [tool, "-e", file, "-f", "-C", *(hex(address) for address in addresses)]
+    try:
+        asked = subprocess.run(  # noqa: S603 - a tool of the system
+            command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    said = asked.stdout.splitlines()
+    found = []
+    for function, place in zip(said[::2], said[1::2], strict=False):
+        source, _, number = place.split(" ")[0].rpartition(":")
+        if number.isdigit() and number != "0" and not source.startswith("?"):
+            found.append(f"{source.rsplit('/', 1)[-1]}:{number}")
+        else:
+            found.append("" if function.startswith("?") else function)
+    return found
+
+
+def _mappings(text: str) -> list[_Mapping]:
+    found = []
+    for line in text.splitlines():
+        fields = line.split(None, 5)
+        start, _, end = fields[0].partition("-")
+        file = fields[5] if len(fields) > 5 else ""
+        found.append(_Mapping(int(start, 16), int(end, 16), "x" in fields[1], int(fields[2], 16), file))
+    return found
+
+
+def _calls(code: bytes) -> bool:
+    """Whether the last instruction of eight bytes of code is a call."""
+    if platform.machine() == "aarch64":
+        (word,) = struct.unpack("<I", code[4:])
+        return bool(word & 0xFC000000 == 0x94000000 or word & 0xFFFFFC1F == 0xD63F0000)
+    direct = code[3] == 0xE8
+    # By a register or a word of memory: ff /2, with two to seven bytes.
+    return direct or any(code[at] == 0xFF and code[at + 1] >> 3 & 7 == 2 for at in range(1, 7))
+
+
+def _address(mapping: _Mapping, word: int) -> int:
+    """An address as the file counts: by the segment that the mapping shows."""
+    place = word - mapping.start + mapping.offset
+    with Path(mapping.file).open("rb") as file:
+        head = file.read(64)
+        (table,) = struct.unpack_from("<Q", head, 32)
+        size, count = struct.unpack_from("<HH", head, 54)
+        file.seek(table)
+        segments = file.read(size * count)
+    for at in range(0, size * count, size):
+        kind, _, offset, address, _, length = struct.unpack_from("<IIQQQQ", segments, at)
+        if kind == 1 and offset <= place < offset + length:
+            return int(place - offset + address)
+    return place

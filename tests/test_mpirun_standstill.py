@@ -1,0 +1,147 @@
+"""Runs in which nothing can happen any more, and runs that only look like it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from conftest import PATIENCE, Ended, command, needs_mpi
+from elanite.errors import Exit
+from elanite.mpirun import oversight, where
+from elanite.mpirun.oversight import Oversight
+
+Run = Callable[..., Ended]
+
+
+CALLS = {
+    "a": "MPI_Test",
+    "b": "MPI_Iprobe",
+    "d": "MPI_(Compare_and_swap|Win_flush)",
+    "e": "MPI_(Fetch_and_op|Win_flush)",
+    "f": "MPI_(Get|Win_flush)",
+    "g": "MPI_Win_sync",
+}
+"""The calls of loops in the program."""
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [("c", "MPI_Test(all|any|some)"), *(pytest.param(*each, marks=pytest.mark.slow) for each in CALLS.items())],
+)
+def test_a_rank_that_polls_in_vain_is_a_deadlock(elanite: Run, mpi_programs: Path, kind: str, call: str) -> None:
+    ended = elanite("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), kind)
+    assert ended.code == Exit.DEADLOCK, ended
+    assert "ranks look again and again for what cannot come any more" in ended.err
+    assert re.search(
+        rf"^  0 +(no call of MPI, after )?{call} .*\((main|livelock\.c:\d+)\)$", ended.err, re.MULTILINE
+    ), ended
+    waits = r"^  1, 2 +MPI_Recv +receives a message of rank 0, tag 0 \((until_told|main|livelock\.c:\d+)\)$"
+    assert kind == "e" or re.search(waits, ended.err, re.MULTILINE), ended
+
+
+@needs_mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["m", "n", "o", "p", "q"])
+def test_a_rank_that_polls_for_long_is_none(elanite: Run, mpi_programs: Path, kind: str) -> None:
+    """Counts its looks, looks at the clock, or waits for a rank that computes or sleeps."""
+    ended = elanite("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), kind)
+    assert (ended.code, ended.out) == (0, "ended\n"), ended
+
+
+@needs_mpi
+@pytest.mark.slow
+def test_a_run_that_is_interrupted_shows_its_ranks(mpi_programs: Path, tmp_path: Path) -> None:
+    words = command("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), "m")
+    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as started:
+        time.sleep(6)
+        started.send_signal(signal.SIGINT)
+        said = started.communicate(timeout=PATIENCE)[1]
+    assert started.returncode == 130, said
+    assert re.search(r"^interrupted at .* of simulated time\n  ranks +call\n  0 +MPI_Test", said, re.MULTILINE), said
+
+
+class Core:
+    """A run that stands still."""
+
+    def __init__(self, pid: int) -> None:
+        self.ranks = [[pid, True, "no call of MPI", "MPI_Barrier", 7, 0, 0, 12_000_000]]
+        self.moves = 5
+
+    def sight(self) -> tuple[int, int, list[list[object]]]:
+        return self.moves, 3, [list(one) for one in self.ranks]
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds are milliseconds."""
+    for name in ("EVERY", "SILENCE", "LOOKS", "SLOW"):
+        monkeypatch.setattr(oversight, name, getattr(oversight, name) / 100)
+
+
+def watched(core: Core, launcher: int, seconds: float = 0.5) -> None:
+    over = Oversight(core, launcher)  # type: ignore[arg-type]
+    time.sleep(seconds)
+    over.stop()
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_rank_that_makes_no_call_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as silent:
+        os.kill(silent.pid, signal.SIGSTOP)
+        watched(Core(silent.pid), os.getpid())
+        silent.kill()
+    said = capsys.readouterr().err
+    named = rf"  rank 0 \(pid {silent.pid}\) has become another program, .*python.*, and is stopped \(T\)"
+    assert re.search(rf"no call for .* the run goes on:\n{named}; last call MPI_Barrier\n", said), said
+    assert said.count("rank 0 (pid") == 1
+
+
+@pytest.mark.usefixtures("hasty")
+def test_an_mpiexec_that_is_stopped_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as launcher:
+        os.kill(launcher.pid, signal.SIGSTOP)
+        watched(Core(os.getpid()), launcher.pid)
+        launcher.kill()
+    assert f"mpiexec (pid {launcher.pid}) has been stopped (T)" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("hasty")
+def test_a_program_that_reads_the_clock_is_warned_of_time_that_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    core = Core(os.getpid())
+    sight = core.sight
+
+    def reads() -> tuple[int, int, list[list[object]]]:
+        core.ranks[0][4] += 1
+        core.ranks[0][6] += 1000
+        core.moves += 1
+        return sight()
+
+    core.sight = reads  # type: ignore[method-assign]
+    watched(core, os.getpid())
+    said = capsys.readouterr().err
+    assert said.count("the program reads the clock") == 1
+    assert "ask the program for a number of iterations" in said
+
+
+def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
+    """Line 4 waits; the kernel says where, and the stack has the caller."""
+    source = tmp_path / "waits.c"
+    source.write_text("#include <unistd.h>\nint main(void)\n{\n    pause();\n    return 0;\n}\n")
+    for options, line in (["-g"], r"waits\.c:4"), ([], "main"):
+        subprocess.run(["cc", *options, "-o", tmp_path / "waits", source], check=True)
+        with subprocess.Popen([tmp_path / "waits"]) as started:
+            end = time.monotonic() + PATIENCE
+            while (site := where.site(started.pid)) is None and time.monotonic() < end:
+                time.sleep(0.01)
+            started.kill()
+        assert site is not None
+        assert re.fullmatch(line, where.lines([site])[site])
