@@ -7,7 +7,8 @@
 Experiments are studied one after the other, the cheapest first, and the file is written after each of them, so that an
 interrupted run loses no more than one: points stay in the store. Claims that are not studied keep their rows, unless
 the rows are of another model revision. With ``--times`` those claims are studied again in longer runs whose unchanged
-model had another verdict than the scoreboard, as such rows do not count.
+model had another verdict than the scoreboard, as such rows do not count; with ``--mechanisms`` the others, too, which
+completes a claim mechanism by mechanism in runs of one length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from elanite.store import Store
 from elanite.study import about, studies, study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.ablated import Ablation
 
@@ -44,7 +45,8 @@ def main() -> None:
     parser.add_argument("--times", type=float, default=None, help="length of the runs, as a multiple of a study's")
     given = parser.parse_args()
     names = [name for name in given.claims.split(",") if name]
-    groups = [group for machine in given.machines or studies() for group in _groups(machine, names, given.times)]
+    done = _kept() if given.times and not given.mechanisms else {}
+    groups = [group for machine in given.machines or studies() for group in _groups(machine, names, done)]
     for _, machine, some in sorted(groups):
         mechanisms = ablation.chosen(machine, [name for name in given.mechanisms.split(",") if name])
         chosen = study(machine, some).longer(given.times or 1)
@@ -55,9 +57,13 @@ def main() -> None:
         print(f"{machine}: {', '.join(some)}; {len(outcome.failures)} failures", flush=True)
 
 
-def _groups(machine: str, names: list[str], times: float | None) -> list[tuple[float, str, list[str]]]:
-    """The claims that the headline may count and that are studied, by experiment, with their cost."""
-    done = _kept() if times else {}
+def _groups(
+    machine: str, names: list[str], done: Mapping[str, Sequence[Ablation]]
+) -> list[tuple[float, str, list[str]]]:
+    """The claims that the headline may count and that are studied, by experiment, with their cost.
+
+    Claims are left out whose rows in ``done`` have the verdict of the scoreboard on the unchanged model.
+    """
     claims: dict[str, list[str]] = {}
     for claim in about(machine):
         counts = claim.role == "predicted" and claim.rank in COUNTED and _named(claim.id, studies()[machine])
@@ -71,7 +77,7 @@ def _named(claim: str, names: Iterable[str]) -> bool:
     return any(claim == name or claim.startswith(f"{name}.") for name in names)
 
 
-def _kept() -> dict[str, list[Ablation]]:
+def _kept() -> dict[str, tuple[Ablation, ...]]:
     """The rows of the table by claim, if they are of this model."""
     text = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
     return ablated.read(text, TABLE.name) if tomllib.loads(text).get("revision") == _core.MODEL_REVISION else {}
