@@ -13,7 +13,7 @@ from typing import get_args
 import pytest
 
 from conftest import SMALL
-from elanite import ablated, figures, findings, frames, papers, report, sources, text
+from elanite import ablated, build, figures, findings, frames, papers, report, sources, text
 from elanite.claims import COUNTED, Role, Verdict, claims, fitted_parameters, scoreboard
 from elanite.figures import colours
 from elanite.measures.numbers import Case, Number, Part
@@ -259,6 +259,13 @@ def test_the_widest_interval_is_stated() -> None:
     said = text.widest(verdicts)
     assert f"±3.0% of the figure ({claims()[1].id}); 2 of 3 claims" in said
     assert said in text.markdown(verdicts)
+
+
+def test_validation_page_names_the_engines_of_its_points() -> None:
+    engines = [("814266ea93e6ffff", 1200), ("", 3)]
+    builds = [(build.Build("0.1.0", 4, engine, "", "", dirty=False), many) for engine, many in engines]
+    assert "number of points: 814266ea93e6 (1,200), unknown (3)." in text.markdown([], builds)
+    assert "Fingerprints" not in text.markdown([])
 
 
 def test_validation_page_has_every_claim_and_is_current_in_structure() -> None:

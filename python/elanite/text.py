@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from elanite import _core, tally
+from elanite.build import DIGITS, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from elanite.build import Build
     from elanite.claims import Claim, Verdict
 
 SIGN = {
@@ -335,8 +337,17 @@ def looked(verdicts: Sequence[Verdict]) -> list[str]:
     ]
 
 
-def markdown(verdicts: Sequence[Verdict]) -> str:
-    """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims."""
+def engines(builds: Sequence[tuple[Build, int]]) -> str:
+    """Which engines computed the points of the claims, by their fingerprints (`elanite --version` prints its own)."""
+    named = ", ".join(f"{build.engine[:DIGITS] or UNKNOWN} ({many:,})" for build, many in builds)
+    return f"Fingerprints of the engines that computed the points of the claims, with the number of points: {named}."
+
+
+def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = ()) -> str:
+    """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims.
+
+    ``builds`` are those that computed the points, each with the number of its points.
+    """
     from elanite import admissible
     from elanite.claims import fitted_parameters
 
@@ -353,6 +364,7 @@ def markdown(verdicts: Sequence[Verdict]) -> str:
         *(paragraph for text in (*INTRODUCTION, *looked(verdicts)) for paragraph in (text, "")),
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
+        *([engines(builds), ""] if builds else []),
         f"Before claims had ranks, all predicted claims counted alike; that count would now be {tally.before(judged)}.",
         "",
         "## Predicted",

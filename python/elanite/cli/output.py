@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from elanite.api import Result
     from elanite.beside import Line
+    from elanite.build import Build
     from elanite.claims import Verdict
     from elanite.plan import Plan, Point
     from elanite.reproduction import Part
@@ -197,8 +198,17 @@ def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdi
     return [one for one in verdicts if one in found]
 
 
-def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, absent: bool = False) -> None:
-    """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them."""
+def scoreboard(
+    verdicts: Sequence[Verdict],
+    format_: BoardFormat,
+    builds: Sequence[tuple[Build, int]] = (),
+    *,
+    absent: bool = False,
+) -> None:
+    """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them.
+
+    Markdown names the ``builds`` that computed the points.
+    """
     from elanite import text
     from elanite.claims import fitted_parameters
 
@@ -206,7 +216,7 @@ def scoreboard(verdicts: Sequence[Verdict], format_: BoardFormat, *, absent: boo
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        data(text.markdown(verdicts).rstrip("\n"))
+        data(text.markdown(verdicts, builds).rstrip("\n"))
         return
     screen = console()
     shown = [verdict for verdict in verdicts if verdict.judged or absent]

@@ -312,7 +312,7 @@ def claims(
     judged = any(verdict.judged for verdict in verdicts)
     if missed:
         verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-    output.scoreboard(verdicts, format_, absent=bool(only) and not missed)
+    output.scoreboard(verdicts, format_, store.builds(), absent=bool(only) and not missed)
     if not judged:
         say(f"nothing is simulated in {out} for these claims; run: elanite reproduce")
     if failed(verdicts):
