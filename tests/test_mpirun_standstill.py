@@ -41,10 +41,8 @@ def test_a_rank_that_polls_in_vain_is_a_deadlock(elanite: Run, mpi_programs: Pat
     ended = elanite("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), kind)
     assert ended.code == Exit.DEADLOCK, ended
     assert "ranks look again and again for what cannot come any more" in ended.err
-    assert re.search(
-        rf"^  0 +(no call of MPI, after )?{call} .*\((main|livelock\.c:\d+)\)$", ended.err, re.MULTILINE
-    ), ended
-    waits = r"^  1, 2 +MPI_Recv +receives a message of rank 0, tag 0 \((until_told|main|livelock\.c:\d+)\)$"
+    assert re.search(rf"^  0 +(no call of MPI, after )?{call} .*\(livelock\.c:\d+\)$", ended.err, re.MULTILINE), ended
+    waits = r"^  1, 2 +MPI_Recv +receives a message of rank 0, tag 0 \(livelock\.c:\d+\)$"
     assert kind == "e" or re.search(waits, ended.err, re.MULTILINE), ended
 
 
@@ -136,7 +134,7 @@ def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
     """Line 4 waits; the kernel says where, and the stack has the caller."""
     source = tmp_path / "waits.c"
     source.write_text("#include <unistd.h>\nint main(void)\n{\n    pause();\n    return 0;\n}\n")
-    for options, line in (["-g"], r"waits\.c:4"), ([], "main"):
+    for options, line in (["-g"], ["waits.c:4"]), ([], []):
         subprocess.run(["cc", *options, "-o", tmp_path / "waits", source], check=True)
         with subprocess.Popen([tmp_path / "waits"]) as started:
             end = time.monotonic() + PATIENCE
@@ -144,4 +142,4 @@ def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
                 time.sleep(0.01)
             started.kill()
         assert site is not None
-        assert re.fullmatch(line, where.lines([site])[site])
+        assert list(where.lines([site]).values()) == line

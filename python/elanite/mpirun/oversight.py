@@ -138,7 +138,7 @@ class Oversight:
         if _has_left(pid):
             said = f"has become another program, {_exe(pid)}, and {said}"
         elif state == "S" and (place := where.site(pid)) is not None:
-            said += f" at {where.lines([place])[place]}"
+            said += "".join(f" at {line}" for line in where.lines([place]).values())
         return said
 
     def _only_looks(self, now: float, moves: int, found: list[_Sight]) -> None:

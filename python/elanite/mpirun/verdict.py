@@ -177,8 +177,9 @@ def locate(outcome: dict[str, Any]) -> None:
             sites[one["rank"]] = found
     lines = where.lines(sites.values())
     for one in outcome["waiting"]:
-        if one["rank"] in sites:
-            at = f"({lines[sites[one['rank']]]})"
+        line = lines.get(sites[one["rank"]]) if one["rank"] in sites else None
+        if line is not None:
+            at = f"({line})"
             one["what"] = f"{one['what']} {at}" if one["what"] else at
 
 

@@ -2,7 +2,7 @@
 
 Nothing stops the rank. Its stack, from a place on that the rank or the kernel names, is read for the first return
 address in code of the program: an address behind an instruction that calls. ``addr2line`` (binutils) knows the line if
-the program has debug information (``-g``); without one or the other there is the function, or the place in the file.
+the program has debug information (``-g``).
 """
 
 from __future__ import annotations
@@ -74,36 +74,30 @@ def site(pid: int, frame: int = 0) -> Site | None:
 
 
 def lines(sites: Iterable[Site]) -> dict[Site, str]:
-    """The source lines of places, for people."""
+    """The source lines of places, for people, as far as they are known."""
     wanted = sorted(set(sites), key=lambda one: (one.file, one.address))
-    found = {one: f"{one.file.rsplit('/', 1)[-1]}+{one.address:#x}" for one in wanted}
     tool = shutil.which("addr2line")
     if tool is None:
-        return found
+        return {}
+    found = {}
     for file in {one.file for one in wanted}:
         here = [one for one in wanted if one.file == file]
         for one, line in zip(here, _asked(tool, file, [one.address for one in here]), strict=False):
-            found[one] = line or found[one]
+            source, _, number = line.split(" ")[0].rpartition(":")
+            if number.isdigit() and number != "0" and not source.startswith("?"):
+                found[one] = f"{source.rsplit('/', 1)[-1]}:{number}"
     return found
 
 
 def _asked(tool: str, file: str, addresses: Sequence[int]) -> list[str]:
-    command = [tool, "-e", file, "-f", "-C", *(hex(address) for address in addresses)]
+    command = [tool, "-e", file, *(hex(address) for address in addresses)]
     try:
         asked = subprocess.run(  # noqa: S603 - a tool of the system
             command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    said = asked.stdout.splitlines()
-    found = []
-    for function, place in zip(said[::2], said[1::2], strict=False):
-        source, _, number = place.split(" ")[0].rpartition(":")
-        if number.isdigit() and number != "0" and not source.startswith("?"):
-            found.append(f"{source.rsplit('/', 1)[-1]}:{number}")
-        else:
-            found.append("" if function.startswith("?") else function)
-    return found
+    return asked.stdout.splitlines()
 
 
 def _mappings(text: str) -> list[_Mapping]:
