@@ -26,6 +26,29 @@ if TYPE_CHECKING:
 
 SOME = ("series.load.load=60 MB/s", "run.warm_up=0 s", "run.window=20 us", "run.batches=1")
 
+GROWING = """
+title = "More is offered than the network carries"
+source = "made for the tests"
+machine = "es40-qsnet"
+
+[run]
+warm_up = "0 s"
+window = "1 s"
+seeds = 1
+
+[[series]]
+name = "load"
+title = "x"
+
+[series.jobs.uniform]
+pattern = "uniform"
+nodes = [64]
+message = "1 B"
+sizes = "fixed"
+arrivals = "exponential"
+load = ["0.000001 MB/s", "350 MB/s"]
+"""
+
 
 def sized(nodes: int, *topology: str) -> Point:
     """Uniform traffic on a network."""
@@ -105,9 +128,11 @@ def test_fewer_points_are_simulated_at_a_time() -> None:
     several = points()
     need = max(map(memory.of_point, several))
     enough = memory.fitted(several, 2, Room(2 * need, "the limit", "raise it"))
-    assert enough == memory.Fitted(2, {}, "")
+    assert (enough.jobs, enough.refused, enough.line) == (2, {}, "")
     lowered = memory.fitted(several, 2, Room(2 * need - 1, "the limit", "raise it"))
     assert (lowered.jobs, lowered.refused) == (1, {})
+    assert enough.share is not None
+    assert enough.share.bytes == int(need / memory.OVERHEAD)
     assert re.fullmatch(
         r"simulating 1 point at a time instead of 2: 2 need about \d MB of memory, and \d MB are left \(the limit\)",
         lowered.line,
@@ -125,3 +150,17 @@ def test_a_point_without_room_fails_alone(
     assert "it needs about 9,000 MB of memory, and 2,000 MB are left: the limit; raise it" in ended.err
     store = [path.name for path in (tmp_path / "out" / "store").iterdir() if not path.name.startswith(".")]
     assert sorted(store) == sorted(point.id for point in several[1:])
+
+
+def test_queues_that_grow_are_bounded_by_the_room(elanite_here: Callable[..., Ended], tmp_path: Path) -> None:
+    """A point whose memory grows beyond its share fails alone, by the limit of the host and not by that of its file."""
+    experiment = tmp_path / "growing.toml"
+    experiment.write_text(GROWING)
+    room = 4 * memory.of_point(plan(sources.read("experiment", str(experiment))).points[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "_room", lambda: Room(room, "the limit", "raise it"))
+        ended = elanite_here("run", str(experiment), "--out", str(tmp_path / "out"), "--jobs", "2")
+    assert ended.code == 1, ended
+    assert "for 2 points at a time: the limit; --jobs 1 gives a point all of it; raise it" in ended.err
+    assert "run.max_memory" not in ended.err
+    assert len([path for path in (tmp_path / "out" / "store").iterdir() if not path.name.startswith(".")]) == 1

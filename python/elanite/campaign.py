@@ -95,7 +95,7 @@ def run(
             if fit.line and executor is None:
                 observer.note(fit.line)
             workers = fit.jobs if executor is None else jobs or cores()
-            driver = Driver(planned, store, workers, observer, outcome, out, cost)
+            driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share)
             if executor is None:
                 driver.refuse(fit.refused)
                 groups = [[point for point in group if point.id not in fit.refused] for group in groups]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from concurrent.futures import Executor
 
+    from elanite.memory import Share
     from elanite.outcome import Observer, Outcome
     from elanite.plan import Plan, Point
     from elanite.store import Store
@@ -64,8 +65,13 @@ class Driver:
         outcome: Outcome,
         out: str | None,
         cost: Mapping[str, float],
+        share: Share | None = None,
     ) -> None:
-        """``cost`` has the estimate of every point that is to be simulated, in processor seconds."""
+        """``cost`` has the estimate of every point that is to be simulated, in processor seconds.
+
+        ``share`` bounds the memory of each point on threads.
+        """
+        self._share = share
         self._planned = planned
         self._store = store
         self._workers = workers
@@ -94,7 +100,9 @@ class Driver:
             ordered = sorted(group, key=lambda point: (-self._cost[point.id], point.id))
             self._ready.extend(_Batch([point]) for point in ordered)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="point") as pool:
-            self._loop(lambda batch: pool.submit(work.points, batch.points, self._store, self._cancel))
+            self._loop(
+                lambda batch: pool.submit(work.points, batch.points, self._store, self._cancel, share=self._share)
+            )
 
     def engine(self, missing: Sequence[Sequence[Point]], executor: Executor) -> None:
         """Simulate points on the workers of an engine, group after group.

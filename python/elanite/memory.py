@@ -18,6 +18,7 @@ es40-qsnet:
 | dragonfly | 72 | 4.5 | 77 | 86 |
 | | 1,056 | 4.8 | 99 | 95 |
 | | 5,256 | 4.8 | 147 | 137 |
+| | 66,048 | 2.7 | 612 | 655 |
 
 Both are of the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
 that grow, where more is offered than a network carries, come on top: ``run.max_memory`` bounds them.
@@ -47,8 +48,27 @@ PROCESS = 85_000_000
 """Bytes of a command without points."""
 NODE = 7_000
 """Bytes of a node with its adapter."""
+OVERHEAD = 1.5
+"""The resident memory of a process for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 LINK = 600
 """Bytes of a link in one direction."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """The part of the room for one point."""
+
+    bytes: int
+    """Most bytes that the simulation of the point may allocate: queues grow where more is offered than is carried."""
+    words: str
+    """The limit and a remedy, for a point that would need more."""
+
+    @classmethod
+    def of(cls, room: Room, jobs: int) -> Share:
+        """The part of one of ``jobs`` points."""
+        more = f"--jobs 1 gives a point all of it; {room.remedy}" if jobs > 1 else room.remedy
+        each = int(room.left / jobs / OVERHEAD)
+        return cls(each, f"{_mb(room.left)} are left for {counted(jobs, 'point')} at a time: {room.limit}; {more}")
 
 
 @dataclass(frozen=True)
@@ -59,6 +79,8 @@ class Fitted:
     """How many points find room at the same time."""
     refused: dict[str, str]
     """Why a point cannot be simulated here, by its identity."""
+    share: Share | None
+    """The memory that each of them may take; None if it is unknown."""
     line: str
     """Why fewer points are simulated at a time than were asked for; empty if as many are."""
 
@@ -110,7 +132,7 @@ def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitt
     """How many of the points may run at the same time, at most ``jobs``, in the room of this process by default."""
     room = room or _room()
     if room is None:
-        return Fitted(jobs, {}, "")
+        return Fitted(jobs, {}, None, "")
     needs = {point.id: of_point(point) for point in points}
     refused = {
         identity: f"it needs about {_mb(need)} of memory, and {_mb(room.left)} are left: {room.limit}; {room.remedy}"
@@ -123,10 +145,10 @@ def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitt
     while fit > 1 and sum(largest[:fit]) > room.left:
         fit -= 1
     if fit == asked:
-        return Fitted(jobs, refused, "")
+        return Fitted(jobs, refused, Share.of(room, max(asked, 1)), "")
     needed = f"{asked} need about {_mb(sum(largest[:asked]))} of memory, and {_mb(room.left)} are left"
     line = f"simulating {counted(fit, 'point')} at a time instead of {jobs}: {needed} ({room.limit})"
-    return Fitted(fit, refused, line)
+    return Fitted(fit, refused, Share.of(room, fit), line)
 
 
 def _room() -> Room | None:

@@ -72,7 +72,7 @@ class _Simulator(ModuleType):
     def plan(self, *arguments: object) -> list[tuple[str, str, str]]:
         return [(point, key, parameters) for point, key, parameters in self._call("plan", *arguments)]
 
-    def simulate(self, point_json: str, cancel: Cancel) -> Records:
+    def simulate(self, point_json: str, cancel: Cancel, memory: int | None = None) -> Records:  # noqa: ARG002 - its own
         records: Records = self._call("simulate", point_json, cancel=cancel)
         return records
 

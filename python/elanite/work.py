@@ -20,6 +20,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import math
 import os
 import platform
 import threading
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from elanite._core import Records
+    from elanite.memory import Share
 
 LEASE = 120.0
 """Seconds for which a point is claimed; a claim that its process does not renew ends."""
@@ -166,10 +168,11 @@ def points(
     cancel: _core.Cancel,
     sign: Path | None = None,
     report: Report | None = None,
+    share: Share | None = None,
 ) -> Report:
     """Simulate the points of a batch that are neither finished nor claimed, until ``cancel`` or the sign says stop.
 
-    Without a store, the results are in the report.
+    Without a store, the results are in the report. A point that needs more memory than its ``share`` fails.
     """
     report = report or Report()
     if sign is not None and _stopped(sign):
@@ -179,7 +182,7 @@ def points(
             if cancel.is_set():
                 break
             try:
-                _point(point, store, cancel, report)
+                _point(point, store, cancel, report, share)
             except RunError as error:
                 if error.exit_code != Exit.INTERRUPTED:
                     report.failed[point.id] = (str(error), error.exit_code)
@@ -189,9 +192,9 @@ def points(
     return report
 
 
-def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report) -> None:
+def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report, share: Share | None) -> None:
     if store is None:
-        records, times = _records(point, cancel)
+        records, times = _records(point, cancel, share)
         report.records[point.id] = _packed(records) | {"times": times}
         report.done[point.id] = times["cpu_seconds"]
         return
@@ -201,21 +204,34 @@ def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Repo
         (report.reused if found else report.elsewhere).append(point.id)
         return
     with claim:
-        records, times = _records(point, cancel)
+        records, times = _records(point, cancel, share)
         keep(point, store, records, times, cancel, report.again)
     report.done[point.id] = times["cpu_seconds"]
 
 
-def _records(point: Point, cancel: _core.Cancel) -> tuple[Records, dict[str, Any]]:
+def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> tuple[Records, dict[str, Any]]:
     started = datetime.now(UTC)
     before = time.thread_time()
-    records = _core.simulate(point.json, cancel)
+    try:
+        records = _core.simulate(point.json, cancel, share.bytes if share else None)
+    except RunError as error:
+        # The bound is that of the experiment, unless the host has less.
+        needed, own, _ = str(error).partition("; for example with --set run.max_memory")
+        if share is None or not own or share.bytes >= _bound(point):
+            raise
+        raise RunError(f"{needed}; {share.words}", error.exit_code) from None
     seconds = round(time.thread_time() - before + records.get("cpu_seconds", 0), 6)
     return records, {
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "cpu_seconds": seconds,
     }
+
+
+def _bound(point: Point) -> float:
+    """The bytes of ``run.max_memory``."""
+    found = _core.quantity(json.loads(point.json)["run"]["max_memory"])
+    return found[0] if found else math.inf
 
 
 def keep(

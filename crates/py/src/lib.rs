@@ -187,12 +187,17 @@ mod _core {
 
     /// The records of a point; see `_core.pyi`. Setting `cancel` ends the simulation soon.
     #[pyfunction]
+    #[pyo3(signature = (point_json, cancel, memory=None))]
     fn simulate<'py>(
         py: Python<'py>,
         point_json: &str,
         cancel: &Cancel,
+        memory: Option<u64>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let point = point(point_json)?;
+        let mut point = point(point_json)?;
+        if let Some(room) = memory {
+            point.run.max_memory = point.run.max_memory.min(Bytes::new(room));
+        }
         let flag = cancel.flag();
         let simulated = guarded(py, move || calls::simulate(&point, Some(flag)))?;
         records::to_python(py, &simulated)
