@@ -53,7 +53,7 @@ def main() -> None:
         outcome, rows = ablation.run(chosen, mechanisms, Store(given.out / "store"), given.jobs)
         if outcome.interrupted:
             break
-        _merge(rows)
+        _merge(_without_settled(rows) if given.times else rows)
         print(f"{machine}: {', '.join(some)}; {len(outcome.failures)} failures", flush=True)
 
 
@@ -81,6 +81,15 @@ def _kept() -> dict[str, tuple[Ablation, ...]]:
     """The rows of the table by claim, if they are of this model."""
     text = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
     return ablated.read(text, TABLE.name) if tomllib.loads(text).get("revision") == _core.MODEL_REVISION else {}
+
+
+def _without_settled(rows: list[Ablation]) -> list[Ablation]:
+    """The rows less those of claims that have the verdict of the scoreboard already, in runs of another length."""
+    known, kept = {claim.id: claim for claim in claims()}, _kept()
+    anew = {one.claim: one for one in rows if one.mechanism == ablated.WHOLE}
+    settled = {name for name, some in kept.items() if name in known and ablated.agrees(known[name], some)}
+    apart = {name for name in settled & set(anew) if anew[name] not in kept[name]}
+    return [row for row in rows if row.claim not in apart]
 
 
 def _merge(rows: list[Ablation]) -> None:
