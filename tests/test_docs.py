@@ -134,3 +134,11 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path) -> None:
     assert ended.returncode == 1
     assert "BookSim2 (2017): 0 rows of the benchmark" in ended.stderr
     assert page.read_text(encoding="utf-8") == text
+
+
+def test_the_readme_has_the_counts_of_the_validation_page() -> None:
+    readme = PAGES[0].read_text(encoding="utf-8")
+    (said,) = re.findall(r"<!-- scoreboard, renewed by `make docs` -->\n\*\*(.+?)\*\*", readme)
+    page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
+    (counts,) = re.findall(r"^Model revision \d+: (.+)$", page, re.MULTILINE)
+    assert said.rstrip(".") in counts, "make docs"
