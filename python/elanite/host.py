@@ -1,8 +1,8 @@
-"""The limits of the host: memory, address space, processes and open files; what is left, and their words in errors.
+"""The limits of the host: memory, address space, processes and open files, the rooms that they leave, and their errors.
 
 Limits are compared with the needs of a command before it starts, since a library that finds no memory or no thread
-aborts the process. An exception that still comes from a limit is told by what the system says (``reason``), whichever
-library raises it, so that it is an error with the limit and a remedy.
+aborts the process. An exception of any library that still comes from a limit is recognised by the words of the system
+(``reason``), and becomes an error with the limit and a remedy.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PROCESSES = "raise the limit (ulimit -u, or pids.max of the control group)"
 
 @dataclass(frozen=True)
 class Room:
-    """What is left of a resource, what limits it, and a remedy."""
+    """The free part of a resource, its limit, and a remedy."""
 
     left: int
     limit: str

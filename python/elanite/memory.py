@@ -1,4 +1,4 @@
-"""The memory of points: estimated before the first one is simulated, and compared with what the host has.
+"""The memory of points: estimated before the first one is simulated, and compared with the memory of the host.
 
 The memory of a point is that of its network, before all: a share for each node (adapter, host, counters), and one for
 each link (buffers, channels, the rows of the results). The two figures were fitted to the resident memory of uniform

@@ -7,8 +7,8 @@ may write a folder, none of them can guess the name, or lead it elsewhere by a l
 A name stands for what the system has there:
 
 - a symbolic link is followed, so that its target has the new content and the link stays;
-- a device, a pipe or a socket is written to, and stays (``--svg /dev/stdout``, ``--record >(gzip > x.gz)``);
-- an open file of this process (``/dev/stdout``, ``/dev/fd/3``) is written to where it stands, after what is there.
+- a device or a pipe is written to, and stays (``--svg /dev/stdout``, ``--record >(gzip > x.gz)``);
+- an open file of this process (``/dev/stdout``, ``/dev/fd/3``) is written to at its position.
 
 Errors name the file that was asked for.
 """

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite import bounded
 from elanite.mpirun import where
 from elanite.mpirun.launcher import LIBRARY
 from elanite.text import number, ranks
@@ -233,7 +234,7 @@ def _call(call: str, last: str) -> str:
 
 def _state(pid: int) -> str:
     try:
-        return Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()[0]
+        return bounded.system(f"/proc/{pid}/stat").rsplit(")", 1)[1].split()[0]
     except (OSError, IndexError):
         return "X"
 
@@ -241,7 +242,7 @@ def _state(pid: int) -> str:
 def _has_left(pid: int) -> bool:
     """Whether the process has replaced its program, and with it the simulated network (``exec``)."""
     try:
-        return LIBRARY not in Path(f"/proc/{pid}/maps").read_text(errors="replace")
+        return LIBRARY not in bounded.system(f"/proc/{pid}/maps")
     except OSError:
         return False
 

@@ -7,13 +7,15 @@ the program has debug information (``-g``).
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import struct
 import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from elanite import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,17 +58,15 @@ class _Mapping:
 def site(pid: int, frame: int = 0) -> Site | None:
     """Where a process has called: above a place on its stack, or where the kernel says that it sleeps."""
     try:
-        mappings = _mappings(Path(f"/proc/{pid}/maps").read_text())
-        stack = frame or int(Path(f"/proc/{pid}/syscall").read_text().split()[-2], 16)
-        with Path(f"/proc/{pid}/mem").open("rb", buffering=0) as memory:
-            memory.seek(stack)
-            words = memory.read(_STACK)
+        mappings = _mappings(bounded.system(f"/proc/{pid}/maps"))
+        stack = frame or int(bounded.system(f"/proc/{pid}/syscall").split()[-2], 16)
+        with bounded.opened(f"/proc/{pid}/mem") as memory:
+            words = os.pread(memory.fileno(), _STACK, stack)
             for (word,) in struct.iter_unpack("=Q", words[: len(words) // 8 * 8]):
                 mapping = next((one for one in mappings if one.start + 8 <= word < one.end and one.own), None)
                 if mapping is None:
                     continue
-                memory.seek(word - 8)
-                if _calls(memory.read(8)):
+                if _calls(os.pread(memory.fileno(), 8, word - 8)):
                     return Site(mapping.file, _address(mapping, word - 1))
     except (OSError, ValueError, IndexError, OverflowError, struct.error):
         return None
@@ -123,7 +123,7 @@ def _calls(code: bytes) -> bool:
 def _address(mapping: _Mapping, word: int) -> int:
     """An address as the file counts: by the segment that the mapping shows."""
     place = word - mapping.start + mapping.offset
-    with Path(mapping.file).open("rb") as file:
+    with bounded.opened(mapping.file) as file:
         head = file.read(64)
         (table,) = struct.unpack_from("<Q", head, 32)
         size, count = struct.unpack_from("<HH", head, 54)
