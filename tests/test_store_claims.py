@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from conftest import FILES, PATIENCE, environment, until
-from elanite import _core, campaign, sources
+from elanite import _core, bounded, campaign, sources
 from elanite.plan import Point, plan
-from elanite.store import Store, UnreadableError, owner, places
+from elanite.store import Store, UnreadableError, owner
 from elanite.store.claims import CLAIM
 from hosts import hosts, on_a_host
 
@@ -216,10 +216,10 @@ def test_a_store_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, monk
     store = Store(tmp_path)
     store.put(point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0})
 
-    def refuse(path: str, _: str) -> bytes:
+    def refuse(path: Path, _: int | None = None) -> bytes:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr(places, "open", refuse, raising=False)
+    monkeypatch.setattr(bounded, "opened", refuse)
     with pytest.raises(UnreadableError, match="Permission denied"):
         Store(tmp_path).get(point.id)
     with pytest.raises(UnreadableError, match="Nothing was changed"):
