@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,6 +21,10 @@ from elanite.plan import Point, plan
 from elanite.store import Store, UnreadableError, owner
 from elanite.store.claims import CLAIM
 from hosts import hosts, on_a_host
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from io import BufferedReader
 
 __all__ = ["hosts"]
 
@@ -216,8 +221,12 @@ def test_a_store_that_cannot_be_read_is_not_taken_for_empty(tmp_path: Path, monk
     store = Store(tmp_path)
     store.put(point, _core.simulate(point.json, _core.Cancel()), {"cpu_seconds": 1.0})
 
-    def refuse(path: Path, _: int | None = None) -> bytes:
-        raise PermissionError(13, "Permission denied", path)
+    usual = bounded.opened
+
+    def refuse(path: Path | str, most: int | None = None) -> AbstractContextManager[BufferedReader]:
+        if Path(path).is_relative_to(tmp_path):
+            raise PermissionError(13, "Permission denied", path)
+        return usual(path, most)
 
     monkeypatch.setattr(bounded, "opened", refuse)
     with pytest.raises(UnreadableError, match="Permission denied"):
