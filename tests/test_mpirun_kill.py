@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from conftest import OTHERS_FILES, PATIENCE, command, environment, execute, needs_mpi, until
 from elanite.mpirun import guard, launcher
 
-MANAGER = launcher.MANAGER.encode()
+MANAGER = launcher.MANAGER
 HARNESS = Path(__file__).parent / "mpi" / "kill.py"
 
 pytestmark = needs_mpi
@@ -32,9 +34,11 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
 
         def made() -> set[str]:
-            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-            lines = [Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in children]
-            chosen = [name for line in lines if MANAGER in line[0] for name in guard.worlds(line[2].decode())]
+            lines = []
+            for child in psutil.Process(process.pid).children():
+                with contextlib.suppress(psutil.Error):  # it has ended
+                    lines.append(child.cmdline())
+            chosen = [name for line in lines if line and MANAGER in line[0] for name in guard.worlds(line[2])]
             found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
             return {one[0] for one in found if one and one[1] in chosen}
 
