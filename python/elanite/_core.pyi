@@ -149,6 +149,8 @@ class GoalTrace:
     def ranks(self) -> int: ...
     @property
     def operations(self) -> int: ...
+    @property
+    def warnings(self) -> list[str]: ...
     def replay(
         self,
         machine_text: str,
@@ -156,6 +158,7 @@ class GoalTrace:
         overrides: list[str],
         faults: list[str],
         options_json: str,
+        buffered: int,
         keep: bool,
         cancel: Cancel,
     ) -> ReplayRecords: ...

@@ -17,7 +17,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core, bounded, build, html
-from elanite.errors import Exit, RunError
+from elanite.errors import Exit, RunError, UsageError
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
@@ -50,6 +50,10 @@ class Replay:
     tables: dict[str, pl.DataFrame] = field(repr=False)
     """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting`` (operations that had not
     ended, of a replay that stopped early), ``links``, ``faults``, ``summary``."""
+    buffered: int = 0
+    """Bytes of room for the sends of each pair of ranks."""
+    warnings: tuple[str, ...] = ()
+    """What is strange in the trace and could be read."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -72,6 +76,7 @@ class Replay:
             "network": self.options.network,
             "ranks": self.options.ranks,
             "nodes": len(set(self.placement)),
+            **({"buffered_bytes": self.buffered} if self.buffered else {}),
             "simulated_us": summary["time_us"],
             "cpu_seconds": round(self.cpu_seconds, 6),
             **{key: summary[key] for key in ("operations", "messages", "bytes", "packets", "packets_resent")},
@@ -97,8 +102,31 @@ class Unfinished(RunError):
         """The records up to the end."""
 
 
-def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bool = False, **options: Any) -> Replay:
+def room(buffered: str | None, network: str) -> int:
+    """The bytes of ``--buffered``. Raises ``UsageError``."""
+    if buffered is None:
+        return 0
+    found = _core.quantity(buffered)
+    if found is None or found[1] != "B" or not 0 < found[0] < 2**40:
+        raise UsageError(f"--buffered: `{buffered}` is not understood; write for example '4 MB'")
+    if network == "ideal":
+        raise UsageError("--buffered: no send waits for its receive on the ideal network; leave it out")
+    return round(found[0])
+
+
+def run(
+    trace: Path,
+    machine: Source,
+    overrides: Sequence[str] = (),
+    *,
+    keep: bool = False,
+    buffered: str | None = None,
+    **options: Any,
+) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
+
+    ``buffered`` is the room for the bytes of the sends of each pair of ranks: ``4 MB``. A send ends with its call if
+    its bytes have room there, and else when they have. Without it, long sends end when their bytes have been fetched.
 
     ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
     ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
@@ -113,6 +141,7 @@ def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bo
     read = _core.GoalTrace(trace)
     chosen = Options(read.ranks, **options)
     placement = chosen.nodes(cluster.nodes)
+    sends = room(buffered, chosen.network)
     done: list[_core.ReplayRecords] = []
     failed: list[BaseException] = []
 
@@ -121,7 +150,14 @@ def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bo
         try:
             done.append(
                 read.replay(
-                    machine.text, machine.file, list(overrides), list(chosen.faults), text, keep, interrupts.cancel
+                    machine.text,
+                    machine.file,
+                    list(overrides),
+                    list(chosen.faults),
+                    text,
+                    sends,
+                    keep,
+                    interrupts.cancel,
                 )
             )
         except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
@@ -137,7 +173,9 @@ def run(trace: Path, machine: Source, overrides: Sequence[str] = (), *, keep: bo
     early = done[0]["early"]
     tables = {name: frame(columns) for name, columns in done[0].items() if name != "early"}  # type: ignore[arg-type]
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
-    found = Replay(trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables)
+    found = Replay(
+        trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables, sends, tuple(read.warnings)
+    )
     if early is not None:
         raise Unfinished(early[0], Exit(early[1]), found)
     return found
@@ -157,6 +195,7 @@ def keep(replay: Replay, out: Path) -> Path:
         "overrides": list(replay.cluster.overrides),
         "options": json.loads(replay.options.as_json(list(replay.placement))),
         "faults": list(replay.options.faults),
+        **({"buffered": replay.buffered} if replay.buffered else {}),
         "digest": replay.summary["digest"],
         "operations_kept": len(replay.tables["operations"]) > 0,
     }
@@ -184,7 +223,7 @@ def replay(
 
     ``operations`` keeps when each operation was free and ended, and the load of links over time. ``options`` are those
     of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
-    ``faults``. Nothing is kept on the disk. Call the function in the main thread.
+    ``faults``, ``buffered``. Nothing is kept on the disk. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
     ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.

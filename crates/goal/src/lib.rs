@@ -33,8 +33,8 @@
 //!
 //! ## Differences from `LogGOPSim`
 //!
-//! Statements may also end with `;`, and comments may stand anywhere. What `txt2bin` accepts in silence is refused: a label twice in a
-//! rank, a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers beyond their types.
+//! Statements may also end with `;`, and comments may stand anywhere. A label twice in a rank is a
+//! warning, and names the first operation. What else `txt2bin` accepts in silence is refused: a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers beyond their types.
 //!
 //! ## The rooms
 //!
@@ -46,6 +46,7 @@
 //! | `binary`, `pages` | the binary form, and a cache of bounded size over its file |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
+//! | `standstill` | operations that wait for ever: without a partner, or in a circle |
 //! | `ledger`, `pairs` | messages without a receive; sends and receives that belong together |
 //! | [`replay`] | the replay, on a simulated machine or on an ideal network |
 //! | `problem` | errors: place, cause, remedy |
@@ -71,6 +72,7 @@ mod progress;
 pub mod replay;
 mod scan;
 mod schedule;
+mod standstill;
 mod text;
 mod trace;
 mod write;

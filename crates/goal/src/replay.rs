@@ -29,12 +29,13 @@
 mod cluster;
 mod ideal;
 
-pub use cluster::on_cluster;
+pub use cluster::{Buffers, on_cluster};
 pub use ideal::{CALL, LATENCY, on_ideal};
 
 use crate::ledger::Ledger;
 use crate::pairs::Pairs;
 use crate::progress::Progress;
+use crate::standstill::{Standstill, Which};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::Stop;
 use elan::series::SeriesRow;
@@ -256,8 +257,14 @@ impl Record {
     }
 
     /// The results after the last event. They are an error's if a message has no partner.
-    fn finish(&mut self, at: Time, series: Vec<SeriesRow>) -> Result<Replayed, Failure> {
-        let problems = self.partners(at)?;
+    /// `failed` names what has failed in the machine.
+    fn finish(
+        &mut self,
+        at: Time,
+        series: Vec<SeriesRow>,
+        failed: &[String],
+    ) -> Result<Replayed, Failure> {
+        let problems = self.partners(at, failed)?;
         if problems.is_empty() {
             let last = self.ranks.iter().map(|row| row.end).max();
             return Ok(self.leave(last.unwrap_or_default(), series, false));
@@ -305,48 +312,56 @@ impl Record {
         }
     }
 
-    /// What has no partner.
-    fn partners(&mut self, at: Time) -> Result<Vec<Problem>, Problem> {
+    /// What waits for ever, or has no partner.
+    fn partners(&mut self, at: Time, failed: &[String]) -> Result<Vec<Problem>, Problem> {
         let mut problems = Vec::new();
-        let mut waiting: u64 = 0;
-        for (rank, progress) in (0..).zip(&self.progress) {
-            for number in progress.unfinished() {
-                waiting += 1;
-                if problems.len() == NAMED {
-                    continue;
-                }
-                let what = match progress.operation(number).0.kind {
-                    Kind::Send => {
-                        "it waits at the end for a receive that never comes; add the receive, or correct its peer and tag"
-                    }
-                    Kind::Recv | Kind::Probe | Kind::Poll => {
-                        "it waits at the end for a message that never comes; add the send, or correct its peer and tag"
-                    }
-                    Kind::Calc => "it has not ended",
-                };
-                problems.push(self.trace.problem(rank, number, what));
-            }
-        }
-        let named = problems.len() as u64;
-        let mut more = waiting - named;
-        let (sends, left) = self.ledger.unreceived(&mut self.trace, NAMED)?;
+        let still = Standstill::of(&mut self.trace, &self.progress)?;
+        let circle = still.circle(&mut self.trace, &self.progress)?;
+        let circle = circle.unwrap_or_default();
         let unfinished: Vec<Vec<u32>> = self.progress.iter().map(Progress::unfinished).collect();
+        let waiting: u64 = unfinished.iter().map(|numbers| numbers.len() as u64).sum();
+        // Those of the circle come first.
+        let all = (0..).zip(&unfinished);
+        let all = all.flat_map(|(rank, numbers)| numbers.iter().map(move |&number| (rank, number)));
+        let others = all.filter(|which| !circle.contains(which));
+        for which in circle.iter().copied().chain(others).take(NAMED) {
+            problems.push(self.waits(&still, which, failed)?);
+        }
+        let mut more = waiting - problems.len() as u64;
+        let (sends, left) = self.ledger.unreceived(&mut self.trace, NAMED)?;
         let mut listed = 0;
         for (rank, number) in sends {
             listed += 1;
-            if unfinished[rank as usize].binary_search(&number).is_err() {
-                let what =
-                    "nobody receives its message; add the receive, or correct its peer and tag";
-                problems.push(self.trace.problem(rank, number, what));
+            let operation = self.trace.operation(rank, number)?;
+            let later = still.partner(&mut self.trace, rank, operation)?;
+            if later.is_none() && unfinished[rank as usize].binary_search(&number).is_err() {
+                let what = format!("nobody receives its message{}", remedy(failed, "receive"));
+                problems.push(self.trace.problem(rank, number, &what));
             }
         }
         more += left - listed;
         if !problems.is_empty() {
             let ended: u64 = self.progress.iter().map(|one| u64::from(one.ended)).sum();
             let behind = self.trace.operations() - ended - waiting;
-            let mut what = format!(
-                "the replay ends at {at}, and operations have no partner: see the lines before"
-            );
+            let why = match circle.len() as u64 {
+                _ if !failed.is_empty() => {
+                    let failed = failed.join(", ");
+                    format!("operations wait for ever; before that, there failed {failed}")
+                }
+                0 => "operations have no partner: see the lines before".to_owned(),
+                1 => "an operation waits for itself (a deadlock): see the first line".to_owned(),
+                count => {
+                    let rest = match count.saturating_sub(NAMED as u64) {
+                        0 => String::new(),
+                        rest => format!(", and {rest} more"),
+                    };
+                    more -= count.saturating_sub(NAMED as u64);
+                    format!(
+                        "{count} operations wait for each other in a circle (a deadlock): see the first lines{rest}"
+                    )
+                }
+            };
+            let mut what = format!("the replay ends at {at}, and {why}");
             if more > 0 {
                 what.push_str(", and ");
                 what.push_str(&more.to_string());
@@ -357,9 +372,71 @@ impl Record {
                 what.push_str(&behind.to_string());
                 what.push_str(" operations behind these have not started");
             }
+            if failed.is_empty() && self.sends(&circle) {
+                what.push_str(
+                    "; such long sends wait for their receives: receive first, or buffer the sends (`--buffered`)",
+                );
+            }
             let file = self.trace.file().to_owned();
             problems.push(Problem::new(&file, crate::Place::File, what));
         }
         Ok(problems)
+    }
+
+    /// Whether one of the operations is a send.
+    fn sends(&self, circle: &[Which]) -> bool {
+        circle.iter().any(|&(rank, number)| {
+            let (operation, _) = self.progress[rank as usize].operation(number);
+            operation.kind == Kind::Send
+        })
+    }
+
+    /// An operation that waits at the end: for a partner that is not there, or for one that waits behind another operation.
+    fn waits(
+        &mut self,
+        still: &Standstill,
+        (rank, number): Which,
+        failed: &[String],
+    ) -> Result<Problem, Problem> {
+        let (operation, _) = self.progress[rank as usize].operation(number);
+        if let Some(partner) = still.partner(&mut self.trace, rank, operation)? {
+            let front = still.in_front(partner);
+            let (partner, front) = (self.named(partner)?, self.named(front)?);
+            let what = format!("it waits for {partner}, which waits behind {front}");
+            return Ok(self.trace.problem(rank, number, &what));
+        }
+        let what = match operation.kind {
+            Kind::Send => {
+                let remedy = remedy(failed, "receive");
+                format!("it waits at the end for a receive that never comes{remedy}")
+            }
+            Kind::Recv | Kind::Probe | Kind::Poll => {
+                let remedy = remedy(failed, "send");
+                format!("it waits at the end for a message that never comes{remedy}")
+            }
+            Kind::Calc => "it has not ended".to_owned(),
+        };
+        Ok(self.trace.problem(rank, number, &what))
+    }
+
+    /// An operation in words.
+    fn named(&mut self, (rank, number): Which) -> Result<String, Problem> {
+        let operation = self.trace.operation(rank, number)?;
+        let place = match self.trace.place(rank, number) {
+            crate::Place::Line(line) => format!(" on line {line}"),
+            _ => String::new(),
+        };
+        Ok(format!(
+            "operation {number} of rank {rank} (`{operation}`{place})"
+        ))
+    }
+}
+
+/// What to do about a partner that is missing; with parts of the machine that have failed, the trace may be right.
+fn remedy(failed: &[String], partner: &str) -> String {
+    if failed.is_empty() {
+        format!("; add the {partner}, or correct its peer and tag")
+    } else {
+        String::new()
     }
 }

@@ -27,7 +27,12 @@ pub struct Reader<R> {
     words: Scanner<R>,
     ranks: u32,
     labels: HashMap<Box<[u8]>, u32>,
+    /// Labels that stand at a second operation, as far as they are named, and how many there are.
+    pub twice: (Vec<Wrong>, u64),
 }
+
+/// How many second labels are named.
+const NAMED: usize = 4;
 
 fn is(word: &Word, name: &str) -> bool {
     matches!(word, Word::Name(found) if **found == *name.as_bytes())
@@ -56,6 +61,7 @@ impl<R: Read> Reader<R> {
             words,
             ranks,
             labels: HashMap::default(),
+            twice: (Vec::new(), 0),
         })
     }
 
@@ -205,13 +211,18 @@ impl<R: Read> Reader<R> {
             Entry::Vacant(entry) => {
                 entry.insert(block.schedule.operations.len() as u32);
             }
+            // The first one stays, as in LogGOPSim.
             Entry::Occupied(entry) => {
-                let first = block.lines[*entry.get() as usize];
-                let label = String::from_utf8_lossy(entry.key()).into_owned();
-                let what = format!(
-                    "the label `{label}` stands on line {first} of this rank already; give each operation its own"
-                );
-                return Err((Place::Line(line), what));
+                let (twice, count) = &mut self.twice;
+                *count += 1;
+                if twice.len() < NAMED {
+                    let first = block.lines[*entry.get() as usize];
+                    let label = String::from_utf8_lossy(entry.key());
+                    let what = format!(
+                        "the label `{label}` stands on line {first} of this rank already, and names that operation, as in LogGOPSim; give each operation its own"
+                    );
+                    twice.push((Place::Line(line), what));
+                }
             }
         }
         self.operation(block, kind, line)

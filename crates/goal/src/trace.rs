@@ -41,6 +41,8 @@ pub struct Trace {
     parts: Vec<Part>,
     /// The line of each operation of a text.
     lines: Option<Pages>,
+    /// What is strange in the text.
+    warnings: Vec<Problem>,
 }
 
 /// An operation that depends on another, as lists of the file say.
@@ -78,6 +80,7 @@ impl Trace {
                     parts: Vec::new(),
                     pages: Pages::new(copy).map_err(failed)?,
                     lines: None,
+                    warnings: Vec::new(),
                 }
             }
             Some(USED) => {
@@ -115,6 +118,7 @@ impl Trace {
             pages: Pages::new(file).map_err(failed)?,
             parts: Vec::new(),
             lines: None,
+            warnings: Vec::new(),
         };
         trace.checked()
     }
@@ -170,8 +174,17 @@ impl Trace {
             pages: Pages::new(file).map_err(of_disk)?,
             parts: Vec::new(),
             lines: None,
+            warnings: Vec::new(),
         };
         let mut trace = trace.checked()?;
+        let (twice, count) = reader.twice;
+        let named = twice.len() as u64;
+        trace.warnings = twice.into_iter().map(wrong).collect();
+        if count > named {
+            let what = format!("{} more labels stand at a second operation", count - named);
+            let more = Problem::new(path, Place::File, what);
+            trace.warnings.push(more);
+        }
         trace.lines = Some(Pages::new(lines).map_err(of_disk)?);
         for (part, before) in trace.parts.iter_mut().zip(before) {
             part.before = before;
@@ -194,6 +207,11 @@ impl Trace {
             at += count as u64;
         }
         to.flush()
+    }
+
+    /// What is strange in the text and can be read: labels that stand at a second operation.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
     }
 
     /// The file.
@@ -266,7 +284,8 @@ impl Trace {
         Problem::new(&self.file, place, what)
     }
 
-    fn place(&mut self, rank: u32, operation: u32) -> Place {
+    /// Where an operation stands in its file.
+    pub(crate) fn place(&mut self, rank: u32, operation: u32) -> Place {
         let part = &self.parts[rank as usize];
         let offset = Place::Offset(part.node(operation));
         match &mut self.lines {

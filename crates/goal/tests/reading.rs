@@ -151,11 +151,6 @@ fn a_bad_text_is_refused_with_its_line() {
             2,
             "the text ends within the block of rank 0",
         ),
-        (
-            rank("a: calc 1\na: calc 2"),
-            4,
-            "the label `a` stands on line 3",
-        ),
         (rank("a: calc 1\na requires b"), 4, "no label `b`"),
         (
             rank("a: calc 1\nb: calc 1\n\na requires b\nb irequires a"),
@@ -324,4 +319,44 @@ proptest! {
             }
         }
     }
+}
+
+/// A label at a second operation is a warning; it stays with the first one, as in `LogGOPSim`.
+#[test]
+fn a_label_twice_names_the_first_operation() {
+    let twice = "num_ranks 2
+rank 0 {
+a: calc 1
+a: calc 2
+b: calc 3
+b requires a
+}
+rank 1 {
+a: calc 4
+a: calc 5
+a: calc 6
+a: calc 7
+a: calc 8
+a: calc 9
+}";
+    let trace = open(twice.as_bytes()).unwrap();
+    let warnings: Vec<String> = trace.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 5, "{warnings:?}");
+    assert!(warnings[0].contains(":4: the label `a` stands on line 3 of this rank already"));
+    assert!(
+        warnings[3].contains(":12: the label `a` stands on line 9"),
+        "{}",
+        warnings[3]
+    );
+    assert!(warnings[4].ends_with(": 2 more labels stand at a second operation"));
+    let [first, _] = &all(trace)[..] else {
+        panic!("two ranks");
+    };
+    assert_eq!(first.dependencies, [(2, 0, false)]);
+    assert!(
+        open(b"num_ranks 1\nrank 0 {\na: calc 1\n}")
+            .unwrap()
+            .warnings()
+            .is_empty()
+    );
 }

@@ -2,6 +2,7 @@
 
 mod early;
 mod order;
+mod standstill;
 
 use elan::series::Thing;
 use elan::{Cluster, NodeId, Placement, Watch};
@@ -298,7 +299,10 @@ fn operations_without_a_partner_are_named_with_their_lines() {
         // Each rank waits for the other.
         (
             "num_ranks 2\nrank 0 {\na: recv 5b from 1\nb: send 5b to 1\nb requires a\n}\nrank 1 {\na: recv 5b from 0\nb: send 5b to 0\nb requires a\n}",
-            vec![(3, "never comes"), (8, "never comes")],
+            vec![
+                (3, "which waits behind operation 0 of rank 1"),
+                (8, "which waits behind operation 0 of rank 0"),
+            ],
             "2 operations behind these",
         ),
     ];

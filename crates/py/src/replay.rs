@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use elan::{Cluster, Stop, Watch};
-use goal::replay::{Failure as Unplayed, Replayed, on_cluster, on_ideal};
+use goal::replay::{Buffers, Failure as Unplayed, Replayed, on_cluster, on_ideal};
 use goal::{ANY, Kind, Operation, Trace};
 use kernel::Limits;
 use machine::Machine;
@@ -14,6 +14,7 @@ use mpirun::options::Network;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use units::Bytes;
 use workload::FaultRow;
 use workload::LinkRow;
 use workload::records::Baseline;
@@ -31,6 +32,9 @@ pub struct GoalTrace {
     ranks: u32,
     #[pyo3(get)]
     operations: u64,
+    /// What is strange in the text and can be read.
+    #[pyo3(get)]
+    warnings: Vec<String>,
 }
 
 /// What a replay leaves behind, with what the machine did.
@@ -79,12 +83,13 @@ impl GoalTrace {
         Ok(GoalTrace {
             ranks: trace.ranks(),
             operations: trace.operations(),
+            warnings: trace.warnings().iter().map(ToString::to_string).collect(),
             trace: Mutex::new(Some(trace)),
         })
     }
 
     /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end, for the reason
-    /// in `early`. Setting `cancel` ends the replay soon.
+    /// in `early`. `buffered` is the room for the bytes of sends of each pair of ranks. Setting `cancel` ends the replay soon.
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,
@@ -94,6 +99,7 @@ impl GoalTrace {
         overrides: Vec<String>,
         faults: Vec<String>,
         options_json: &str,
+        buffered: u64,
         keep: bool,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -105,7 +111,7 @@ impl GoalTrace {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Options =
                 serde_json::from_str(options_json).map_err(|error| usage(&error))?;
-            replay(trace, &machine, &options, keep, flag)
+            replay(trace, &machine, &options, (buffered, keep), flag)
         })?;
         tables(py, &results)
     }
@@ -115,7 +121,7 @@ fn replay(
     trace: Trace,
     machine: &Machine,
     options: &Options,
-    keep: bool,
+    (buffered, keep): (u64, bool),
     cancel: Arc<AtomicBool>,
 ) -> Result<Results, Failure> {
     let limits = Limits {
@@ -142,8 +148,11 @@ fn replay(
     let config = machine.failing_config(&[], options.seed);
     let mut cluster = Cluster::new(config, watch).seeded(options.seed);
     let baseline = Baseline::take(&cluster);
-    let placement = options.memory.into();
-    let replayed = on_cluster(trace, &mut cluster, &job, placement, keep);
+    let buffers = Buffers {
+        placement: options.memory.into(),
+        sends: Bytes::new(buffered),
+    };
+    let replayed = on_cluster(trace, &mut cluster, &job, buffers, keep);
     let (replayed, early) = left(replayed)?;
     Ok(Results {
         replayed,

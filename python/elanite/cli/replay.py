@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Nodes, Open, Set, TableFormat, console, data, opened, say, warn, warn_if_stale
+from elanite.cli.common import (
+    OUT,
+    Nodes,
+    Open,
+    Set,
+    TableFormat,
+    complain,
+    console,
+    data,
+    opened,
+    say,
+    warn,
+    warn_if_stale,
+)
 from elanite.cli.launch import (
     MACHINE,
     Faults,
@@ -46,6 +59,14 @@ def replay(
     seed: RanksSeed = FIRST_SEED,
     fault: Faults = None,
     limit_time: LimitTime = None,
+    buffered: Annotated[
+        str | None,
+        typer.Option(
+            "--buffered",
+            metavar="SIZE",
+            help="Each pair of ranks buffers sends up to so many bytes: '4 MB'.  [default: none]",
+        ),
+    ] = None,
     operations: Annotated[
         bool,
         typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
@@ -64,6 +85,7 @@ def replay(
       elanite replay my_program.goal --html replay.html --open
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
+      elanite replay training.goal --buffered "4 MB"
 
     Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
@@ -97,12 +119,13 @@ def replay(
         faults=fault or (),
         limit_time=limit_time,
     )
-    command = ["elanite", "replay", str(trace), *launch.words(), *(["--operations"] if operations else [])]
+    own = [*(["--buffered", buffered] if buffered else []), *(["--operations"] if operations else [])]
+    command = ["elanite", "replay", str(trace), *launch.words(), *own]
     command += ["--html", str(page)] if page else []
     command += ["--out", str(out)] if out != OUT else []
     printed = None if format_ is TableFormat.TABLE else format_.value
     command += files.outputs(format=printed)
-    options = [*(["--operations"] if operations else []), *files.outputs(html=page, format=printed)]
+    options = [*own, *files.outputs(html=page, format=printed)]
     warn_if_stale()
     try:
         found = run(
@@ -110,6 +133,7 @@ def replay(
             source,
             changes,
             keep=operations or page is not None,
+            buffered=buffered,
             ranks_per_node=ranks_per_node,
             placement=placement,
             network=network.value,
@@ -119,11 +143,13 @@ def replay(
             faults=tuple(fault or ()),
         )
     except Unfinished as error:
+        _warnings(error.replay)
         if page is not None:
             inputs = launch.inputs_of_trace(source, trace, options)
             pages.write(page, of_replay.unfinished(error, source, command, inputs))
             say(f"page: {page}")
         raise
+    _warnings(found)
     kept, lost = rescued(lambda place: keep(found, place), out)
     folder = str(kept)
     if format_ is TableFormat.JSON:
@@ -138,6 +164,11 @@ def replay(
             opened(page)
     if lost:
         raise ElaniteError(lost)
+
+
+def _warnings(found: Replay) -> None:
+    for warning in found.warnings:
+        complain(f"warning: {warning}")
 
 
 def _print(found: Replay) -> None:
@@ -160,6 +191,7 @@ def _print(found: Replay) -> None:
         "processor time": f"{figures['cpu_seconds']:.2f} s",
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",
+        **({"buffers": f"{size(found.buffered)} for each pair of ranks"} if found.buffered else {}),
         "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
         "slowest": f"{named(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }

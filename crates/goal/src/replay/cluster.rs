@@ -1,6 +1,14 @@
 //! The replay on a simulated machine: each rank is a process of a job, and its calls are those of Tports.
 //!
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
+//!
+//! ## Buffered sends
+//!
+//! A long send ends when its bytes have been fetched. Programs on libraries that copy the bytes into a buffer of the connection
+//! (the slots of NCCL) go on before that, and their traces may wait for ever if sends do not. With [`Buffers::sends`], each pair of
+//! ranks has so many bytes of room: a send ends with its call if its bytes have room beside those that have not been fetched,
+//! and else, in the order of the sends, when they have. A send of more bytes than all of the room ends when it has been fetched.
+//! The copy itself takes no time.
 
 use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
@@ -12,6 +20,7 @@ use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::{Job, Pe};
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -24,6 +33,35 @@ struct Ranks {
     processes: Vec<Process>,
     /// The first thing that failed.
     failure: RefCell<Option<Failure>>,
+    /// The room for the bytes of sends of each pair of ranks, and what of it is in use.
+    room: u64,
+    rooms: RefCell<HashMap<(u32, u32), Use>>,
+}
+
+/// Where the buffers of ranks lie, and how many bytes of sends each pair of ranks keeps in one.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers {
+    /// The memory of messages.
+    pub placement: Placement,
+    /// The room for sends; none: a send ends as the machine has it.
+    pub sends: Bytes,
+}
+
+impl From<Placement> for Buffers {
+    fn from(placement: Placement) -> Self {
+        Buffers {
+            placement,
+            sends: Bytes::ZERO,
+        }
+    }
+}
+
+/// The buffer between two ranks.
+#[derive(Default)]
+struct Use {
+    bytes: u64,
+    /// Sends whose bytes have no room so far, in the order of their calls: number, operation and when it was free.
+    waiting: VecDeque<(u32, Operation, Time)>,
 }
 
 struct Process {
@@ -36,7 +74,7 @@ struct Process {
 }
 
 /// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, and the
-/// utilisation of links over time; `placement` says where buffers lie.
+/// utilisation of links over time.
 ///
 /// # Errors
 /// What is wrong with the trace; no room for the ranks; a bound passed; the run cancelled.
@@ -47,9 +85,10 @@ pub fn on_cluster(
     mut trace: Trace,
     cluster: &mut Cluster,
     job: &Job,
-    placement: Placement,
+    buffers: impl Into<Buffers>,
     keep: bool,
 ) -> Result<Replayed, Failure> {
+    let buffers = buffers.into();
     check_sizes(&mut trace)?;
     check_adapters(&mut trace)?;
     let pes = job.attach(cluster)?;
@@ -57,7 +96,9 @@ pub fn on_cluster(
     let mut processes = Vec::new();
     for (rank, pe) in (0..).zip(pes) {
         let size = Bytes::new(trace.longest(rank).max(1));
-        let region = pe.node().map(placement, size, Permissions::ALL, false)?;
+        let region = pe
+            .node()
+            .map(buffers.placement, size, Permissions::ALL, false)?;
         processes.push(Process {
             buffer: region.start().elan,
             pe,
@@ -69,6 +110,8 @@ pub fn on_cluster(
         record: RefCell::new(Record::new(trace, keep)),
         processes,
         failure: RefCell::new(None),
+        room: buffers.sends.as_u64(),
+        rooms: RefCell::default(),
     });
     for (rank, process) in (0..).zip(&ranks.processes) {
         let (ranks, over) = (Rc::clone(&ranks), process.over.clone());
@@ -89,9 +132,22 @@ pub fn on_cluster(
     let (now, series) = (cluster.now(), series.map(Series::rows).unwrap_or_default());
     match run {
         // The trace says why ranks wait for ever, unless packets do.
-        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => record.finish(now, series),
+        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
+            record.finish(now, series, &failed(cluster))
+        }
         Err(stop) => Err(record.stopped(stop, now, series)),
     }
+}
+
+/// What has failed in the machine, in words.
+fn failed(cluster: &Cluster) -> Vec<String> {
+    let topology = cluster.config().fabric.topology;
+    let episodes = cluster.faults();
+    let down = episodes.iter().filter_map(|episode| {
+        let down = episode.down?;
+        Some(format!("{} at {down}", episode.part.name(&*topology)))
+    });
+    down.collect()
 }
 
 /// Refuses messages that name an adapter.
@@ -219,12 +275,69 @@ impl Ranks {
         let size = Bytes::new(operation.size);
         let tx = tport.tx_start(Mode::Standard, to, label, process.buffer, size);
         let (ranks, free) = (Rc::clone(self), process.pe.now());
-        process.pe.node().serve("send", async move {
+        if self.room == 0 || operation.size > self.room {
+            process.pe.node().serve("send", async move {
+                match tport.tx_wait(tx).await {
+                    Ok(()) => ranks.ended(rank, (number, operation), free),
+                    Err(error) => ranks.failed(rank, number, &error),
+                }
+            });
+            return;
+        }
+        // The turn of the processor behind the call.
+        let (called, pair) = (process.pe.compute(Time::ZERO), (rank, operation.peer));
+        process.pe.node().serve("buffered send", async move {
+            called.await;
+            ranks.fill(pair, (number, operation, free));
             match tport.tx_wait(tx).await {
-                Ok(()) => ranks.ended(rank, (number, operation), free),
+                Ok(()) => ranks.empty(pair, (number, operation, free)),
                 Err(error) => ranks.failed(rank, number, &error),
             }
         });
+    }
+
+    /// The call of a send is over: its bytes go into the buffer of its pair of ranks, or wait for room there.
+    fn fill(self: &Rc<Self>, pair: (u32, u32), send: (u32, Operation, Time)) {
+        let mut rooms = self.rooms.borrow_mut();
+        rooms.entry(pair).or_default().waiting.push_back(send);
+        drop(rooms);
+        self.come_in(pair);
+    }
+
+    /// The bytes of a send have been fetched, from the buffer or while they waited for room there.
+    fn empty(self: &Rc<Self>, pair: (u32, u32), send: (u32, Operation, Time)) {
+        let (number, operation, free) = send;
+        let mut rooms = self.rooms.borrow_mut();
+        let buffer = rooms.entry(pair).or_default();
+        let waits = buffer.waiting.iter().position(|&(one, ..)| one == number);
+        match waits {
+            Some(place) => {
+                buffer.waiting.remove(place);
+            }
+            None => buffer.bytes -= operation.size,
+        }
+        drop(rooms);
+        if waits.is_some() {
+            self.ended(pair.0, (number, operation), free);
+        }
+        self.come_in(pair);
+    }
+
+    /// The bytes of the next sends come into the buffer, as far as there is room, and these sends end.
+    fn come_in(self: &Rc<Self>, pair: (u32, u32)) {
+        let mut ended = Vec::new();
+        let mut rooms = self.rooms.borrow_mut();
+        let buffer = rooms.entry(pair).or_default();
+        while let Some(&(_, operation, _)) = buffer.waiting.front()
+            && buffer.bytes + operation.size <= self.room
+        {
+            buffer.bytes += operation.size;
+            ended.extend(buffer.waiting.pop_front());
+        }
+        drop(rooms);
+        for (number, operation, free) in ended {
+            self.ended(pair.0, (number, operation), free);
+        }
     }
 
     fn receive(self: &Rc<Self>, rank: u32, one: &Free) {

@@ -330,5 +330,5 @@ pub fn on_ideal(
         ideal.happens(rank, &event)?;
     }
     let at = ideal.queue.now();
-    ideal.record.finish(at, Vec::new())
+    ideal.record.finish(at, Vec::new(), &[])
 }

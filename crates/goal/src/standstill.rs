@@ -1,0 +1,128 @@
+//! Why a replay stands still: an operation that waits for ever has no partner, or its partner waits behind another operation.
+//!
+//! A receive waits for a send, and a long send for its receive. The partner may be in the trace and yet never start: an
+//! operation in front of it waits, too. From each waiting operation leads one step to the operation that keeps its partner
+//! from starting. A path of such steps ends at an operation whose partner the trace does not have, or it comes back to itself: a
+//! deadlock. Rings whose ranks all send first are the usual case, where sends are long and are not buffered.
+//!
+//! A receive of any source has no certain partner, and its path ends there. Of a trace in which more than [`MOST`] operations
+//! have not started, no path is looked for.
+
+use crate::progress::Progress;
+use crate::trace::Edge;
+use crate::{ANY, Kind, Operation, Problem, Trace};
+use std::collections::{BTreeMap, HashSet};
+
+/// The most operations that have not started among which partners are looked for.
+const MOST: usize = 1 << 22;
+
+/// The operation of a rank, by its number.
+pub type Which = (u32, u32);
+
+/// The operations that have not started.
+#[derive(Debug, Default)]
+pub struct Standstill {
+    /// For each rank: an operation that has not started, and the waiting one in front of it.
+    behind: Vec<BTreeMap<u32, u32>>,
+}
+
+impl Standstill {
+    /// Looks at where all ranks stand.
+    pub fn of(trace: &mut Trace, progress: &[Progress]) -> Result<Standstill, Problem> {
+        let mut behind = Vec::with_capacity(progress.len());
+        let mut total = 0;
+        for (rank, progress) in (0..).zip(progress) {
+            let mut found = BTreeMap::new();
+            let mut later = Vec::new();
+            for number in progress.unfinished() {
+                let mut front = vec![number];
+                while let Some(one) = front.pop() {
+                    let node = trace.node(rank, one)?;
+                    later.clear();
+                    trace.later(rank, &node, Edge::End, &mut later)?;
+                    // What waits for the start of a waiting operation has had that.
+                    if one != number {
+                        trace.later(rank, &node, Edge::Start, &mut later)?;
+                    }
+                    for &next in &later {
+                        if let std::collections::btree_map::Entry::Vacant(entry) = found.entry(next)
+                        {
+                            entry.insert(number);
+                            front.push(next);
+                        }
+                    }
+                }
+                if total + found.len() > MOST {
+                    return Ok(Standstill::default());
+                }
+            }
+            total += found.len();
+            behind.push(found);
+        }
+        Ok(Standstill { behind })
+    }
+
+    /// The first operation that has not started and would be the partner of this one, which waits.
+    pub fn partner(
+        &self,
+        trace: &mut Trace,
+        rank: u32,
+        waiting: Operation,
+    ) -> Result<Option<Which>, Problem> {
+        let Some(behind) = self.behind.get(waiting.peer as usize) else {
+            return Ok(None);
+        };
+        for &number in behind.keys() {
+            let other = trace.operation(waiting.peer, number)?;
+            let fits = |given: u32, own: u32| given == own || given == ANY;
+            let partner = match waiting.kind {
+                Kind::Send => {
+                    other.kind == Kind::Recv
+                        && fits(other.peer, rank)
+                        && fits(other.tag, waiting.tag)
+                }
+                Kind::Recv | Kind::Probe | Kind::Poll => {
+                    other.kind == Kind::Send && other.peer == rank && fits(waiting.tag, other.tag)
+                }
+                Kind::Calc => false,
+            };
+            if partner {
+                return Ok(Some((waiting.peer, number)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The waiting operation in front of one that has not started.
+    pub fn in_front(&self, (rank, number): Which) -> Which {
+        (rank, self.behind[rank as usize][&number])
+    }
+
+    /// Waiting operations each of which keeps the partner of the one before from starting, in a circle.
+    pub fn circle(
+        &self,
+        trace: &mut Trace,
+        progress: &[Progress],
+    ) -> Result<Option<Vec<Which>>, Problem> {
+        let mut seen = HashSet::new();
+        for (rank, one) in (0..).zip(progress) {
+            for number in one.unfinished() {
+                let mut path = Vec::new();
+                let mut next = Some((rank, number));
+                while let Some(which) = next {
+                    if let Some(place) = path.iter().position(|&one| one == which) {
+                        return Ok(Some(path.split_off(place)));
+                    }
+                    if !seen.insert(which) {
+                        break;
+                    }
+                    path.push(which);
+                    let (operation, _) = progress[which.0 as usize].operation(which.1);
+                    let partner = self.partner(trace, which.0, operation)?;
+                    next = partner.map(|partner| self.in_front(partner));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
