@@ -115,6 +115,14 @@ impl Detours {
         self.rails_of(vp).place(rail)
     }
 
+    /// Whether a rail works, and its routing tables have a way to a process and back.
+    pub fn leads(&self, vp: ProcessId, rail: Rail) -> bool {
+        let own = self.rails().place(rail);
+        let (here, there) = (own.place(), self.place(vp, rail).place());
+        let both = || own.way(here, there).and_then(|()| own.way(there, here));
+        self.rails().is_up(rail) && (here == there || both().is_ok())
+    }
+
     /// A process where its adapter memory lies.
     pub fn home(&self, vp: ProcessId) -> Result<Node, DmaError> {
         let end = self.ends.get(vp);
@@ -127,6 +135,16 @@ impl Detours {
         let rails = self.rails();
         let waits = rails.all().map(|rail| rails.place(rail).up().wait());
         any(waits.collect()).await;
+    }
+
+    /// Whether any rail works.
+    ///
+    /// # Errors
+    /// That of a message to a process.
+    pub fn works(&self, to: ProcessId) -> Result<(), DmaError> {
+        let rails = self.rails();
+        let works = rails.all().any(|rail| rails.is_up(rail));
+        works.then_some(()).ok_or_else(|| self.no_rail(to))
     }
 
     /// The error of a message for which no rail works.

@@ -2,6 +2,7 @@
 
 use super::message::Select;
 use crate::elan::Elan;
+use crate::elan::detour::Detours;
 use elan::{DmaError, ElanAddr, ProcessId};
 use std::future::pending;
 
@@ -24,23 +25,21 @@ impl Elan {
     /// Whether the process's adapter works, or another one of its node.
     fn works(&self, vp: ProcessId) -> Result<(), DmaError> {
         match self.detours() {
-            Some(detours) => {
-                let rails = detours.rails();
-                let works = rails.all().any(|rail| rails.is_up(rail));
-                works.then_some(()).ok_or_else(|| detours.no_rail(vp))
-            }
+            Some(detours) => detours.works(vp),
             None => self.node().check_rail(),
         }
     }
 
     /// Whether a message that is sent now should come to a process.
     pub(super) fn should_reach(&self, vp: ProcessId) -> bool {
-        let reach = if self.node().lists_faults() {
-            self.reach(vp)
-        } else {
-            self.works(vp)
+        if !self.node().lists_faults() {
+            return self.works(vp).is_ok();
+        }
+        let leads = |detours: &Detours| {
+            let mut rails = detours.rails().all();
+            rails.any(|rail| detours.leads(vp, rail))
         };
-        reach.is_ok()
+        self.reach(vp).is_ok() && self.detours().is_none_or(leads)
     }
 
     /// Waits until a message should come to a process.
