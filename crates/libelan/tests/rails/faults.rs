@@ -6,7 +6,7 @@ use crate::common::{
 };
 use crate::rails::failures::together;
 use elan::faults::Part;
-use elan::{Config, NodeId, Place, Rail};
+use elan::{Config, DmaError, NodeId, Place, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use rails::Kind;
@@ -182,6 +182,26 @@ fn collective_calls_need_no_rail_of_the_allocation() {
         let at = Time::from_ns(1 + moment * 5_300);
         let dies = down(Part::Adapter(place), at, None);
         run_on(&failing(machine, vec![dies]), &job(&[0, 3]), together);
+    }
+}
+
+/// If no rail works for the time of detection, a collective call fails in all members. They waited for ever, without an error.
+#[test]
+fn collective_calls_fail_without_rails() {
+    for moment in 0..8 {
+        let at = Time::from_ns(100 + 2_900 * moment);
+        let dies = |rail| down(Part::Rail(Rail::new(rail)), at, None);
+        let machine = with_rails(&four_nodes(), 2, BASIC, 0.5);
+        let config = failing(machine, vec![dies(0), dies(1)]);
+        run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
+            let group = pe.elan().all_group();
+            let error = loop {
+                if let Err(error) = group.gsync().await {
+                    break error;
+                }
+            };
+            assert!(matches!(error, DmaError::NoRail { .. }), "{error}");
+        });
     }
 }
 

@@ -23,7 +23,7 @@
 //!
 //! * the routing tables of all sources change at once, leave no way between two leaders, and still leave none `faults.detect` later
 //!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves; and so does a
-//!   leader whose own adapter is dead then, on a machine with one rail;
+//!   leader whose own adapters are all dead then;
 //! * a message of a call has been given up: the sender knows;
 //! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves.
 //!
@@ -248,15 +248,18 @@ impl Group {
         }
     }
 
-    /// Whether the routing tables have a way from this leader to all others, and back, and the leader's adapter works.
+    /// Whether the routing tables have a way from this leader to all others, and back, and one of the leader's adapters works.
     fn look_at_tables(&self) -> Result<(), DmaError> {
         let node = self.node();
-        if self.inner.courier.detours.is_none() {
+        let (here, detours) = (node.place(), &self.inner.courier.detours);
+        if detours.is_none() {
             node.check_rail()?;
         }
-        let here = node.place();
         self.inner.layout.leaders.iter().try_for_each(|&vp| {
             let there = self.place_of(vp);
+            if let Some(detours) = detours.as_ref().filter(|_| here != there) {
+                detours.works(vp)?;
+            }
             let both = node.way(here, there).and_then(|()| node.way(there, here));
             both.map_err(|error| error.of_process(vp))
         })
@@ -361,7 +364,8 @@ impl Group {
 
     /// A call has failed: if the network has failed, the group is lost, and this process tells the others.
     pub(in crate::elan) fn lose(&self, error: DmaError) {
-        let lost = error.loss().is_some() || error.is_rail_down();
+        let no_rail = matches!(error, DmaError::NoRail { .. });
+        let lost = no_rail || error.loss().is_some() || error.is_rail_down();
         if !lost || self.inner.local.lost.get().is_some() {
             return;
         }
