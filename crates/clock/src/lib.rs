@@ -10,8 +10,8 @@
 //! | monotonic, since boot, processor time | [`START`] + local time, as programs take 0 for a clock that was never read |
 //!
 //! Without a session ([`session::shown`]) the functions do what the system does. They make their own system calls, since their
-//! names in the C library are taken ([`system`]). Processor time that the C library accounts for by itself (`getrusage`,
-//! `times`), timers that send signals, and programs that ask the kernel directly keep real time.
+//! names in the C library are taken ([`system`]). Programs that ask the kernel or the processor (`rdtsc`) directly keep real
+//! time.
 //!
 //! *Busy waits.* A program that waits by reading the clock would wait forever, as nothing but communication takes time. So the
 //! first [`FREE`] readings of a thread in a row cost nothing, and each further one costs a step of time that grows, as for
@@ -23,7 +23,8 @@
 //! | room | contents |
 //! |---|---|
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
-//! | [`threads`], [`waiting`] | waits of threads for each other |
+//! | [`timers`] | timers that ring in simulated time |
+//! | [`threads`], [`waiting`], [`futex`] | waits of threads for each other |
 //! | [`system`] | the same without a session |
 //!
 //! ## The main path
@@ -35,10 +36,13 @@
 
 #![allow(unsafe_code)] // functions of C
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod futex;
 mod sleep;
 mod system;
 mod threads;
 mod timeout;
+pub mod timers;
 mod waiting;
 
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
@@ -81,6 +85,7 @@ pub fn reading() -> Option<u64> {
     } else if let Some(mut state) = session.try_lock() {
         session.pass(&mut state);
     }
+    timers::look(session);
     Some(session.now())
 }
 
@@ -128,6 +133,11 @@ fn length(seconds: u64, nanoseconds: u64) -> u64 {
     seconds
         .saturating_mul(SECOND)
         .saturating_add(nanoseconds.saturating_mul(NANOSECOND))
+}
+
+/// The end of a call by the handler of a signal.
+pub fn interrupted() -> c_int {
+    fail(libc::EINTR)
 }
 
 fn fail(error: c_int) -> c_int {
@@ -229,4 +239,38 @@ fn now_of(clock: clockid_t) -> timespec {
     // SAFETY: a place for it.
     unsafe { clock_gettime(clock, &raw mut now) };
     now
+}
+
+/// Processor time of this process or thread; other figures, and those of children, are the system's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn getrusage(who: c_int, usage: *mut libc::rusage) -> c_int {
+    // SAFETY: the kernel checks the address.
+    let result = unsafe { libc::syscall(libc::SYS_getrusage, who, usage) as c_int };
+    if result == 0
+        && matches!(who, libc::RUSAGE_SELF | libc::RUSAGE_THREAD)
+        && let Some(now) = show(libc::CLOCK_PROCESS_CPUTIME_ID)
+    {
+        // SAFETY: the kernel has just written to it.
+        let usage = unsafe { &mut *usage };
+        (usage.ru_utime.tv_sec, usage.ru_utime.tv_usec) = (now.tv_sec, now.tv_nsec / 1000);
+        (usage.ru_stime.tv_sec, usage.ru_stime.tv_usec) = (0, 0);
+    }
+    result
+}
+
+/// Time since boot and processor time, in ticks of 10 ms; processor time of children is the system's.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn times(place: *mut libc::tms) -> libc::clock_t {
+    const TICK: i64 = 10_000_000; // nanoseconds; the same on all systems for programs
+    // SAFETY: the kernel checks the address.
+    let result = unsafe { libc::syscall(libc::SYS_times, place) };
+    let Some(now) = show(libc::CLOCK_PROCESS_CPUTIME_ID) else {
+        return result;
+    };
+    let ticks = now.tv_sec * (1_000_000_000 / TICK) + now.tv_nsec / TICK;
+    // SAFETY: null, or a place to which the kernel has just written.
+    if let Some(place) = unsafe { place.as_mut() } {
+        (place.tms_utime, place.tms_stime) = (ticks, 0);
+    }
+    ticks
 }

@@ -4,8 +4,10 @@
 //! thread of the process. Other threads, such as those of runtimes that watch over something now and then, would carry the rank
 //! away by their sleep; they sleep in real time. If the rank waits at the end of such a sleep for what its other threads do
 //! ([`waiting::awaited`]), the same time has passed in the simulation.
+//!
+//! The handler of a signal of a [timer](timers) ends a sleep, as it does in the kernel.
 
-use super::{MICROSECOND, NANOSECOND, fail, length, local, system, waiting};
+use super::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, system, timers, waiting};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
 use rank::{compute, session, thread};
@@ -22,13 +24,21 @@ pub fn sleeper() -> Option<&'static Session> {
     Some(session)
 }
 
-/// Sleeps for this many picoseconds; returns whether it has.
-pub fn for_time(time: u64) -> bool {
-    let Some(session) = sleeper() else {
-        return false;
-    };
-    session.sleep_until(session.now().saturating_add(time));
-    true
+/// Sleeps until a moment, or until the handler of a timer's signal has run; the error is the time that is left then.
+pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
+    while session.now() < moment && !session::is_held() {
+        let handled = timers::until_ring(session, moment);
+        if handled && session.now() < moment {
+            return Err(moment - session.now());
+        }
+    }
+    Ok(())
+}
+
+/// Sleeps for this many picoseconds as [`until`], if this thread's sleep takes simulated time.
+pub fn for_time(time: u64) -> Option<Result<(), u64>> {
+    let session = sleeper()?;
+    Some(until(session, session.now().saturating_add(time)))
 }
 
 /// A length of time in picoseconds, if it is valid by the manual page.
@@ -42,15 +52,29 @@ pub fn span(time: &timespec) -> Option<u64> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int {
     // SAFETY: null, or a time of the caller, which is copied.
-    if unsafe { request.as_ref() }
+    match unsafe { request.as_ref() }
         .and_then(span)
-        .is_some_and(for_time)
+        .and_then(for_time)
     {
-        return 0;
+        Some(Ok(())) => return 0,
+        Some(Err(left)) => {
+            // SAFETY: null, or the caller's place for the rest.
+            unsafe { give_rest(rest, left) };
+            return fail(libc::EINTR);
+        }
+        None => {}
     }
     match real(libc::CLOCK_MONOTONIC, 0, request, rest) {
         0 => 0,
         error => fail(error),
+    }
+}
+
+/// Stores the time that is left of a sleep.
+unsafe fn give_rest(place: *mut timespec, left: u64) {
+    if !place.is_null() {
+        // SAFETY: not null, so the caller's place.
+        unsafe { place.write(nanoseconds(left.div_ceil(NANOSECOND))) };
     }
 }
 
@@ -67,19 +91,26 @@ unsafe extern "C" fn clock_nanosleep(
     if let Some(time) = unsafe { request.as_ref() }
         && let Some(length) = span(time)
     {
-        if absolute && let Some(until) = local(clock, time) {
+        if absolute && let Some(moment) = local(clock, time) {
             if let Some(session) = sleeper() {
-                session.sleep_until(until);
-                return 0;
+                return until(session, moment).map_or(libc::EINTR, |()| 0);
             }
             // In another thread or within MPI, the wait for a moment of simulated time takes as much real time.
             if let Some(session) = session::shown() {
-                let left = until.saturating_sub(session.now()) / NANOSECOND;
+                let left = moment.saturating_sub(session.now()) / NANOSECOND;
                 return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);
             }
         }
-        if flags == 0 && local(clock, time).is_some() && for_time(length) {
-            return 0;
+        if flags == 0 && local(clock, time).is_some() {
+            match for_time(length) {
+                Some(Ok(())) => return 0,
+                Some(Err(left)) => {
+                    // SAFETY: null, or the caller's place for the rest.
+                    unsafe { give_rest(rest, left) };
+                    return libc::EINTR;
+                }
+                None => {}
+            }
         }
     }
     real(clock, flags, request, rest)
@@ -113,8 +144,10 @@ pub fn nanoseconds(count: u64) -> timespec {
 
 #[unsafe(no_mangle)]
 extern "C" fn usleep(time: useconds_t) -> c_int {
-    if for_time(u64::from(time) * MICROSECOND) {
-        return 0;
+    match for_time(u64::from(time) * MICROSECOND) {
+        Some(Ok(())) => return 0,
+        Some(Err(_)) => return fail(libc::EINTR),
+        None => {}
     }
     let request = nanoseconds(u64::from(time) * 1000);
     let clock = libc::CLOCK_MONOTONIC;
@@ -127,8 +160,10 @@ extern "C" fn usleep(time: useconds_t) -> c_int {
 /// Returns the seconds that are left.
 #[unsafe(no_mangle)]
 extern "C" fn sleep(seconds: c_uint) -> c_uint {
-    if for_time(length(u64::from(seconds), 0)) {
-        return 0;
+    match for_time(length(u64::from(seconds), 0)) {
+        Some(Ok(())) => return 0,
+        Some(Err(left)) => return ((left + SECOND / 2) / SECOND) as c_uint,
+        None => {}
     }
     let request = nanoseconds(u64::from(seconds) * 1_000_000_000);
     let mut rest = nanoseconds(0);

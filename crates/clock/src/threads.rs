@@ -9,23 +9,27 @@
 //! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::Next;
-use super::waiting::waits;
+use super::waiting::{awaited, waits};
 use super::{NANOSECOND, local, origin, sleep, system};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
 use rank::next;
-use rank::session;
+use rank::{session, thread};
 
 /// The wait in real time for a moment of simulated time.
-struct Wait {
+pub struct Wait {
     /// The moment in local time.
     until: u64,
     /// The end of the wait, by the system's monotonic clock.
-    end: timespec,
+    pub end: timespec,
 }
 
 impl Wait {
-    fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<Wait> {
+    /// The wait for a moment of a clock, if the moment is one of simulated time.
+    pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<Wait> {
         let session = session::shown()?;
+        if thread::outside() {
+            session.reads_clock();
+        }
         let clock = clock.unwrap_or_else(|| likely_clock(moment));
         let until = local(clock, moment)?;
         let left = until.saturating_sub(session.now()) / NANOSECOND;
@@ -40,9 +44,16 @@ impl Wait {
     }
 
     /// The wait has ended. If nothing has come until its moment, simulated time has passed.
-    fn ended(&self, timed_out: bool) {
-        if timed_out && let Some(session) = sleep::sleeper() {
-            session.sleep_until(self.until);
+    pub fn ended(&self, timed_out: bool) {
+        if timed_out {
+            Wait::pass(self.until);
+        }
+    }
+
+    /// A wait has lasted until a moment, in which nothing has come.
+    pub fn pass(until: u64) {
+        if let Some(session) = sleep::sleeper().or_else(awaited) {
+            session.sleep_until(until);
         }
     }
 }

@@ -7,23 +7,55 @@
 //! None of this holds within calls of MPI ([`sleep::sleeper`]): the library waits there for its process manager, which is
 //! outside of the simulation.
 
-use super::sleep::{self, span};
-use super::system;
+use super::sleep::{self, nanoseconds, sleeper, span};
+use super::{NANOSECOND, fail, system, timers, waiting};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
+use link::NEVER;
+use rank::session::{self, Session};
+use rank::thread;
 
 const MILLISECOND: u64 = 1_000_000_000;
 
-/// Passes the result of a wait on; if nothing came, lets the length of the wait pass in the simulation.
-fn waited(result: c_int, time: Option<u64>) -> c_int {
-    if let Some(time) = time.filter(|&time| time > 0 && result == 0) {
-        sleep::for_time(time);
+/// Waits by `by`, for a time in picoseconds or without an end. If nothing came, the length of the wait has passed in the
+/// simulation. While timers are pending, the wait is one of several parts: a timer rings at the end of each, and may be what
+/// the program waits for.
+fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
+    let part = |time: u64| nanoseconds(time.div_ceil(NANOSECOND));
+    if let Some(session) = session::shown().filter(|_| thread::outside()) {
+        session.reads_clock();
     }
-    result
+    let Some(session) = sleeper().filter(|_| time != Some(0)) else {
+        let begin = session::shown().map_or(0, Session::now);
+        let result = by(time.map(part));
+        if let (Some(time), 0, Some(session)) = (time, result, waiting::awaited()) {
+            session.sleep_until(begin.saturating_add(time));
+        }
+        return result;
+    };
+    let end = time.map_or(NEVER, |time| session.now().saturating_add(time));
+    loop {
+        let until = end.min(timers::next());
+        if until == NEVER {
+            return by(None);
+        }
+        let left = until.saturating_sub(session.now());
+        let result = timers::undisturbed(|| by(Some(part(left))));
+        if result != 0 {
+            return result;
+        }
+        if timers::until_ring(session, until) {
+            return fail(libc::EINTR);
+        }
+        if session.now() >= end || session::is_held() {
+            return by(Some(nanoseconds(0)));
+        }
+    }
 }
 
-/// Whether the wait is a sleep in simulated time, which is done then.
-fn slept(time: Option<u64>) -> bool {
-    time.is_some_and(|time| time > 0 && sleep::for_time(time))
+/// The end of a wait that is a sleep in simulated time.
+fn slept(time: Option<u64>) -> Option<c_int> {
+    let slept = sleep::for_time(time.filter(|&time| time > 0)?)?;
+    Some(slept.map_or_else(|_| fail(libc::EINTR), |()| 0))
 }
 
 // The callers of the functions below keep to the manual pages of the C library.
@@ -46,12 +78,20 @@ unsafe extern "C" fn ppoll(
 ) -> c_int {
     // SAFETY: null, or a time of the caller, which is copied.
     let time = unsafe { timeout.as_ref() }.and_then(span);
-    if count == 0 && slept(time) {
-        return 0;
+    if count == 0
+        && let Some(result) = slept(time)
+    {
+        return result;
     }
-    // SAFETY: the arguments of the caller, for the same call of the system.
-    let result = unsafe { system::ppoll(files, count, timeout, mask) };
-    waited(result, time)
+    if timeout.is_null() != time.is_none() {
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        return unsafe { system::ppoll(files, count, timeout, mask) };
+    }
+    wait(time, |part| {
+        let part = part.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the arguments of the caller, for the same call of the system; the time lives until it returns.
+        unsafe { system::ppoll(files, count, part, mask) }
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -107,15 +147,43 @@ unsafe fn wait_for_sets(
     mask: *const sigset_t,
 ) -> c_int {
     let time = timeout.as_deref().and_then(span);
-    if (count == 0 || sets.iter().all(|set| set.is_null())) && slept(time) {
-        if let Some(timeout) = timeout {
-            *timeout = sleep::nanoseconds(0);
-        }
-        return 0;
+    if timeout.is_some() && time.is_none() {
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        return unsafe { system::pselect(count, sets, timeout, mask) };
     }
-    // SAFETY: the arguments of the caller, for the same call of the system.
-    let result = unsafe { system::pselect(count, sets, timeout, mask) };
-    waited(result, time)
+    let nothing = count == 0 || sets.iter().all(|set| set.is_null());
+    if nothing && let Some(result) = slept(time) {
+        if let Some(timeout) = timeout {
+            *timeout = nanoseconds(0);
+        }
+        return result;
+    }
+    // The system clears the sets when nothing has come.
+    let size = usize::try_from(count).unwrap_or(0).div_ceil(64) * 8;
+    let kept = sets.map(|set| {
+        // SAFETY: null, or a set of the caller, which has a bit for each descriptor.
+        (!set.is_null())
+            .then(|| unsafe { std::slice::from_raw_parts(set.cast::<u8>(), size) }.to_vec())
+    });
+    let mut left = timeout.as_deref().copied();
+    let result = wait(time, |part| {
+        for (set, kept) in sets.iter().zip(&kept) {
+            if let Some(kept) = kept {
+                // SAFETY: the same set.
+                unsafe {
+                    set.cast::<u8>()
+                        .copy_from_nonoverlapping(kept.as_ptr(), size);
+                };
+            }
+        }
+        left = part;
+        // SAFETY: the arguments of the caller, for the same call of the system.
+        unsafe { system::pselect(count, sets, left.as_mut(), mask) }
+    });
+    if let (Some(timeout), Some(left)) = (timeout, left) {
+        *timeout = left;
+    }
+    result
 }
 
 #[unsafe(no_mangle)]
@@ -137,8 +205,14 @@ unsafe extern "C" fn epoll_pwait(
     timeout: c_int,
     mask: *const sigset_t,
 ) -> c_int {
-    // SAFETY: the arguments of the caller, for the same call of the system.
-    let result = unsafe { system::epoll_pwait(epoll, events, count, timeout, mask) };
     let time = u64::try_from(timeout).ok().map(|time| time * MILLISECOND);
-    waited(result, time)
+    wait(time, |part| {
+        // Rounded up, so that no part is a look again and again.
+        let timeout = part.map_or(-1, |part| {
+            let milliseconds = part.tv_sec * 1000 + (part.tv_nsec + 999_999) / 1_000_000;
+            c_int::try_from(milliseconds).unwrap_or(c_int::MAX)
+        });
+        // SAFETY: the arguments of the caller, for the same call of the system.
+        unsafe { system::epoll_pwait(epoll, events, count, timeout, mask) }
+    })
 }

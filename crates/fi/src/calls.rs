@@ -112,6 +112,7 @@ fn end(session: &Session, thread: &Thread, call: u32) {
     if let Compute::Measured(_) = session.settings().compute {
         thread.computed.set(Some(system::processor_time()));
     }
+    clock::timers::look(session);
 }
 
 /// Notes how many of a call's requests have made no order.

@@ -137,7 +137,8 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     written
 }
 
-/// Reads a reply: the process manager's, or one from the file of the key-value space.
+/// Reads a reply: the process manager's, or one from the file of the key-value space. The file of a timer is read when the timer
+/// has rung.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {
     if file >= 0
@@ -150,6 +151,9 @@ unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) 
             std::ptr::copy_nonoverlapping(reply.as_ptr(), data.cast::<u8>(), reply.len());
         }
         return reply.len().cast_signed();
+    }
+    if clock::timers::wait_to_read(file) {
+        return clock::interrupted() as ssize_t;
     }
     match READ.get() {
         Some(next) => {

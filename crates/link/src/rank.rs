@@ -271,6 +271,13 @@ impl OutOfBand {
         slot.call.store(call, Relaxed);
     }
 
+    /// How often the program has begun a call or read a clock.
+    pub fn calls(&self) -> u32 {
+        let slot = self.area.slot(self.number);
+        let calls = slot.calls.load(Relaxed);
+        calls.wrapping_add(slot.readings.load(Relaxed))
+    }
+
     /// The program has read a clock, or waits with a time-out.
     pub fn reads_clock(&self) {
         let readings = &self.area.slot(self.number).readings;

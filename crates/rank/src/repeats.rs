@@ -155,6 +155,12 @@ struct Program {
     objects: usize,
 }
 
+/// Whether an instruction is one of the program itself; false if that is not known.
+pub fn is_program(place: usize) -> bool {
+    let parts = Program::get().map_or(&[][..], |program| &program.code);
+    parts.iter().any(|&(from, to)| (from..to).contains(&place))
+}
+
 impl Program {
     /// The program; nothing if its state cannot be taken here.
     fn get() -> Option<&'static Program> {

@@ -272,6 +272,11 @@ impl Session {
         }
     }
 
+    /// How many calls the program has begun, with its readings of clocks.
+    pub fn calls(&self) -> u32 {
+        self.out_of_band.calls()
+    }
+
     /// The program reads a clock, or waits with a time-out. Takes no lock.
     pub fn reads_clock(&self) {
         self.out_of_band.reads_clock();

@@ -228,6 +228,21 @@ impl Session {
         }
     }
 
+    /// Lets time go on to a moment, since the program seems to wait for it; for handlers of signals. Returns whether it has.
+    pub fn guess_until(&self, until: u64) -> bool {
+        let Some(mut state) = self.try_lock().filter(|_| !LEFT.load(Ordering::Relaxed)) else {
+            return false;
+        };
+        while self.now() < until {
+            let patience = Patience {
+                guessed: true,
+                ..Patience::until(until)
+            };
+            self.wait(&mut state, Wait::Report(patience));
+        }
+        true
+    }
+
     /// The rank leaves the simulation.
     pub fn finish(&self) {
         let mut state = self.lock();

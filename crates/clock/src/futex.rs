@@ -1,0 +1,119 @@
+//! Waits on words of memory that ask the kernel directly, by `syscall`, and give up at a moment: `std::future::wait_for` of C++,
+//! and the locks and conditions of Rust's library. They are waits for other threads like those of [`super::threads`].
+
+use super::threads::Wait;
+use super::{fail, sleep};
+use libc::{c_int, c_long, timespec};
+use rank::{session, thread};
+
+/// Any system call. Only waits on words with a time-out are more than the system call.
+#[unsafe(no_mangle)]
+#[allow(clippy::many_single_char_names)] // any six words
+unsafe extern "C" fn syscall(
+    number: c_long,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+    e: usize,
+    f: usize,
+) -> c_long {
+    if number == libc::SYS_futex && d != 0 {
+        // SAFETY: the arguments of the caller.
+        return unsafe { wait([a, b, c, d, e, f]) };
+    }
+    // SAFETY: the same.
+    done(unsafe { raw(number, [a, b, c, d, e, f]) })
+}
+
+/// The result of a system call as the C library gives it.
+fn done(result: isize) -> c_long {
+    if (-4095..0).contains(&result) {
+        return fail(-result as c_int).into();
+    }
+    result as c_long
+}
+
+/// A wait on a word, or another operation that has something else in the place of the time.
+unsafe fn wait(arguments: [usize; 6]) -> c_long {
+    let [word, operation, value, time, e, f] = arguments;
+    let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+    let operation = (operation as u32).cast_signed();
+    // SAFETY: the caller's arguments, and in waits its time.
+    unsafe {
+        let call = |arguments| raw(libc::SYS_futex, arguments);
+        if session::is_held() || !thread::outside() {
+            return done(call(arguments));
+        }
+        match operation & !flags {
+            libc::FUTEX_WAIT => {
+                let time = *std::ptr::with_exposed_provenance::<timespec>(time);
+                let begun = session::shown().map(session::Session::now);
+                let result = call(arguments);
+                let lasted = sleep::span(&time).zip(begun);
+                if let Some((length, begun)) = lasted.filter(|_| timed_out(result)) {
+                    Wait::pass(begun.saturating_add(length));
+                }
+                done(result)
+            }
+            libc::FUTEX_WAIT_BITSET => {
+                let real = operation & libc::FUTEX_CLOCK_REALTIME != 0;
+                let clock = if real {
+                    libc::CLOCK_REALTIME
+                } else {
+                    libc::CLOCK_MONOTONIC
+                };
+                let moment = *std::ptr::with_exposed_provenance::<timespec>(time);
+                let Some(wait) = Wait::new(Some(clock), &moment) else {
+                    return done(call(arguments));
+                };
+                let operation = operation & !libc::FUTEX_CLOCK_REALTIME;
+                let end = (&raw const wait.end).expose_provenance();
+                let result = call([word, operation as usize, value, end, e, f]);
+                wait.ended(timed_out(result));
+                done(result)
+            }
+            _ => done(call(arguments)),
+        }
+    }
+}
+
+fn timed_out(result: isize) -> bool {
+    result == -(libc::ETIMEDOUT as isize)
+}
+
+/// The system call itself; the result is an error number with a minus, or what the kernel gives.
+#[cfg(target_arch = "x86_64")]
+#[allow(clippy::many_single_char_names)] // any six words
+unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result;
+    // SAFETY: the caller's arguments; the kernel changes these registers only, and memory that the caller names.
+    unsafe {
+        std::arch::asm!(
+            "syscall",
+            inlateout("rax") number as isize => result,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    result
+}
+
+/// The same.
+#[cfg(target_arch = "aarch64")]
+#[allow(clippy::many_single_char_names)] // any six words
+unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {
+    let result;
+    // SAFETY: the caller's arguments; the kernel changes this register only, and memory that the caller names.
+    unsafe {
+        std::arch::asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a as isize => result,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    result
+}

@@ -1,0 +1,280 @@
+//! Timers that ring in simulated time: `alarm`, `setitimer`, `timer_create`, `timerfd_create`.
+//!
+//! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or a wait with a time-out,
+//! which end there ([`until_ring`]); when the program reads a clock; and at the end of a call of MPI ([`look`]), as a signal that
+//! comes while MPI waits is handled there. To ring is to send the process the signal that the kernel would have sent, to start the
+//! thread of `SIGEV_THREAD`, or to count in the file of `timerfd_create`, which is an `eventfd`: files of both kinds are read
+//! and polled alike.
+//!
+//! *Loops without a call.* Simulated time stands while the program computes, so that a loop which waits for a signal would never
+//! end. If a timer is pending, and the program has made no call for as long as the timer has left, and for [`STRETCH`] at least, it is
+//! taken to wait: time goes on to the timer's moment ([`alarm`]). A computation may look the same; so the run says that it is
+//! not repeatable then.
+
+mod alarm;
+mod calls;
+
+use super::system;
+use libc::{c_int, c_void, sigset_t};
+use rank::session::{self, Session};
+use rank::thread;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How long a program has made no call at least that is taken to wait for a timer.
+const STRETCH: Duration = Duration::from_millis(200);
+
+/// The moment of the next ring; [`link::NEVER`] without one.
+static NEXT: AtomicU64 = AtomicU64::new(link::NEVER);
+
+/// The timers of the process, by their names.
+static TIMERS: Mutex<BTreeMap<Name, Timer>> = Mutex::new(BTreeMap::new());
+
+/// How many files of timers have been made.
+static FILES: AtomicU32 = AtomicU32::new(0);
+
+/// The name of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    /// One of the three of `setitimer`.
+    Interval(c_int),
+    /// One of `timer_create`.
+    Made(usize),
+    /// One of `timerfd_create`, by its descriptor.
+    File(c_int),
+}
+
+/// A timer.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    clock: libc::clockid_t,
+    /// The moment of its next ring in local time.
+    due: Option<u64>,
+    /// The time between two rings, in picoseconds; 0 if it rings once.
+    interval: u64,
+    /// How often it has rung too often for the last signal.
+    overruns: u64,
+    how: How,
+}
+
+/// What a timer does when it rings.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    Nothing,
+    /// Sends a signal, with a value and the code that tells the kind of timer.
+    Signal {
+        number: c_int,
+        value: usize,
+        code: c_int,
+    },
+    /// Calls a function with a value in a thread of its own.
+    Thread {
+        function: usize,
+        value: usize,
+    },
+    /// Counts in a file, by a descriptor of ours.
+    Count(c_int),
+}
+
+fn timers() -> MutexGuard<'static, BTreeMap<Name, Timer>> {
+    TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The moment of the next ring, or [`link::NEVER`].
+pub fn next() -> u64 {
+    NEXT.load(Ordering::Relaxed)
+}
+
+fn find_next(timers: &BTreeMap<Name, Timer>) {
+    let due = timers.values().filter_map(|timer| timer.due).min();
+    NEXT.store(due.unwrap_or(link::NEVER), Ordering::Relaxed);
+}
+
+/// Sets a timer: its next ring, or none, and the time between two rings. Returns what was left until its next ring, and the time
+/// between two.
+fn set(session: &Session, name: Name, due: Option<u64>, interval: u64) -> Option<(u64, u64)> {
+    let left = {
+        let mut timers = timers();
+        let left = state(session, timers.get(&name)?);
+        let timer = timers.get_mut(&name)?;
+        (timer.due, timer.interval, timer.overruns) = (due, interval, 0);
+        find_next(&timers);
+        left
+    };
+    alarm::watch(session);
+    Some(left)
+}
+
+/// What is left until the next ring of a timer, 0 without one, and the time between two.
+fn state(session: &Session, timer: &Timer) -> (u64, u64) {
+    let left = timer
+        .due
+        .map_or(0, |due| due.saturating_sub(session.now()).max(1));
+    (left, timer.interval)
+}
+
+/// Sleeps until a moment, or until a timer rings before; returns whether a handler of the program has run, so that the
+/// program's wait ends.
+pub fn until_ring(session: &Session, until: u64) -> bool {
+    session.sleep_until(until.min(next()));
+    ring(session)
+}
+
+/// Rings timers that are due. For places where the program is in no call.
+#[inline]
+pub fn look(session: &Session) {
+    if next() != link::NEVER {
+        // A loop of looks may end by a signal.
+        session.reads_clock();
+        if thread::outside() && thread::drives_time() && !session::is_held() {
+            ring(session);
+        }
+    }
+}
+
+/// Rings all timers that are due; returns whether a handler of the program has run.
+fn ring(session: &Session) -> bool {
+    let mut handled = false;
+    while next() <= session.now() {
+        let Some((how, count)) = take_due(session.now()) else {
+            break;
+        };
+        handled |= act(how, count);
+    }
+    handled
+}
+
+/// The first timer that is due, and how often it has rung; its next ring is set.
+fn take_due(now: u64) -> Option<(How, u64)> {
+    let mut timers = timers();
+    let due = timers
+        .values_mut()
+        .filter(|timer| timer.due.is_some_and(|due| due <= now));
+    let timer = due.min_by_key(|timer| timer.due);
+    let found = timer.and_then(|timer| {
+        let due = timer.due.take()?;
+        let mut count = 1;
+        if let Some(more) = (now - due).checked_div(timer.interval) {
+            count += more;
+            timer.due = Some(due.saturating_add(count.saturating_mul(timer.interval)));
+        }
+        timer.overruns = count - 1;
+        Some((timer.how, count))
+    });
+    find_next(&timers);
+    found
+}
+
+/// Does what a timer does; returns whether a handler of the program has run.
+fn act(how: How, count: u64) -> bool {
+    match how {
+        How::Nothing => false,
+        How::Signal {
+            number,
+            value,
+            code,
+        } => send(number, value, (code, count - 1)),
+        How::Thread { function, value } => {
+            std::thread::spawn(move || {
+                // SAFETY: the function of `SIGEV_THREAD`, which the program gave with this value.
+                unsafe {
+                    let function =
+                        std::mem::transmute::<usize, unsafe extern "C" fn(usize)>(function);
+                    function(value);
+                }
+            });
+            false
+        }
+        How::Count(file) => {
+            // SAFETY: a descriptor of ours, and the bytes of a number.
+            unsafe { libc::syscall(libc::SYS_write, file, &raw const count, size_of::<u64>()) };
+            false
+        }
+    }
+}
+
+/// Sends a signal to this thread or, if the thread has blocked it, to the process; returns whether a handler has run.
+fn send(number: c_int, value: usize, (code, overruns): (c_int, u64)) -> bool {
+    let (blocked, handled) = disposition(number);
+    // `siginfo_t`: signal, error, code; the timer's name and overruns; the value.
+    let mut info = [0_i32; 32];
+    (info[0], info[2]) = (number, code);
+    info[5] = c_int::try_from(overruns).unwrap_or(c_int::MAX);
+    let value = value as u64;
+    info[6] = (value as u32).cast_signed();
+    info[7] = ((value >> 32) as u32).cast_signed();
+    let info = info.as_ptr();
+    // SAFETY: the kernel copies the bytes; the process and the thread are this one's.
+    unsafe {
+        let process = libc::getpid();
+        if blocked {
+            libc::syscall(libc::SYS_rt_sigqueueinfo, process, number, info);
+        } else {
+            let thread = libc::syscall(libc::SYS_gettid);
+            libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, number, info);
+        }
+    }
+    handled && !blocked
+}
+
+/// Whether this thread has blocked a signal, and whether the program has a handler for it.
+fn disposition(number: c_int) -> (bool, bool) {
+    // SAFETY: zeros are valid values of both, and both are only asked for.
+    unsafe {
+        let (mut mask, mut action): (sigset_t, libc::sigaction) =
+            (std::mem::zeroed(), std::mem::zeroed());
+        libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
+        libc::sigaction(number, std::ptr::null(), &raw mut action);
+        let handled = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
+        (libc::sigismember(&raw const mask, number) == 1, handled)
+    }
+}
+
+/// Waits until a file of a timer can be read, if it is one; returns whether a handler has run first.
+pub fn wait_to_read(file: c_int) -> bool {
+    if FILES.load(Ordering::Relaxed) == 0 || !is_file(file) {
+        return false;
+    }
+    let Some(session) = super::sleep::sleeper() else {
+        return false;
+    };
+    // SAFETY: it only asks.
+    if unsafe { libc::fcntl(file, libc::F_GETFL) } & libc::O_NONBLOCK != 0 {
+        ring(session);
+        return false;
+    }
+    while next() != link::NEVER && !is_ready(file) {
+        if until_ring(session, link::NEVER) {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a descriptor is still that of a timer: the program may have closed it.
+fn is_file(file: c_int) -> bool {
+    let is_ours = timers().contains_key(&Name::File(file));
+    is_ours
+        && std::fs::read_link(format!("/proc/self/fd/{file}"))
+            .is_ok_and(|target| target.as_os_str() == "anon_inode:[eventfd]")
+}
+
+fn is_ready(file: c_int) -> bool {
+    let mut asked = libc::pollfd {
+        fd: file,
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let none = super::sleep::nanoseconds(0);
+    // SAFETY: one file, and no time.
+    unsafe { system::ppoll(&raw mut asked, 1, &raw const none, std::ptr::null()) > 0 }
+}
+
+/// Runs without the signal of [`alarm`], which would end waits in the kernel.
+pub fn undisturbed<R>(run: impl FnOnce() -> R) -> R {
+    alarm::hold(run)
+}
+
+type Handle = *mut c_void;
