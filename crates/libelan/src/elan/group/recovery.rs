@@ -25,9 +25,12 @@
 //!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves; and so does a
 //!   leader whose own adapters are all dead then;
 //! * a message of a call has been given up: the sender knows;
-//! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves.
+//! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves. It waits
+//!   while the tables leave a leader without a way, since a cable that is dead for `faults.detect` tells this leader. If the tables
+//!   find a way before, the leader has learned nothing, and is told.
 //!
-//! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come.
+//! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come. So is
+//! a member whose host stops before its news gets through.
 //!
 //! ## Several rails
 //!
@@ -50,12 +53,13 @@ use std::cell::Cell;
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use units::Time;
 
 /// Barriers that go by software after the hardware has failed.
 const CALLS: u64 = 64;
 
-/// How often a member tries to tell another one of a loss, within twice the time of detection: by then the cable works, or the tables
-/// know that it does not. Assumed.
+/// How often a member tries again to tell another one of a loss, within twice the time of detection: by then the cable or the rail
+/// works, or the other one knows that it does not. Assumed.
 const TELLS: u32 = 16;
 
 /// Words of the record: the first and the last barrier by software; then an error.
@@ -199,9 +203,7 @@ impl Group {
     }
 
     async fn watch(&self, record: Record) {
-        let node = self.node();
-        let detect = node.config().faults.as_ref().map(|faults| faults.detect);
-        let detect = detect.unwrap_or_default();
+        let (node, detect) = (self.node(), self.detect());
         let mut since = None;
         while self.inner.local.lost.get().is_none() {
             since = match (self.look_at_tables(), since) {
@@ -388,41 +390,64 @@ impl Group {
         // The tables say of no leader that another rail has lost something.
         let mut leaders = self.inner.layout.leaders.iter();
         let on_this_rail = leaders.any(|&vp| self.place_of(vp) == other);
+        let in_tables = on_this_rail && matches!(loss.reason, Obstacle::NoWay(_));
         for &vp in &self.inner.layout.leaders {
-            let there = self.place_of(vp);
-            let knows = on_this_rail && self.knows(there, other, loss);
-            if there != here && !knows {
+            if self.place_of(vp) != here {
                 let group = self.clone();
-                let tell = async move { group.tell_of_loss(vp, part).await };
+                let lost = in_tables.then_some(other);
+                let tell = async move { group.tell_of_loss(vp, part, lost).await };
                 self.node().serve("news of a lost group", tell);
             }
         }
     }
 
-    /// Whether the routing tables tell an adapter of a loss at the other end, too.
-    fn knows(&self, there: Place, other: Place, loss: Loss) -> bool {
-        let node = self.node();
-        let both = node.way(there, other).and_then(|()| node.way(other, there));
-        matches!(loss.reason, Obstacle::NoWay(_)) && both.is_err()
-    }
-
-    /// Tells a leader that the group is lost, by a detour if the home rail has failed: tries again and again, until the tables say
-    /// that there is no way.
-    async fn tell_of_loss(&self, vp: ProcessId, part: Part) {
-        let node = self.node();
-        let detect = node.config().faults.as_ref().map(|faults| faults.detect);
-        let pause = detect.unwrap_or_default() / u64::from(TELLS) * 2;
-        for _ in 0..TELLS {
+    /// Tells a leader that the group is lost, by a detour if the home rail has failed: tries again and again, unless the leader
+    /// learns by itself that it has no way to the lost leader, or to this one.
+    async fn tell_of_loss(&self, vp: ProcessId, part: Part, lost: Option<Place>) {
+        let (node, there) = (self.node(), self.place_of(vp));
+        let here = node.place();
+        let pause = self.detect() / u64::from(TELLS) * 2;
+        let cut_off = |other: Place| {
+            let both = node.way(there, other).and_then(|()| node.way(other, there));
+            both.is_err()
+        };
+        if let Some(other) = lost
+            && self.learns_of(|| cut_off(other)).await
+        {
+            return;
+        }
+        for _ in 0..=TELLS {
             let told = self
                 .inner
                 .courier
                 .end(self.write_to(vp, part), part.news_to(vp));
-            let told = told.await.is_ok();
-            if told || node.way(node.place(), self.place_of(vp)).is_err() {
+            if told.await.is_ok() || self.learns_of(|| node.way(here, there).is_err()).await {
                 return;
             }
             node.sleep(pause).await;
         }
+    }
+
+    /// Waits while the tables tell a leader of a loss. Returns whether they have done so for the time of detection: then its
+    /// own watch says that the group is lost. Tables that find a way before leave it ignorant.
+    async fn learns_of(&self, is_told: impl Fn() -> bool) -> bool {
+        let node = self.node();
+        let known = node.now() + self.detect();
+        while is_told() {
+            if node.now() >= known {
+                return true;
+            }
+            let tables = node.tables();
+            either(tables.wait(), node.sleep_until(known)).await;
+        }
+        false
+    }
+
+    /// The time from a fault to new routing tables.
+    fn detect(&self) -> Time {
+        let config = self.node().config();
+        let faults = config.faults.as_ref();
+        faults.map(|faults| faults.detect).unwrap_or_default()
     }
 
     /// The team knows that the group is lost.
