@@ -1,12 +1,13 @@
 //! Several rails on a machine that lists faults: of a rail as a whole, and of the home adapter of one node.
 
 use crate::common::{
-    assert_holds, b, down, failing, filled, four_nodes, job, me, pattern, pid, run_on, store,
-    with_rails,
+    assert_holds, b, cluster, down, failing, filled, four_nodes, job, me, opteron, pattern, pid,
+    run_on, store, with_rails,
 };
 use crate::rails::failures::together;
 use elan::faults::Part;
 use elan::{Config, DmaError, NodeId, Place, Rail};
+use fabric::FatTree;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use rails::Kind;
@@ -280,4 +281,30 @@ fn messages_to_a_queue_are_in_order() {
             },
         );
     }
+}
+
+/// A small message that has been sent goes again until it comes. If no rail has a way to its receiver any more, it waits for one, and
+/// the run comes to its end.
+#[test]
+fn a_message_to_a_node_without_rails_waits() {
+    let machine = with_rails(&opteron(FatTree::quaternary(1).unwrap()), 2, BASIC, 0.5);
+    let other = machine.fabric.topology.place(Rail::new(1), NodeId::new(1));
+    let at = Time::from_us(90);
+    let faults = vec![
+        down(Part::Adapter(other), at, None),
+        down(Part::Rail(Rail::new(0)), at, None),
+    ];
+    let config = failing(machine, faults);
+    let mut cluster = cluster(&config);
+    let launched = job(&[0, 1, 2, 3]).launch(&mut cluster, async |pe| {
+        pe.compute(Time::from_us(100)).await;
+        if me(&pe) == 0 {
+            let (tport, source) = (pe.elan().tport(), filled(&pe, 1, 8));
+            let tx = tport.tx_start(Mode::Standard, pid(1), (0, 0), source, b(8));
+            tport.tx_wait(tx).await.unwrap();
+        }
+    });
+    launched.unwrap();
+    cluster.run_until(Time::from_ms(20)).unwrap();
+    assert!(cluster.census().is_empty(), "{:?}", cluster.census());
 }
