@@ -20,7 +20,8 @@
 //!
 //! On a machine with several rails, the policy picks the rails of the bytes ([`super::rails`]); a broadcast without bytes on the
 //! home rail then sets the events. A broadcast that has failed with the home rail has reached nobody, and the root sends
-//! to each member by a detour ([`super::detour`]).
+//! to each member by a detour ([`super::detour`]). If the network fails to broadcast the bytes on any of the rails, the root sends
+//! bytes and event to each member, too.
 //!
 //! *A barrier whose rail fails.* The commit is all or nothing, so the root's thread knows whether the barrier is over. If not, the
 //! root learns by detours that the others have come: those that wait send it as soon as the rail is down, and those that
@@ -332,8 +333,14 @@ impl Group {
                 .iter()
                 .all(|&at| in_main(self.node(), at, span.size))
         {
-            self.spread_bytes(detours, &ranges, span).await?;
-            span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO);
+            match self.spread_bytes(detours, &ranges, span).await {
+                Ok(()) => span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO),
+                // Nobody has been notified, and the network may still carry the bytes to each.
+                Err(error) if error.loss().is_some() => {
+                    return self.send_to_each(span, &ranges.concat()).await;
+                }
+                Err(error) => return Err(error),
+            }
         }
         let send = |range: &&[ProcessId]| self.node().dma(self.to_range(span, range));
         let sent: Vec<_> = ranges.iter().map(send).collect();

@@ -1,8 +1,8 @@
 //! Several rails on a machine that lists faults: of a rail as a whole, and of the home adapter of one node.
 
 use crate::common::{
-    assert_holds, b, cluster, down, failing, filled, four_nodes, job, me, opteron, pattern, pid,
-    run_on, store, with_rails,
+    assert_holds, b, bit_errors, cluster, down, failing, filled, four_nodes, job, me, opteron,
+    pattern, pid, run_on, sixteen_nodes, store, with_rails,
 };
 use crate::rails::failures::together;
 use elan::faults::Part;
@@ -281,6 +281,27 @@ fn messages_to_a_queue_are_in_order() {
             },
         );
     }
+}
+
+/// Bits flip so often that no broadcast gets through its whole tree, and packets to one node do: the root sends to each member.
+#[test]
+fn a_damaged_broadcast_goes_to_each() {
+    let machine = with_rails(&sixteen_nodes(), 2, BASIC, 0.5);
+    let mut config = failing(machine, vec![bit_errors(1.4e-4)]);
+    if let Some(faults) = &mut config.faults {
+        faults.give_up = Time::from_ms(3);
+    }
+    let nodes: Vec<u32> = (0..16).collect();
+    run_on(&config, &job(&nodes), async |pe| {
+        let (elan, length) = (pe.elan(), 2_000);
+        let at = elan.galloc_main(64, b(length)).unwrap();
+        if me(&pe) == 3 {
+            store(&pe, at, &pattern(3, length));
+        }
+        let sent = elan.all_group().hbcast(at, b(length), 3).await;
+        sent.unwrap_or_else(|error| panic!("{}: {error}", me(&pe)));
+        assert_holds(&pe, at, 3, length);
+    });
 }
 
 /// A small message that has been sent goes again until it comes. If no rail has a way to its receiver any more, it waits for one, and
