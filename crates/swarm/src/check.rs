@@ -115,12 +115,7 @@ pub fn check(case: &Case) -> Result<Report, Failure> {
 
 /// Whether nothing may be left. Messages to a full queue are sent again for ever if the queue's process has given up.
 fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
-    let slots = case.program.slots as usize;
-    let is_full = played
-        .left
-        .iter()
-        .flatten()
-        .any(|left| left.queued >= slots);
+    let is_full = played.left.iter().flatten().any(|left| left.full);
     let by_host = case.machine.matching == Matching::Host;
     // A part that fails just before the end may have members of a group tell each other.
     let over = !allowed.silent && !allowed.restless;

@@ -181,7 +181,8 @@ impl<'a> Oracle<'a> {
     }
 
     /// Whether a process that waits for ever could not have been told why: it waits for no message of a process that is out of
-    /// reach, and for no call that all others have come to, or that they know to be lost.
+    /// reach, and for no call that all others have come to, or that they know to be lost. A host that stops takes the news of a
+    /// loss with it, unless another member knows.
     fn is_told(&self, process: usize, (phase, place): Place) -> Result<(), String> {
         if let Some(partner) = self.played.cut_off[process] {
             return Err(format!("for {partner}, which is out of reach"));
@@ -203,6 +204,10 @@ impl<'a> Oracle<'a> {
                 here && owner == member && self.state((phase, place), member) == State::Failed
             })
         };
+        let members = &self.program.groups()[call.group];
+        let stopped = |member: usize| self.allowed.stopped.contains(&member);
+        let mut others = members.iter().map(|&member| member as usize);
+        let known = others.any(|member| !stopped(member) && fails_here(member));
         let is_missing = |&member: &u32| {
             let member = member as usize;
             let steps = steps.map(|steps| &steps[member]);
@@ -210,12 +215,12 @@ impl<'a> Oracle<'a> {
             let own = (phase, own.expect("each member makes the call"));
             match self.state(own, member) {
                 State::Done => false,
-                State::Failed => call.is_by_shmem(),
-                State::Open if self.allowed.stopped.contains(&member) => true,
+                State::Failed if call.is_by_shmem() => true,
+                State::Failed => stopped(member) && !known,
+                State::Open if stopped(member) => true,
                 State::Open => self.played.waits[member] != Some(own) && !fails_here(member),
             }
         };
-        let members = &self.program.groups()[call.group];
         if members.iter().any(is_missing) {
             return Ok(());
         }

@@ -69,6 +69,8 @@ pub struct Left {
     pub events: BTreeMap<u32, (u32, u32)>,
     /// Messages in the queue.
     pub queued: usize,
+    /// Whether the queue has no free slot: a host that stops while it reads a message keeps the slot.
+    pub full: bool,
     /// Memory in use before the first phase, and now.
     pub used: (Bytes, Bytes),
 }

@@ -61,9 +61,11 @@ fn a_share_of_the_swarm_is_right() {
 /// Cases that have failed once, with credits of one cycle.
 #[test]
 fn no_mistake_comes_back() {
-    for seed in [
-        4526, 4984, 8227, 16_101, 1_005_796, 5_001_450, 5_011_058, 5_021_387,
-    ] {
+    let seeds = [
+        4526, 4984, 8227, 16_101, 1_005_796, 5_001_450, 5_011_058, 5_021_387, 6_011_598, 6_029_118,
+        6_049_002, 6_049_692, 6_050_629, 6_085_179, 6_092_255,
+    ];
+    for seed in seeds {
         let mut case = Case::of(seed);
         if let Some(network) = &mut case.machine.network {
             network.credit_delay.clear();

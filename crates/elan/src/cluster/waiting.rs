@@ -312,6 +312,12 @@ impl Node {
         self.world.borrow_mut().queue(queue).len()
     }
 
+    /// Whether all slots of one of this process's queues are taken, by messages or by what a process still reads.
+    pub fn queue_is_full(&self, queue: QueueId) -> bool {
+        self.assert_owns(queue.at);
+        !self.world.borrow_mut().queue(queue).has_room()
+    }
+
     /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
     pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
         let message = self.read_message(queue).await?;

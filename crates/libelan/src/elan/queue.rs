@@ -179,6 +179,11 @@ impl RxQueue {
         self.len() == 0
     }
 
+    /// Whether all slots are taken: by messages, or by one that the process still reads.
+    pub fn is_full(&self) -> bool {
+        self.elan.node().queue_is_full(self.queue)
+    }
+
     /// Takes the first message, if there is one.
     pub async fn poll(&self) -> Option<Box<[u8]>> {
         self.elan.node().take(self.queue).await

@@ -135,6 +135,7 @@ impl Player {
                 .map(|(&op, &event)| (op, node.occurrences(event)))
                 .collect(),
             queued: self.queue.len(),
+            full: self.queue.is_full(),
             used: (self.used, self.pe.elan3().used()),
         }
     }
