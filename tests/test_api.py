@@ -84,7 +84,8 @@ def test_an_experiment_of_a_dictionary_is_that_of_its_file(tmp_path: Path) -> No
     with pytest.raises(el.ConfigError, match=r"experiment\.toml:\d+:1\n(.|\n)*did you mean `name`"):
         el.Experiment.from_dict(PINGS | {"series": [{"nam": "ping"}]})
     with pytest.raises(el.UsageError, match="cannot be written"):
-        made.save(tmp_path / "none" / "pings.toml")
+        made.save(tmp_path / "pings.toml" / "below-a-file.toml")
+    assert made.save(tmp_path / "new" / "pings.toml").about == made.about
 
 
 def test_dictionaries_are_toml_and_come_back_the_same() -> None:

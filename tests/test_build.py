@@ -167,7 +167,7 @@ def test_no_commit_is_told_where_there_is_none(repository: Path, monkeypatch: py
 def test_an_installed_package_names_the_commit_of_its_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(build, "_ROOT", tmp_path)
-    monkeypatch.setattr(build, "files", lambda _: tmp_path)
+    monkeypatch.setattr(bounded, "files", lambda _: tmp_path)
     file = tmp_path / "data" / "build.json"
     for text, commit, words in (
         ('{"commit": "0123456789abcdef", "dirty": false}', "0123456789abcdef", "commit 0123456789ab)"),
