@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from conftest import SMALL, Ended, execute
-from elanite import _core, build, checkout, sources
+from elanite import _core, bounded, build, checkout, sources
 from elanite import campaign as campaigns
 from elanite.api import Result
 from elanite.outcome import Observer
