@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PATIENCE, Ended, command, needs_mpi
+from conftest import PATIENCE, Ended, command, needs_mpi, until
 from elanite.errors import Exit
 from elanite.mpirun import oversight, where
 from elanite.mpirun.oversight import Oversight
@@ -137,9 +137,9 @@ def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
     for options, line in (["-g"], ["waits.c:4"]), ([], []):
         subprocess.run(["cc", *options, "-o", tmp_path / "waits", source], check=True)
         with subprocess.Popen([tmp_path / "waits"]) as started:
-            end = time.monotonic() + PATIENCE
-            while (site := where.site(started.pid)) is None and time.monotonic() < end:
-                time.sleep(0.01)
+            found = until(lambda: where.site(started.pid) is not None)
+            site = where.site(started.pid)
             started.kill()
+        assert found
         assert site is not None
         assert list(where.lines([site]).values()) == line

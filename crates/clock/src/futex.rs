@@ -2,7 +2,7 @@
 //! and the locks and conditions of Rust's library. They are waits for other threads like those of [`super::threads`].
 
 use super::threads::Wait;
-use super::{fail, sleep};
+use super::{fail, span};
 use libc::{c_int, c_long, timespec};
 use rank::{session, thread};
 
@@ -50,7 +50,7 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
                 let time = *std::ptr::with_exposed_provenance::<timespec>(time);
                 let begun = session::shown().map(session::Session::now);
                 let result = call(arguments);
-                let lasted = sleep::span(&time).zip(begun);
+                let lasted = span(&time).zip(begun);
                 if let Some((length, begun)) = lasted.filter(|_| timed_out(result)) {
                     Wait::pass(begun.saturating_add(length));
                 }

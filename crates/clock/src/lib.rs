@@ -128,6 +128,20 @@ fn local(clock: clockid_t, shown: &timespec) -> Option<u64> {
     })
 }
 
+/// A length of time in picoseconds, if it is valid by the manual page.
+pub fn span(time: &timespec) -> Option<u64> {
+    let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
+    valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
+}
+
+/// This many nanoseconds.
+pub fn nanoseconds(count: u64) -> timespec {
+    timespec {
+        tv_sec: (count / 1_000_000_000).cast_signed(),
+        tv_nsec: (count % 1_000_000_000).cast_signed(),
+    }
+}
+
 /// A length of time in picoseconds, or the longest one that there is.
 fn length(seconds: u64, nanoseconds: u64) -> u64 {
     seconds

@@ -7,22 +7,13 @@
 //!
 //! The handler of a signal of a [timer](timers) ends a sleep, as it does in the kernel.
 
-use super::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, system, timers, waiting};
+use super::waiting::{self, sleeper};
+use super::{
+    MICROSECOND, NANOSECOND, SECOND, fail, length, local, nanoseconds, span, system, timers,
+};
 use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
-use rank::{compute, session, thread};
-
-/// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
-/// threads.
-pub fn sleeper() -> Option<&'static Session> {
-    let session = session::shown()?;
-    if !thread::drives_time() || !thread::outside() {
-        return None;
-    }
-    compute::settle(session);
-    thread::acted();
-    Some(session)
-}
+use rank::{session, thread};
 
 /// Sleeps until a moment, or until the handler of a timer's signal has run; the error is the time that is left then.
 pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
@@ -39,12 +30,6 @@ pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
 pub fn for_time(time: u64) -> Option<Result<(), u64>> {
     let session = sleeper()?;
     Some(until(session, session.now().saturating_add(time)))
-}
-
-/// A length of time in picoseconds, if it is valid by the manual page.
-pub fn span(time: &timespec) -> Option<u64> {
-    let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
-    valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
 }
 
 // The callers of the functions below keep to the manual pages of the C library.
@@ -131,14 +116,6 @@ fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut tim
         }
         // SAFETY: the place of this thread's error number.
         _ => unsafe { *libc::__errno_location() },
-    }
-}
-
-/// This many nanoseconds.
-pub fn nanoseconds(count: u64) -> timespec {
-    timespec {
-        tv_sec: (count / 1_000_000_000).cast_signed(),
-        tv_nsec: (count % 1_000_000_000).cast_signed(),
     }
 }
 

@@ -9,8 +9,8 @@
 //! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::Next;
-use super::waiting::{awaited, waits};
-use super::{NANOSECOND, local, origin, sleep, system};
+use super::waiting::{awaited, sleeper, waits};
+use super::{NANOSECOND, local, nanoseconds, origin, system};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
 use rank::next;
 use rank::{session, thread};
@@ -33,10 +33,10 @@ impl Wait {
         let clock = clock.unwrap_or_else(|| likely_clock(moment));
         let until = local(clock, moment)?;
         let left = until.saturating_sub(session.now()) / NANOSECOND;
-        let mut end = sleep::nanoseconds(0);
+        let mut end = nanoseconds(0);
         // SAFETY: a place for it.
         unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut end) };
-        let left = sleep::nanoseconds(left);
+        let left = nanoseconds(left);
         let nanoseconds = end.tv_nsec + left.tv_nsec;
         end.tv_sec += left.tv_sec + nanoseconds / 1_000_000_000;
         end.tv_nsec = nanoseconds % 1_000_000_000;
@@ -52,7 +52,7 @@ impl Wait {
 
     /// A wait has lasted until a moment, in which nothing has come.
     pub fn pass(until: u64) {
-        if let Some(session) = sleep::sleeper().or_else(awaited) {
+        if let Some(session) = sleeper().or_else(awaited) {
             session.sleep_until(until);
         }
     }

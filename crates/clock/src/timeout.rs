@@ -4,11 +4,11 @@
 //! same time has passed in the simulation too; else a program that looks at the clock would wait again, without end. A wait for
 //! no file at all is a sleep.
 //!
-//! None of this holds within calls of MPI ([`sleep::sleeper`]): the library waits there for its process manager, which is
+//! None of this holds within calls of MPI ([`sleeper`]): the library waits there for its process manager, which is
 //! outside of the simulation.
 
-use super::sleep::{self, nanoseconds, sleeper, span};
-use super::{NANOSECOND, fail, system, timers, waiting};
+use super::waiting::{self, sleeper};
+use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use link::NEVER;
 use rank::session::{self, Session};
@@ -63,7 +63,7 @@ fn slept(time: Option<u64>) -> Option<c_int> {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(files: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
     let time = u64::try_from(timeout).ok();
-    let time = time.map(|time| sleep::nanoseconds(time * 1_000_000));
+    let time = time.map(|time| nanoseconds(time * 1_000_000));
     let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: the caller's files; the time lives until the call returns.
     unsafe { ppoll(files, count, time, std::ptr::null()) }

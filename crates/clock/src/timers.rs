@@ -237,7 +237,7 @@ pub fn wait_to_read(file: c_int) -> bool {
     if FILES.load(Ordering::Relaxed) == 0 || !is_file(file) {
         return false;
     }
-    let Some(session) = super::sleep::sleeper() else {
+    let Some(session) = super::waiting::sleeper() else {
         return false;
     };
     // SAFETY: it only asks.
@@ -267,7 +267,7 @@ fn is_ready(file: c_int) -> bool {
         events: libc::POLLIN,
         revents: 0,
     };
-    let none = super::sleep::nanoseconds(0);
+    let none = super::nanoseconds(0);
     // SAFETY: one file, and no time.
     unsafe { system::ppoll(&raw mut asked, 1, &raw const none, std::ptr::null()) > 0 }
 }

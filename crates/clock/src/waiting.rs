@@ -1,12 +1,24 @@
-//! Threads that wait for others without an end.
+//! Threads that sleep in simulated time, and threads that wait for others without an end.
 
 use libc::c_int;
 use rank::session::{self, Session};
-use rank::thread;
+use rank::{compute, thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// How many threads whose sleep takes simulated time wait for others without an end.
 static WAITING: AtomicU32 = AtomicU32::new(0);
+
+/// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
+/// threads.
+pub fn sleeper() -> Option<&'static Session> {
+    let session = session::shown()?;
+    if !thread::drives_time() || !thread::outside() {
+        return None;
+    }
+    compute::settle(session);
+    thread::acted();
+    Some(session)
+}
 
 /// The session, if the rank waits for what its other threads do.
 pub fn awaited() -> Option<&'static Session> {

@@ -84,8 +84,8 @@ fn arm(time: u64) {
     }
     let timer = timer.wrapping_byte_sub(1);
     let times = libc::itimerspec {
-        it_interval: crate::sleep::nanoseconds(0),
-        it_value: crate::sleep::nanoseconds(time),
+        it_interval: crate::nanoseconds(0),
+        it_value: crate::nanoseconds(time),
     };
     call_next!(SETTIME, fn(timer => timer_t, 0 => c_int, &raw const times => *const libc::itimerspec,
         ptr::null_mut() => *mut libc::itimerspec));
@@ -106,7 +106,7 @@ pub fn hold<R>(run: impl FnOnce() -> R) -> R {
 
 /// Real time in nanoseconds.
 fn real() -> u64 {
-    let mut now = crate::sleep::nanoseconds(0);
+    let mut now = crate::nanoseconds(0);
     // SAFETY: a place for it.
     unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()

@@ -4,8 +4,9 @@ use super::alarm::{CREATE, SETTIME};
 use super::{
     FILES, Handle, How, NEXT, Name, Timer, find_next, next, set, state, timers, until_ring,
 };
-use crate::sleep::{nanoseconds, sleeper, span};
+use crate::waiting::sleeper;
 use crate::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, origin};
+use crate::{nanoseconds, span};
 use libc::{
     c_int, c_uint, clockid_t, itimerspec, itimerval, sigevent, siginfo_t, sigset_t, timer_t,
     timespec, timeval, useconds_t,
