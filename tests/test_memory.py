@@ -108,16 +108,21 @@ def test_the_estimate_is_within_30_percent(point: Callable[[], Point]) -> None:
 
 
 def test_links_are_counted() -> None:
+    """Of all rails, and of kinds of topologies for which the estimate has no measured figure."""
+
     def count(point: Point) -> int:
-        topology = json.loads(point.json)["machine"]["topology"]
-        return memory.links({key: each["value"] for key, each in topology.items()})
+        return (memory.of_point(point) - memory.NODE * nodes(point)) // memory.LINK
+
+    def nodes(point: Point) -> int:
+        machine = json.loads(point.json)["machine"]
+        return int(machine["topology"]["nodes"]["value"] * machine.get("rails", {}).get("count", {}).get("value", 1))
 
     assert count(tree(3)) == 2 * 3 * 64
     assert count(torus(4, 4, 4)) == 2 * (64 + 3 * 64)
     assert count(dragonfly(2, 4, 2, 9)) == 2 * 72 + 36 * (3 + 2)
-    rows = {"kind": "hyperx", "nodes": 128, "dimensions": [4, 4, 4], "terminals": 2}
-    assert memory.links(rows) == 2 * 128 + 64 * 9
-    assert memory.links({"kind": "graph", "nodes": 3, "cables": "a b\nb c"}) == 2 * (3 + 2)
+    rails = {count(point) for point in plan(sources.read("experiment", "multirail/rails")).points}
+    assert {links // 768 for links in rails} >= {1, 2, 4}
+    assert {links % 768 for links in rails} == {0}
 
 
 def points() -> Sequence[Point]:

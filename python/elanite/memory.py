@@ -31,15 +31,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import cache
-from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elanite import host
+from elanite import _core, host
 from elanite.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from elanite.host import Room
     from elanite.plan import Point
@@ -48,10 +46,10 @@ PROCESS = 85_000_000
 """Bytes of a command without points."""
 NODE = 7_000
 """Bytes of a node with its adapter."""
-OVERHEAD = 1.5
-"""The resident memory of a process for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 LINK = 600
 """Bytes of a link in one direction."""
+OVERHEAD = 1.5
+"""The resident memory of a process for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 
 
 @dataclass(frozen=True)
@@ -88,44 +86,8 @@ class Fitted:
 def of_point(point: Point) -> int:
     """The bytes that a point needs beside those of the process."""
     machine = json.loads(point.json)["machine"]
-    topology = {key: each["value"] for key, each in machine["topology"].items() if isinstance(each, dict)}
     rails = machine.get("rails", {}).get("count", {}).get("value", 1)
-    return _of_network(json.dumps(topology)) * int(rails)
-
-
-@cache
-def _of_network(topology: str) -> int:
-    values = json.loads(topology)
-    return int(NODE * values["nodes"] + LINK * links(values))
-
-
-def links(topology: Mapping[str, Any]) -> int:
-    """The links of a network, each direction counted, from the values of its section ``[topology]``."""
-    nodes: int = topology["nodes"]
-    sizes: list[int] = topology.get("dimensions", [])
-    match topology.get("kind", "fat-tree"):
-        case "fat-tree":
-            down, up = topology["down"], topology["up"]
-            several = topology.get("parallel", [1] * len(up))
-            # The switches of a level are those of the level below, times its links up, over the links down here.
-            wires, ends = nodes, nodes
-            for level, width in enumerate(up):
-                switches = ends // down[level]
-                wires += switches * width * several[level]
-                ends = switches * width
-            return 2 * wires
-        case "torus":
-            return 2 * (nodes + prod(sizes) * len(sizes))
-        case "hyperx":
-            return 2 * nodes + prod(sizes) * sum(size - 1 for size in sizes)
-        case "dragonfly":
-            group: int = topology["group"]
-            beyond: int = topology["global"]
-            groups: int = topology["groups"]
-            return 2 * nodes + group * groups * (group - 1 + beyond)
-        case _:
-            cables: str = topology.get("cables", "")
-            return 2 * (nodes + len(cables.splitlines()))
+    return int(NODE * machine["topology"]["nodes"]["value"] * rails + LINK * _core.links(point.json))
 
 
 def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitted:

@@ -76,6 +76,9 @@ class _Simulator(ModuleType):
         records: Records = self._call("simulate", point_json, cancel=cancel)
         return records
 
+    def links(self, point_json: str) -> int:
+        return int(self._call("links", point_json))
+
     def wiring(self, point_json: str) -> _Columns:
         columns: _Columns = self._call("wiring", point_json)
         return columns

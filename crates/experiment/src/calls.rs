@@ -161,6 +161,11 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Simula
     })
 }
 
+/// How many links the network of a point's machine has on all rails, each direction counted.
+pub fn links(point: &Point) -> u32 {
+    point.machine.cluster_config().fabric.topology.links()
+}
+
 /// Every link of the network of a point's machine.
 pub fn wiring(point: &Point) -> Vec<WiringRow> {
     workload::wiring::rows(&*point.machine.cluster_config().fabric.topology)

@@ -15,7 +15,7 @@
 //! | `load_machine`, `load_experiment`, `machine_warnings` | file's text and name, changes `KEY=VALUE` | see [`calls`] |
 //! | `plan` | machine file's text and name, machine's name, experiment file's text and name, changes, first seed | each point's text, key and parameters |
 //! | `simulate` | point's text | tables by columns, each with type and values; totals |
-//! | `wiring`, `point_warnings` | point's text | network's links; machine's limits |
+//! | `links`, `wiring`, `point_warnings` | point's text | number of the network's links; these; machine's limits |
 //!
 //! A program with the allocator [`Metered`](kernel::memory::Metered) measures each point's memory (`peak_memory_bytes`); other
 //! programs report 0.
@@ -77,6 +77,7 @@ pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
             Ok(json!(planned))
         }
         "point_warnings" => Ok(json!(point(arguments)?.machine.warnings())),
+        "links" => Ok(json!(calls::links(&point(arguments)?))),
         "wiring" => Ok(columns(&calls::wiring(&point(arguments)?))),
         "simulate" => {
             let start = ThreadTime::now();

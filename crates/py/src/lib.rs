@@ -246,6 +246,12 @@ mod _core {
         records::of_noise(py, &measurement, source)
     }
 
+    /// How many links the network of a point's machine has on all rails, each direction counted.
+    #[pyfunction]
+    fn links(point_json: &str) -> PyResult<u32> {
+        Ok(calls::links(&point(point_json)?))
+    }
+
     /// Every link of the network of a point's machine, with its ends.
     #[pyfunction]
     fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
