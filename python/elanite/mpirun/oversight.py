@@ -7,8 +7,8 @@
 | 4 s of calls that only look | all ranks, with what they look for |
 | 5 s in which simulated time hardly moves | a program that reads the clock, since a loop until a time takes very long |
 
-The run goes on in all these cases: from outside nobody can know that a program computes in vain. What certainly cannot
-come any more ends the run, as a deadlock (crate ``mpirun``, ``server/standstill.rs``).
+The run goes on in all these cases: from outside it cannot be known that a program computes in vain. A wait that
+certainly cannot end is a deadlock, and ends the run (crate ``mpirun``, ``server/standstill.rs``).
 
 On a terminal a line shows how far the run has come. It disappears before anything else is written.
 """
@@ -22,7 +22,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from elanite import bounded
 from elanite.mpirun import where
@@ -59,8 +59,31 @@ STATES = {
 }
 
 
+class _Sight(NamedTuple):
+    """A rank, as ``MpiRun.sight`` gives it."""
+
+    pid: int | None
+    """None: the rank has not come to the simulation."""
+    runs: bool
+    """Whether it has its turn."""
+    call: str
+    """The call in which it is."""
+    last: str
+    """Its latest call."""
+    begun: int
+    """Calls that it has begun."""
+    frame: int
+    """The stack pointer of its latest call."""
+    readings: int
+    """How often it has read a clock."""
+    now: int
+    """Its local time, in ps."""
+
+
 @dataclass
-class _Rank:
+class _Silence:
+    """How long a rank has made no call."""
+
     count: int = -1
     since: float = 0.0
     named: bool = False
@@ -76,7 +99,7 @@ class Oversight:
         self._writes = threading.Lock()
         self._shown = False
         self._began = time.monotonic()
-        self._ranks: list[_Rank] = []
+        self._ranks: list[_Silence] = []
         self._stopped: float | None = None
         self._said_stopped = False
         self._moves = -1
@@ -110,7 +133,8 @@ class Oversight:
     def _watch(self) -> None:
         while not self._over.wait(EVERY):
             now = time.monotonic()
-            moves, messages, found = self._core.sight()
+            moves, messages, ranks_now = self._core.sight()
+            found = [_Sight(*one) for one in ranks_now]
             self._silent(now, found)
             self._only_looks(now, moves, found)
             self._clock(now, found)
@@ -120,14 +144,16 @@ class Oversight:
     def _silent(self, now: float, found: list[_Sight]) -> None:
         """Name ranks that have their turn and make no call."""
         if not self._ranks:
-            self._ranks = [_Rank(since=now) for _ in found]
+            self._ranks = [_Silence(since=now) for _ in found]
         lines = []
-        for rank, (one, (pid, runs, call, last, count, _, _, _)) in enumerate(zip(self._ranks, found, strict=True)):
-            if count != one.count or not runs:
-                one.count, one.since, one.named = count, now, False
-            elif not one.named and now - one.since >= SILENCE and pid is not None:
+        for rank, (one, sight) in enumerate(zip(self._ranks, found, strict=True)):
+            if sight.begun != one.count or not sight.runs:
+                one.count, one.since, one.named = sight.begun, now, False
+            elif not one.named and now - one.since >= SILENCE and sight.pid is not None:
                 one.named = True
-                lines.append(f"  rank {rank} (pid {pid}) {self._doing(pid)}; {_call(call, last)}")
+                lines.append(
+                    f"  rank {rank} (pid {sight.pid}) {self._doing(sight.pid)}; {_call(sight.call, sight.last)}"
+                )
         if lines:
             shown = lines[:MOST] + ([f"  and {len(lines) - MOST} other ranks"] if len(lines) > MOST else [])
             head = f"no call for {SILENCE:.0f} s of this computer's time, while the others wait; the run goes on:"
@@ -144,7 +170,7 @@ class Oversight:
 
     def _only_looks(self, now: float, moves: int, found: list[_Sight]) -> None:
         """Name all ranks if they do nothing but look."""
-        calls = sum(one[4] for one in found)
+        calls = sum(one.begun for one in found)
         if moves != self._moves or not moves:
             self._moves, self._moved, self._looked, self._calls = moves, now, False, calls
             return
@@ -161,10 +187,10 @@ class Oversight:
 
     def _clock(self, now: float, found: list[_Sight]) -> None:
         """Warn once if the program reads the clock, and simulated time hardly moves."""
-        attached = [one for one in found if one[0] is not None]
+        attached = [one for one in found if one.pid is not None]
         if self._warned or not found or len(attached) < len(found):
             return
-        simulated, readings = max(one[7] for one in found) / 1e12, sum(one[6] for one in found)
+        simulated, readings = max(one.now for one in found) / 1e12, sum(one.readings for one in found)
         if self._slow is None:
             self._slow = (now, simulated, readings)
             return
@@ -201,12 +227,12 @@ class Oversight:
         """Show how far the run has come, on a terminal."""
         if not found or now - self._began < 2 or not sys.stderr.isatty():
             return
-        times = [one[7] / 1e6 for one in found]
-        slowest = min(range(len(times)), key=lambda rank: (not found[rank][1], times[rank]))
+        times = [one.now / 1e6 for one in found]
+        slowest = min(range(len(times)), key=lambda rank: (not found[rank].runs, times[rank]))
         rate = messages / (now - self._began)
         text = (
             f"{number(max(times))} µs simulated, {messages:,} messages, {rate:,.0f}/s,"
-            f" rank {slowest} at {number(times[slowest])} µs: {_call(found[slowest][2], found[slowest][3])}"
+            f" rank {slowest} at {number(times[slowest])} µs: {_call(found[slowest].call, found[slowest].last)}"
         )
         with self._writes:
             with suppress(OSError):
@@ -215,14 +241,10 @@ class Oversight:
             self._shown = True
 
 
-_Sight = tuple["int | None", bool, str, str, int, int, int, int]
-"""A rank, as ``MpiRun.sight`` gives it."""
-
-
 def _grouped(found: list[_Sight]) -> list[tuple[tuple[str, str], list[int]]]:
     groups: dict[tuple[str, str], list[int]] = {}
-    for rank, (_, _, call, last, *_) in enumerate(found):
-        groups.setdefault((call if call == last else "no call of MPI", last), []).append(rank)
+    for rank, one in enumerate(found):
+        groups.setdefault((one.call if one.call == one.last else "no call of MPI", one.last), []).append(rank)
     return list(groups.items())
 
 
