@@ -62,7 +62,7 @@ def test_no_group_is_all_ranks(tmp_path: Path, named: dict[str, str]) -> None:
     if named.get("pg_name") == "0":
         assert done.notes == ()
     else:
-        assert done.notes == ("4 collective operations name no group, and are of all 4 ranks",)
+        assert done.notes == ("4 collective operations without a group: all 4 ranks",)
         assert done.path.read_text().startswith(f"// {done.notes[0]}\nnum_ranks 4\n")
 
 
@@ -192,7 +192,7 @@ def test_one_rank_stands_for_all(tmp_path: Path) -> None:
     sends = pairs(done.path)
     assert {(15, 0), (8, 9), (9, 8), (13, 1)} <= sends
     assert not {(0, 5), (1, 14), (3, 8)} & sends
-    assert done.notes[0] == "part.6.json stands for all 16 ranks"
+    assert done.notes[0] == "part.6.json stands for 16 ranks"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ class Replay:
     buffered: int = 0
     """Bytes of room for the sends of each pair of ranks."""
     warnings: tuple[str, ...] = ()
-    """What is strange in the trace and could be read."""
+    """Labels of the trace that stand at a second operation."""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Unfinished(RunError):
         """The records up to the end."""
 
 
-def room(buffered: str | None, network: str) -> int:
+def _room(buffered: str | None, network: str) -> int:
     """The bytes of ``--buffered``. Raises ``UsageError``."""
     if buffered is None:
         return 0
@@ -141,7 +141,7 @@ def run(
     read = _core.GoalTrace(trace)
     chosen = Options(read.ranks, **options)
     placement = chosen.nodes(cluster.nodes)
-    sends = room(buffered, chosen.network)
+    sends = _room(buffered, chosen.network)
     done: list[_core.ReplayRecords] = []
     failed: list[BaseException] = []
 

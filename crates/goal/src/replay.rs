@@ -39,6 +39,7 @@ use crate::standstill::{Standstill, Which};
 use crate::{ANY, Kind, Operation, Problem, Trace};
 use elan::Stop;
 use elan::series::SeriesRow;
+use foldhash::HashSet;
 use kernel::Digest;
 use libelan::JobError;
 use thiserror::Error;
@@ -312,7 +313,7 @@ impl Record {
         }
     }
 
-    /// What waits for ever, or has no partner.
+    /// Operations that wait for ever, and messages without a receive.
     fn partners(&mut self, at: Time, failed: &[String]) -> Result<Vec<Problem>, Problem> {
         let mut problems = Vec::new();
         let still = Standstill::of(&mut self.trace, &self.progress)?;
@@ -323,7 +324,8 @@ impl Record {
         // Those of the circle come first.
         let all = (0..).zip(&unfinished);
         let all = all.flat_map(|(rank, numbers)| numbers.iter().map(move |&number| (rank, number)));
-        let others = all.filter(|which| !circle.contains(which));
+        let named: HashSet<Which> = circle.iter().copied().collect();
+        let others = all.filter(|which| !named.contains(which));
         for which in circle.iter().copied().chain(others).take(NAMED) {
             problems.push(self.waits(&still, which, failed)?);
         }
@@ -432,7 +434,7 @@ impl Record {
     }
 }
 
-/// What to do about a partner that is missing; with parts of the machine that have failed, the trace may be right.
+/// The remedy for a missing partner; with parts of the machine that have failed, the trace may be right.
 fn remedy(failed: &[String], partner: &str) -> String {
     if failed.is_empty() {
         format!("; add the {partner}, or correct its peer and tag")

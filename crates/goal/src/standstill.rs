@@ -11,7 +11,9 @@
 use crate::progress::Progress;
 use crate::trace::Edge;
 use crate::{ANY, Kind, Operation, Problem, Trace};
-use std::collections::{BTreeMap, HashSet};
+use foldhash::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The most operations that have not started among which partners are looked for.
 const MOST: usize = 1 << 22;
@@ -45,8 +47,7 @@ impl Standstill {
                         trace.later(rank, &node, Edge::Start, &mut later)?;
                     }
                     for &next in &later {
-                        if let std::collections::btree_map::Entry::Vacant(entry) = found.entry(next)
-                        {
+                        if let Entry::Vacant(entry) = found.entry(next) {
                             entry.insert(number);
                             front.push(next);
                         }
@@ -104,18 +105,22 @@ impl Standstill {
         trace: &mut Trace,
         progress: &[Progress],
     ) -> Result<Option<Vec<Which>>, Problem> {
-        let mut seen = HashSet::new();
+        // The walk, by the number of its first operation, and the place there, in which an operation was met.
+        let mut seen = HashMap::default();
+        let mut walks = 0;
         for (rank, one) in (0..).zip(progress) {
             for number in one.unfinished() {
                 let mut path = Vec::new();
                 let mut next = Some((rank, number));
+                walks += 1;
                 while let Some(which) = next {
-                    if let Some(place) = path.iter().position(|&one| one == which) {
-                        return Ok(Some(path.split_off(place)));
-                    }
-                    if !seen.insert(which) {
+                    if let Some(&(walk, place)) = seen.get(&which) {
+                        if walk == walks {
+                            return Ok(Some(path.split_off(place)));
+                        }
                         break;
                     }
+                    seen.insert(which, (walks, path.len()));
                     path.push(which);
                     let (operation, _) = progress[which.0 as usize].operation(which.1);
                     let partner = self.partner(trace, which.0, operation)?;

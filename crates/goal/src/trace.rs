@@ -41,7 +41,7 @@ pub struct Trace {
     parts: Vec<Part>,
     /// The line of each operation of a text.
     lines: Option<Pages>,
-    /// What is strange in the text.
+    /// Labels of the text that stand at a second operation.
     warnings: Vec<Problem>,
 }
 
@@ -209,7 +209,7 @@ impl Trace {
         to.flush()
     }
 
-    /// What is strange in the text and can be read: labels that stand at a second operation.
+    /// Labels that stand at a second operation: the text can be read all the same.
     pub fn warnings(&self) -> &[Problem] {
         &self.warnings
     }

@@ -31,7 +31,7 @@ class Translated:
     ranks: int
     operations: int
     notes: tuple[str, ...] = ()
-    """What was taken as given, in words; the file has them as comments."""
+    """Assumptions of the translation, in words; the file has them as comments."""
 
 
 class Writing:
@@ -39,7 +39,7 @@ class Writing:
 
     operations = 0
     notes: Sequence[str] = ()
-    """What was taken as given, known when the first line is."""
+    """Assumptions of the translation, known when the first line is."""
 
     def lines(self) -> Iterator[str]:
         """The lines of the trace, with their ends."""
@@ -78,8 +78,6 @@ def translate(traces: Sequence[Path], out: Path, how: Reading | None = None) -> 
     Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace that cannot be
     translated.
     """
-    if not out.parent.is_dir():
-        raise UsageError(f"{out}: there is no folder {out.parent}; make it first")
     source = reader(traces, how)
     with whole.replacing(out, UsageError) as aside:
         whole.fill(aside, source.lines())

@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from elanite.collectives import Block
 from elanite.errors import RunError, UsageError
+from elanite.text import counted
 from elanite.traces import Writing
 from elanite.traces.calls import Call, expand
 from elanite.traces.chakra_file import Node, read
@@ -177,12 +178,12 @@ class Job(Writing):
             self.operations += block.operations
 
     def _noted(self) -> list[str]:
-        """What the translation has taken as given."""
+        """The assumptions of the translation."""
         notes = []
         if self._copies is not None:
-            notes.append(f"{self._files[0].name} stands for all {self.ranks:,} ranks")
+            notes.append(f"{self._files[0].name} stands for {counted(self.ranks, 'rank')}")
         if self._unnamed:
-            notes.append(f"{self._unnamed:,} collective operations name no group, and are of all {self.ranks:,} ranks")
+            notes.append(f"{counted(self._unnamed, 'collective operation')} without a group: all {self.ranks:,} ranks")
         if self._loose:
             some = f"rank {self._loose[0]}" + (f" and {len(self._loose) - 1:,} more" if self._loose[1:] else "")
             notes.append(f"no node of {some} depends on another: they follow each other by their numbers")

@@ -10,8 +10,8 @@
 
 A file of groups is JSON as ASTRA-sim reads it and STAGE writes it: ``{"1": [0, 1], "2": [2, 3]}``. Members from a file,
 from metadata or from ``ranks`` take part whether their traces have the operation or not, so that a missing one is an
-error. Refused: a group by dimensions of the network (``involved_dim`` with a false entry), since only the network of
-the job tells its members.
+error. Refused: a group by dimensions of the network (``involved_dim`` with a false entry), since the members
+follow from the network of the job.
 
 In a job of copies of one trace (``Copies``) all numbers of ranks are of the traced rank. Another rank has the same
 distances: its messages go equally far around the job. Its groups are found by the rule of nested grids: if the
@@ -42,11 +42,11 @@ class Group:
 
     name: str
     ranks: tuple[int, ...] | None
-    """None: the ranks whose traces name it."""
+    """The members; None if these are the ranks whose traces name the group."""
 
 
 class GroupError(Exception):
-    """What is wrong with the group of a node."""
+    """A group of a node is wrong, or unknown."""
 
 
 def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:

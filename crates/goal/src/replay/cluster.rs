@@ -139,7 +139,7 @@ pub fn on_cluster(
     }
 }
 
-/// What has failed in the machine, in words.
+/// The failed parts of the machine, in words.
 fn failed(cluster: &Cluster) -> Vec<String> {
     let topology = cluster.config().fabric.topology;
     let episodes = cluster.faults();
