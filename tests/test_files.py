@@ -160,7 +160,7 @@ def test_standard_output_as_a_file_follows_what_is_there(campaign: Path, tmp_pat
     assert content.count(b"PAR1") == 2
 
 
-def test_nobody_guesses_a_name_aside(tmp_path: Path) -> None:
+def test_names_aside_cannot_be_guessed(tmp_path: Path) -> None:
     """The name is random and new, so that a link of another user in the folder is of no use."""
     names = set()
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""Runs in which nothing can happen any more, and runs that only look like it."""
+"""Runs that cannot go on, and runs that only look like it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ TIMES = {
     "times": 20_000,
     "sleep of a thread": 2000,
 }
-"""What each takes, in us of simulated time."""
+"""The simulated time of each, in us."""
 
 STEPS = {"setitimer, reading clocks": 41.0}
 """Loops that read the clock go on in steps of up to 20 us."""

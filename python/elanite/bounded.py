@@ -112,7 +112,7 @@ def packaged(*parts: str) -> str:
 
 
 def packaged_or_none(*parts: str) -> str | None:
-    """The text of a file of this package; None if the package has none of that name."""
+    """The text of a file of this package; None if there is no such file."""
     return packaged(*parts) if files("elanite").joinpath(*parts).is_file() else None
 
 

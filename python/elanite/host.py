@@ -167,7 +167,7 @@ _FIRST_VERSION = {
 
 
 def group_left(most: str, now: str) -> int | None:
-    """What is left of a limit in the control group of this process, and in those around it, of both versions."""
+    """The rest of a limit in the control group of this process, and in those around it, of both versions."""
     try:
         lines = bounded.system(_OWN_GROUP).splitlines()
     except OSError:

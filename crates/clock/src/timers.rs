@@ -59,11 +59,11 @@ struct Timer {
     how: How,
 }
 
-/// What a timer does when it rings.
+/// The effect of a timer's ring.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Nothing,
-    /// Sends a signal, with a value and the code that tells the kind of timer.
+    /// Sends a signal, with a value and the code for the kind of timer.
     Signal {
         number: c_int,
         value: usize,
@@ -107,7 +107,7 @@ fn set(session: &Session, name: Name, due: Option<u64>, interval: u64) -> Option
     Some(left)
 }
 
-/// What is left until the next ring of a timer, 0 without one, and the time between two.
+/// The time until the next ring of a timer, 0 without one, and the time between two.
 fn state(session: &Session, timer: &Timer) -> (u64, u64) {
     let left = timer
         .due

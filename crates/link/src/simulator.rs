@@ -30,7 +30,7 @@ pub struct Simulator {
     own: Vec<bool>,
 }
 
-/// What a rank says of its calls of MPI, at any time.
+/// The calls of MPI of a rank, at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calls {
     /// How many calls it has begun.
@@ -162,7 +162,7 @@ impl Simulator {
         self.area.slot(rank).call.load(Acquire)
     }
 
-    /// What a rank says of its calls. Any value may come from a rank that overwrites its memory.
+    /// The calls of a rank, by its own word. Any value may come from a rank that overwrites its memory.
     pub fn calls(&self, rank: u32) -> Calls {
         let slot = self.area.slot(rank);
         Calls {

@@ -210,7 +210,7 @@ impl Agent {
         old.any(|(_, entry)| entry.operation.goes_out())
     }
 
-    /// What the rank has under way or, if nothing, what it last looked for, for people.
+    /// The operation that the rank has under way or else its last look, for people.
     pub fn under_way(&self) -> Vec<String> {
         let state = self.state.borrow();
         let entries = state.entries.values();

@@ -70,7 +70,7 @@ pub struct Waiting {
     pub last: u32,
     /// The stack pointer of the latest call's entry point.
     pub frame: u64,
-    /// What the rank has under way, or last looked for.
+    /// The operation under way, or the last look.
     pub what: Vec<String>,
     /// Whether the rank has the turn, so that it does not wait for the simulator.
     pub runs: bool,

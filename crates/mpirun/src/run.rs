@@ -49,7 +49,7 @@ pub struct RankSight {
     pub runs: bool,
     /// The call in which it is, by its number in [`link::calls`]; 0 in none.
     pub call: u32,
-    /// What it says of its calls.
+    /// Its calls, by its own word.
     pub calls: Calls,
 }
 

@@ -46,7 +46,7 @@ pub(crate) struct Server {
     /// Since when nothing has happened but nudges.
     still: Option<Still>,
     standstill: Standstill,
-    /// What others may read of the run while it goes on.
+    /// The part of the run that others may read while it goes on.
     pub seen: Arc<Seen>,
 }
 

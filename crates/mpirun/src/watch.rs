@@ -37,7 +37,7 @@ pub(crate) enum Trouble {
     Stray(u32),
     /// The process of a rank has ended without having attached, and others go on.
     Absent,
-    /// The rank, which has its turn, waits for a lock of its own that nobody can free.
+    /// The rank, which has its turn, waits for a lock of its own that no other thread can free.
     Locked(u32),
 }
 

@@ -32,7 +32,7 @@ pub struct GoalTrace {
     ranks: u32,
     #[pyo3(get)]
     operations: u64,
-    /// What is strange in the text and can be read.
+    /// Labels that stand at a second operation.
     #[pyo3(get)]
     warnings: Vec<String>,
 }

@@ -162,7 +162,7 @@ pub fn is_program(place: usize) -> bool {
 }
 
 impl Program {
-    /// The program; nothing if its state cannot be taken here.
+    /// The program; none if its state cannot be taken here.
     fn get() -> Option<&'static Program> {
         static FOUND: OnceLock<Option<Program>> = OnceLock::new();
         FOUND.get_or_init(Program::find).as_ref()

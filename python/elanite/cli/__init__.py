@@ -149,7 +149,7 @@ def _said(error: ElaniteError) -> int:
 
 
 def _failed(error: OSError) -> int:
-    """Say which file it was, and what the system said. All files have names, but standard output has none."""
+    """Name the file and the words of the system. All files have names, but standard output has none."""
     if (known := host.failure(error)) is not None:
         return _said(known)
     where = error.filename or "standard output"

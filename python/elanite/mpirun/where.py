@@ -1,6 +1,6 @@
 """The source line from which a rank has called, found from outside of its process.
 
-Nothing stops the rank. Its stack, from a place on that the rank or the kernel names, is read for the first return
+The rank is not stopped. Its stack, from a place on that the rank or the kernel names, is read for the first return
 address in code of the program: an address behind an instruction that calls. ``addr2line`` (binutils) knows the line if
 the program has debug information (``-g``).
 """

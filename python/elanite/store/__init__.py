@@ -87,7 +87,7 @@ def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
     """Keep the results of a run, which costs more than its tables, below ``out``, or else in a temporary folder.
 
     Returns the folder that ``write`` has returned, and why it is not below ``out``; empty if it is. Raises
-    ``ElaniteError`` if the temporary folder takes nothing, either.
+    ``ElaniteError`` if the temporary folder has no room, either.
     """
     try:
         return write(out), ""

@@ -160,7 +160,7 @@ unsafe fn give_itimer(place: *mut itimerval, (left, again): (u64, u64)) {
     }
 }
 
-/// What a timer of an event does, where simulated time can do it.
+/// The effect of a timer of an event, where simulated time can have it.
 unsafe fn how(event: *const sigevent, handle: usize) -> Option<How> {
     // SAFETY: null, or an event of the caller.
     let Some(given) = (unsafe { event.as_ref() }) else {

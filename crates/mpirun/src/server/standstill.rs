@@ -1,4 +1,4 @@
-//! Livelocks: the ranks call and call, and nothing can come of it.
+//! Livelocks: the ranks make calls for ever, and none of them can succeed.
 //!
 //! A run whose ranks all wait is a deadlock, which the server sees at once. A rank that polls does not wait, and each of its looks
 //! is an event; so the server would go on for ever. This module decides, now and then, whether such a run can still change.
@@ -39,7 +39,7 @@ use link::{Calls, Simulator};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// How long nothing must have happened before ranks are observed.
+/// The quiet time before ranks are observed.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// How long they are observed.
@@ -51,7 +51,7 @@ const STEP: Duration = Duration::from_millis(250);
 /// Calls that a rank that polls has made meanwhile at least.
 const LEAST: u32 = 200;
 
-/// What has happened in a run so far.
+/// The events of a run so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Happened {
     /// Orders other than looks and one-sided communication, and messages that were received.

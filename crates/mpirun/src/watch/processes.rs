@@ -1,4 +1,4 @@
-//! What the kernel tells of the threads of a rank, for the proof that the rank's program can do nothing more.
+//! The threads of a rank, by the kernel: proof that the program of the rank cannot act any more.
 
 use std::fs;
 
@@ -18,7 +18,7 @@ pub(crate) struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// The present state of a process; nothing if the kernel does not say.
+    /// The present state of a process; none if the kernel does not know it.
     pub fn take(pid: u32) -> Option<ProcessMark> {
         let mut threads = Vec::new();
         for thread in threads_of(pid)? {
@@ -102,7 +102,7 @@ fn is_endless_futex(arguments: &[u64; 6]) -> bool {
 }
 
 /// Whether all threads of a process wait without an end for words in memory that no other process reaches: locks, conditions
-/// and ends of threads of its own. Nobody can wake such a process but a signal.
+/// and ends of threads of its own. Only a signal can wake such a process.
 pub(crate) fn is_locked_up(pid: u32) -> bool {
     let Some(threads) = threads_of(pid) else {
         return false;

@@ -26,8 +26,8 @@
 //!   leader whose own adapters are all dead then;
 //! * a message of a call has been given up: the sender knows;
 //! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves. It waits
-//!   while the tables leave a leader without a way, since a cable that is dead for `faults.detect` tells this leader. If the tables
-//!   find a way before, the leader has learned nothing, and is told.
+//!   while the tables leave a leader without a way, since the watch of this leader sees a cable that is dead for `faults.detect`. If the tables
+//!   find a way before, the leader does not know of the loss, and gets the news.
 //!
 //! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come. So is
 //! a member whose host stops before its news gets through.
