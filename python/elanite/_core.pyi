@@ -21,6 +21,7 @@ __all__ = [
     "hashed",
     "identify",
     "interval",
+    "links",
     "load_experiment",
     "load_machine",
     "machine_warnings",
