@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import measured, minimum, ranges
-from elanite.api import Experiment, Machine, run
-from elanite.plan import plan
-from elanite.search import Search, Spent
+from elanite.inputs.plan import plan
+from elanite.library.api import Experiment, Machine, run
 from elanite.store import Store
+from elanite.study import measured, minimum, ranges
+from elanite.study.search import Search, Spent
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,10 @@ import re
 from dataclasses import astuple
 from pathlib import Path
 
-from elanite import _core, sources
-from elanite.cost import means, sampled
-from elanite.plan import plan
+from elanite import _core
+from elanite.campaign.cost import means, sampled
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 from elanite.store import Store
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "costs.json"

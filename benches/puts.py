@@ -36,7 +36,7 @@ def main() -> None:
     source = ROOT / "benches" / "puts.c"
     with tempfile.TemporaryDirectory() as folder:
         puts, messages = Path(folder, "puts"), Path(folder, "messages")
-        call = "from elanite.compilers import oshcc; oshcc()"
+        call = "from elanite.mpirun.compilers import oshcc; oshcc()"
         subprocess.run([sys.executable, "-c", call, "-O2", "-o", puts, source], check=True)
         subprocess.run([BIN / "mpicc", "-DMPI", "-O2", "-o", messages, source], check=True)
         print("network  how     a put, us  a message, us  put / message (the ratio of each pair of runs)")

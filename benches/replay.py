@@ -29,7 +29,7 @@ print(json.dumps([found.summary, found.cpu_seconds, peak]))
 
 def main() -> None:
     """Prints the table."""
-    from elanite import goal
+    from elanite.traces import goal
 
     print("pattern     network  operations   CPU s  operations / CPU s  peak MB  simulated us")
     with tempfile.TemporaryDirectory() as folder:

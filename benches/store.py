@@ -15,10 +15,11 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, sources
-from elanite.plan import plan
+from elanite import _core
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.results.export import export
 from elanite.store import Store
-from elanite.store.export import export
 from elanite.store.upkeep import listing, merge, verify
 
 if TYPE_CHECKING:

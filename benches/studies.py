@@ -18,9 +18,9 @@ from pathlib import Path
 
 import polars as pl
 
-from elanite import studied
-from elanite.sensitivity import kept
-from elanite.study import study
+from elanite.study import studied
+from elanite.study.basis import study
+from elanite.study.sensitivity import kept
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
 ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value, with the higher, verdict turns"

@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-from elanite.ablation_table import markdown, table
+from elanite.study.ablation_table import markdown, table
 
 Path(__file__).with_suffix(".md").write_text(markdown(table()), encoding="utf-8")

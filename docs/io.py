@@ -7,8 +7,8 @@ import re
 import sys
 from pathlib import Path
 
-from elanite.readings import Reader, markdown
 from elanite.store import Store
+from elanite.validation.readings import Reader, markdown
 
 BETWEEN = r"(?s)(?<=<!-- readings, renewed by `make docs` -->\n).*?(?=<!-- end of readings -->)"
 

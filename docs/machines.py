@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from elanite import catalog
+from elanite.explain import catalog
 
 BEGIN, END = "<!-- written by docs/machines.py from the schema; do not edit. -->", "<!-- end of the schema -->"
 

@@ -7,8 +7,8 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from elanite import reference
 from elanite.store import Store
+from elanite.validation import reference
 
 (out,) = sys.argv[1:]
 target = Path(str(files("elanite").joinpath("data", reference.FILE)))

@@ -6,9 +6,9 @@ Events are discrete. A scheduler is one server: it hands one batch to a worker i
 ask wait in line. A worker simulates the points of its batch one after the other; what the store does for them is asked
 of one file server, whose requests wait in line, too. Points are drawn at random: processor seconds are lognormal, and
 what the estimate says differs from them by another lognormal factor, since the cost model is good to a factor of two.
-Batches are formed as ``elanite.batches`` forms them, from the estimates, and the long ones go first. Left out: faults
-of workers, transfers of data, the network. The number of requests was counted; the times are assumptions, which the
-page states.
+Batches are formed as ``elanite.campaign.batches`` forms them, from the estimates, and the long ones go first. Left out:
+faults of workers, transfers of data, the network. The number of requests was counted; the times are assumptions, which
+the page states.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import altair as alt
 
-from elanite.batches import MOST
+from elanite.campaign.batches import MOST
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,8 @@ built first, into the folder of the package, from where ``[tool.maturin] include
 Likewise, a source distribution of maturin would lack their crates: here, it has every file of the repository.
 
 A wheel and a source distribution name the commit that they were made from: here git is asked, and ``data/build.json``
-of the package has the answer (``elanite.build`` reads it). A source distribution without git passes on its own file.
+of the package has the answer (``elanite.base.build`` reads it). A source distribution without git passes on its own
+file.
 
 With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
 it had, which its own ranks need.
@@ -95,7 +96,7 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 def commit() -> str | None:
     """The commit of the checkout and whether sources differ from it, as JSON; None if git cannot answer."""
-    found = runpy.run_path(str(ROOT / "python" / "elanite" / "checkout.py"))["state"](ROOT)
+    found = runpy.run_path(str(ROOT / "python" / "elanite" / "base" / "checkout.py"))["state"](ROOT)
     return None if found is None else json.dumps(dict(zip(("commit", "dirty"), found, strict=True)))
 
 

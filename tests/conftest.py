@@ -24,10 +24,11 @@ import psutil
 import pytest
 
 import forks
-from elanite import _core, figures, sources
-from elanite.claims import Verdict, claims, judge
-from elanite.measures import measured
+from elanite import _core, figures
+from elanite.inputs import sources
 from elanite.mpirun.launcher import LIBRARY
+from elanite.validation.claims import Verdict, claims, judge
+from elanite.validation.measures import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 MODULES = (
-    *("elanite.cli", "elanite.campaign", "elanite.mpirun", "elanite.report"),
+    *("elanite.cli", "elanite.campaign", "elanite.mpirun", "elanite.report.index"),
     *("altair", "jinja2", "polars", "rich.progress", "rich.table", "typer._adapters"),
 )
 """What commands import; numpy and what needs numpy are left to them, since numpy starts threads."""
@@ -103,8 +103,8 @@ def serve(channel: socket.socket) -> None:
     for name in MODULES:
         __import__(name)
     # The commit and the fingerprints of the sources are the same for all commands.
-    sys.modules["elanite.build"].here()
-    sys.modules["elanite.build"].stale()
+    sys.modules["elanite.base.build"].here()
+    sys.modules["elanite.base.build"].stale()
     gc.collect()
     gc.freeze()
     others = {

@@ -15,8 +15,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from elanite import _core, sources
-from elanite.plan import plan
+from elanite import _core
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 from elanite.store import Store
 
 CHEAP = Path(__file__).parent / "files" / "cheap.toml"

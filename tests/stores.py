@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from conftest import SMALL
-from elanite import sources
-from elanite.plan import Plan, plan
+from elanite.inputs import sources
+from elanite.inputs.plan import Plan, plan
 from elanite.store import manifest
 
 if TYPE_CHECKING:

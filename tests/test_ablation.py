@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from elanite import ablated, ablation, ablation_table, causes
-from elanite.ablated import WHOLE, Ablation
-from elanite.api import Machine
-from elanite.claims import claims
 from elanite.cli.ablate import ablate as command
 from elanite.cli.common import Format
 from elanite.errors import UsageError
+from elanite.library.api import Machine
 from elanite.store import Store
-from elanite.study import studies, study
+from elanite.study import ablation, ablation_table, causes
+from elanite.study.basis import studies, study
+from elanite.validation import ablated
+from elanite.validation.ablated import WHOLE, Ablation
+from elanite.validation.claims import claims
 
 ROOT = Path(__file__).parents[1]
 OPTERON = "opteron-qsnet2"

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from elanite import admissible, campaign, report, sources, text
-from elanite.admissible import End, Range
-from elanite.api import Machine
-from elanite.claims import Claim, Verdict, claims, verdict
+from elanite import campaign
+from elanite.base import text
 from elanite.errors import UsageError
-from elanite.quick import planned
-from elanite.reproduction import parts
+from elanite.inputs import sources
+from elanite.library.api import Machine
+from elanite.report import index as report
+from elanite.report.reproduction import parts
 from elanite.store import Store
+from elanite.validation import admissible
+from elanite.validation.admissible import End, Range
+from elanite.validation.claims import Claim, Verdict, claims, verdict
+from elanite.validation.quick import planned
 
 KEY = "rails.handle"
 

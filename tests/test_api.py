@@ -12,8 +12,9 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, command, execute, needs_mpi
-from elanite import notebooks, toml
 from elanite.campaign import Observer
+from elanite.inputs import toml
+from elanite.library import notebooks
 
 if TYPE_CHECKING:
     from elanite.campaign import Failure
@@ -188,7 +189,7 @@ def test_numbers_out_of_range_are_errors_with_what_is_allowed(wrong: dict[str, i
 
 
 def test_public_names_mean_the_same_whatever_has_been_imported() -> None:
-    """Python binds a loaded submodule to its name in the package; see ``elanite.verbs``."""
+    """Python binds a loaded submodule to its name in the package; see ``elanite.base.verbs``."""
     every = (
         "import pkgutil, importlib, elanite\n"
         "names = [module.name for module in pkgutil.iter_modules(elanite.__path__)]\n"
@@ -217,7 +218,7 @@ def test_the_bar_counts_the_points_that_are_left(tmp_path: Path, monkeypatch: py
         def close(self) -> None:
             updates.append({"closed": True})
 
-    monkeypatch.setattr("elanite.notebooks.observer", lambda: notebooks.Bar(Tqdm))
+    monkeypatch.setattr("elanite.library.notebooks.observer", lambda: notebooks.Bar(Tqdm))
     pings = el.Experiment.from_dict(PINGS, "pings")
     el.run(pings, out=tmp_path)
     assert updates[0]["total"] == 4

@@ -15,11 +15,13 @@ import polars as pl
 import pytest
 
 from conftest import SMALL, Ended, execute
-from elanite import _core, bounded, build, checkout, sources
+from elanite import _core
 from elanite import campaign as campaigns
-from elanite.api import Result
-from elanite.outcome import Observer
-from elanite.plan import plan
+from elanite.base import bounded, build, checkout
+from elanite.campaign.outcome import Observer
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.library.api import Result
 from elanite.store import Store, StoreError
 from stores import contents, copied, other_values, rewritten, small
 

@@ -14,14 +14,14 @@ import pytest
 
 import elanite as el
 from conftest import FILES, Ended, data
-from elanite import calibration, identify, measured, minimum, ranges
 from elanite.errors import ElaniteError, RunError, UsageError
-from elanite.machines import rewritten
-from elanite.pages.calibration import page
-from elanite.pages.inputs import Inputs
-from elanite.plan import plan
-from elanite.ranges import amount
-from elanite.sources import shipped
+from elanite.inputs.machines import rewritten
+from elanite.inputs.plan import plan
+from elanite.inputs.sources import shipped
+from elanite.report.pages.calibration import page
+from elanite.report.pages.inputs import Inputs
+from elanite.study import calibration, identify, measured, minimum, ranges
+from elanite.study.ranges import amount
 
 Run = Callable[..., Ended]
 

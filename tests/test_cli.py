@@ -17,8 +17,8 @@ import typer
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FILES, PATIENCE, SMALL, Ended, command, environment
-from elanite.claims import claims
 from elanite.cli import app
+from elanite.validation.claims import claims
 
 Run = Callable[..., Ended]
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import Row, data, figures_of, frame
 from drawings import layers
 from elanite import figures
-from elanite.claims import claims
+from elanite.validation.claims import claims
 from test_figures import names, ping
 
 KB = 1024

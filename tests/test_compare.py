@@ -16,8 +16,8 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended, command, execute
-from elanite.differences import Comparison, Line, compare_stores
-from elanite.samples import NEGLIGIBLE, Pair, Sample, State
+from elanite.results.differences import Comparison, Line, compare_stores
+from elanite.results.samples import NEGLIGIBLE, Pair, Sample, State
 from elanite.store import Store, manifest
 
 Run = Callable[..., Ended]

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 from conftest import FILES, SMALL, Row, data, figures_of, frame
-from elanite import sources
-from elanite.beside import beside
 from elanite.errors import ConfigError, UsageError
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.results.beside import beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable

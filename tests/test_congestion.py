@@ -14,11 +14,13 @@ import polars as pl
 import pytest
 
 from conftest import SMALL
-from elanite import congestion, figures, sources
+from elanite import figures
 from elanite.cli.congestion import _print
 from elanite.figures import animated
 from elanite.figures import matrix as picture
-from elanite.plan import Point, plan
+from elanite.inputs import sources
+from elanite.inputs.plan import Point, plan
+from elanite.results import congestion
 from elanite.store import empty
 
 if TYPE_CHECKING:

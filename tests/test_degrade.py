@@ -9,8 +9,8 @@ import pytest
 
 import elanite as el
 from conftest import Row, data, figures_of, frame
-from elanite import sources
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 
 if TYPE_CHECKING:
     from pathlib import Path

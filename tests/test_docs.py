@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import elanite as el
-from elanite import sources
-from elanite.claims import claims
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.validation.claims import claims
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

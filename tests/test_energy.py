@@ -9,9 +9,9 @@ import pytest
 
 import elanite as el
 from conftest import Ended, command, execute
-from elanite import goal
-from elanite.energy import load, of_tables
 from elanite.errors import UsageError
+from elanite.results.energy import load, of_tables
+from elanite.traces import goal
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,15 +18,16 @@ import psutil
 import pytest
 
 from conftest import BIN, FILES, PATIENCE, SMALL, Ended, command, end, environment, execute, until
-from elanite import _core, sources, work
+from elanite import _core
 from elanite import campaign as campaigns
-from elanite.batches import MOST, SECONDS, batches
-from elanite.campaign import EngineError
-from elanite.cost import CostModel
+from elanite.campaign import EngineError, work
+from elanite.campaign.batches import MOST, SECONDS, batches
+from elanite.campaign.cost import CostModel
 from elanite.errors import Exit, UsageError
-from elanite.plan import Plan, Point, plan
+from elanite.inputs import sources
+from elanite.inputs.plan import Plan, Point, plan
 from elanite.store import Store, owner
-from elanite.store.claims import CLAIM
+from elanite.store.leases import CLAIM
 from stores import contents
 from test_store import finished
 

@@ -11,8 +11,8 @@ import pytest
 import elanite as el
 from conftest import Ended, data
 from elanite.errors import ConfigError
-from elanite.figure_checks import factor
 from elanite.figures.missing import missing
+from elanite.inputs.figure_checks import factor
 from test_figure_missing import PING
 
 Run = Callable[..., Ended]

@@ -21,10 +21,11 @@ import pytest
 
 import drawings
 from conftest import FILES, frame
-from elanite import _core, figures, sources
+from elanite import _core, figures
+from elanite.base.text import FEWEST, number
 from elanite.figures import asked, axes, generic, grouping, tabular
 from elanite.figures.grouping import said
-from elanite.text import FEWEST, number
+from elanite.inputs import sources
 
 if TYPE_CHECKING:
     from elanite.figures import Figure

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from elanite import frames
 from elanite.figures import asked, asked_layers, axes, curves, generic, grouping, published
+from elanite.results import frames
 from test_figure_grouping import SEEDS, case, check, check_published
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from conftest import frame
-from elanite import figures, frames
+from elanite import figures
 from elanite.errors import UsageError
 from elanite.figures import generic, tabular
+from elanite.results import frames
 from test_figure_grouping import base
 
 LOADS = (50, 100, 150)

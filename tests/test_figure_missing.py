@@ -13,7 +13,7 @@ from elanite.cli import app
 from elanite.figures.missing import missing
 
 if TYPE_CHECKING:
-    from elanite.api import Result
+    from elanite.library.api import Result
 
 PING = """
 title = "pings"

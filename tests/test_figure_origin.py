@@ -9,10 +9,10 @@ import pytest
 
 import elanite as el
 from conftest import FILES, figures_of
-from elanite import sources
 from elanite.figures import origin
-from elanite.frames import FOREIGN
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.results.frames import FOREIGN
 from test_figure_images import pings
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 import elanite as el
 from conftest import Ended
 from elanite.figures.style import FONT, LIVE, still
-from elanite.pages import experiment
+from elanite.report.pages import experiment
 
 Run = Callable[..., Ended]
 

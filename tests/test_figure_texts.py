@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 import drawings
-from elanite import figures, sources
-from elanite.claims import claims
+from elanite import figures
+from elanite.base.text import label, minus, number
 from elanite.figures import asked_layers, axes, curves, generic, published, tabular
 from elanite.figures.axes import OWN_AXES
-from elanite.text import label, minus, number
+from elanite.inputs import sources
+from elanite.validation.claims import claims
 from test_figure_grouping import base
 from test_figure_images import pings, traffic
 

@@ -14,7 +14,7 @@ import pytest
 
 import elanite
 from conftest import SMALL, command, environment
-from elanite import bounded, whole
+from elanite.base import bounded, whole
 from elanite.errors import ElaniteError, UsageError
 
 if TYPE_CHECKING:
@@ -33,18 +33,18 @@ OTHERS = {
     # Objects with methods of these names.
     ("cli/common.py", "webbrowser.open"),
     ("cli/store.py", "Store.open"),
-    ("work.py", "Store.open"),
-    ("store/claims.py", "self.place.touch"),
+    ("campaign/work.py", "Store.open"),
+    ("store/leases.py", "self.place.touch"),
     ("traces/otf2.py", "self.otf2.reader.open"),
-    ("pages/experiment.py", "pl.col(grouping.MACHINE).replace"),
+    ("report/pages/experiment.py", "pl.col(grouping.MACHINE).replace"),
     # The null device in place of a closed descriptor.
-    ("streams.py", "os.open"),
-    ("streams.py", "open"),
+    ("base/streams.py", "os.open"),
+    ("base/streams.py", "open"),
     # A library that writes the path that it got from ``whole``.
-    ("store/export.py", "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet"),
+    ("results/export.py", "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet"),
 }
 """Calls that open no file of a user."""
-ALONE = {"whole.py", "bounded.py", "mpirun/guard.py"}
+ALONE = {"base/whole.py", "base/bounded.py", "mpirun/guard.py"}
 """The two modules that open files, and a script that starts without the package."""
 
 

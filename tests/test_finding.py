@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL, Ended
-from elanite import catalog, sources
-from elanite.claims import claims
+from elanite.explain import catalog
+from elanite.inputs import sources
+from elanite.validation.claims import claims
 
 Run = Callable[..., Ended]
 

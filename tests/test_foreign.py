@@ -1,12 +1,12 @@
-"""Exceptions of other libraries on files of users: each is one error with the place (``elanite.foreign``)."""
+"""Exceptions of other libraries on files of users: each is one error with the place (``elanite.base.foreign``)."""
 
 from __future__ import annotations
 
 import polars as pl
 import pytest
 
+from elanite.base.foreign import reading
 from elanite.errors import ElaniteError, RunError, UsageError
-from elanite.foreign import reading
 
 
 class PanicException(BaseException):

@@ -12,7 +12,8 @@ import pytest
 
 import elanite as el
 from conftest import command, environment, execute
-from elanite import build, goal
+from elanite.base import build
+from elanite.traces import goal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,9 +10,9 @@ import networkx as nx
 import pytest
 
 import elanite as el
-from elanite import graphs, sources
 from elanite.errors import UsageError
-from elanite.plan import plan
+from elanite.inputs import graphs, sources
+from elanite.inputs.plan import plan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from elanite import identify as identification
-from elanite import ranges
-from elanite.identify import Known, identify
-from elanite.measured import Measured
-from elanite.minimum import minimise
-from elanite.ranges import Range, amount
-from elanite.search import Search, Texts
+from elanite.study import identify as identification
+from elanite.study import ranges
+from elanite.study.identify import Known, identify
+from elanite.study.measured import Measured
+from elanite.study.minimum import minimise
+from elanite.study.ranges import Range, amount
+from elanite.study.search import Search, Texts
 
 SIZES = (0, 64, 1024, 4096, 16384, 65536)
 HOPS = (2, 4, 6)

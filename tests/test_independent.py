@@ -8,8 +8,8 @@ from statistics import fmean
 import pytest
 
 from elanite import _core
-from elanite.independent import independent
-from elanite.text import FEWEST
+from elanite.base.text import FEWEST
+from elanite.results.independent import independent
 
 CASES = 4000
 BATCHES = 5

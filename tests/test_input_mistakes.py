@@ -26,7 +26,7 @@ STORE = "python/elanite/store/"
 IN_PYTHON = [
     Mistake(
         "files are not forced to the disk",
-        "python/elanite/whole.py",
+        "python/elanite/base/whole.py",
         "            if durable:\n                os.fsync(file.fileno())\n",
         "",
     ),
@@ -69,19 +69,19 @@ IN_PYTHON = [
     Mistake("files may lie outside of the folder", STORE + "manifest.py", ' or "/" in name:', ":"),
     Mistake(
         "all nodes draw the same destinations",
-        "python/elanite/patterns.py",
+        "python/elanite/inputs/patterns.py",
         'Random(f"{self.seed}/{name}/{node}")',
         'Random(f"{self.seed}/{name}")',
     ),
     Mistake(
         "parallel edges of a graph are one cable",
-        "python/elanite/graphs.py",
+        "python/elanite/inputs/graphs.py",
         "        edges = list(graph.edges())\n",
         "        edges = list(dict.fromkeys(graph.edges()))\n",
     ),
     Mistake(
         "another network keeps the changed keys of the old one",
-        "python/elanite/api.py",
+        "python/elanite/library/api.py",
         'if not each.startswith("topology.")]',
         "if each]",
     ),

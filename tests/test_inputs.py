@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from conftest import FILES, SMALL
-from elanite import sources
 from elanite.cli import main
 from elanite.errors import Exit
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 from elanite.mpirun.kept import Kept
 from elanite.mpirun.options import Options
-from elanite.plan import plan
 from elanite.store import Store, keep
 from elanite.store.places import ABANDONED
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests

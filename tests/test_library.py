@@ -12,10 +12,11 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, environment, execute
-from elanite import _core, sources
+from elanite import _core
 from elanite import campaign as campaigns
 from elanite.errors import Exit
-from elanite.plan import Point, plan
+from elanite.inputs import sources
+from elanite.inputs.plan import Point, plan
 from elanite.store import Store
 
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elanite as el
-from elanite import limits, sources, warmup
-from elanite.plan import plan
+from elanite.inputs import sources, warmup
+from elanite.inputs.plan import plan
+from elanite.study import limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import test_limits as tests
-from elanite import limits, warmup
+from elanite.inputs import warmup
+from elanite.study import limits
 from test_result_mistakes import with_mistake
 
 if TYPE_CHECKING:

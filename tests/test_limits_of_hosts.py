@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from conftest import PATIENCE, SMALL, Ended, command, environment, execute, needs_mpi
-from elanite import host
-from elanite.streams import shown
+from elanite.base import host
+from elanite.base.streams import shown
 
 LIMITS = {
     "memory of a command": "ulimit -v 1000000",

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from elanite import _core, looks, quick, reproduction
-from elanite import claims as board
-from elanite.claims import Claim, Verdict, judge
-from elanite.looks import ERROR, LAST, RUNS
-from elanite.measures.numbers import Case, Finding, Part, number, ratio
-from elanite.outcome import Outcome
-from elanite.reproduction import Reproduction, looks_at
+from elanite import _core
+from elanite.campaign.outcome import Outcome
+from elanite.report import reproduction
+from elanite.report.reproduction import Reproduction, looks_at
+from elanite.results import looks
+from elanite.results.looks import ERROR, LAST, RUNS
+from elanite.results.numbers import Case, Finding, Part, number, ratio
 from elanite.store import Store
+from elanite.validation import claims as board
+from elanite.validation import quick
+from elanite.validation.claims import Claim, Verdict, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elanite.measures import Number
-    from elanite.outcome import Spent
-    from elanite.plan import Plan, Point
+    from elanite.campaign.outcome import Spent
+    from elanite.inputs.plan import Plan, Point
+    from elanite.validation.measures import Number
 
 CASES = 1200
 BATCHES = 8

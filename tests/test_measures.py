@@ -9,9 +9,10 @@ import polars as pl
 import pytest
 
 from conftest import judged
-from elanite.claims import Claim, claims, failed, judge
-from elanite.measures import MEASURES, OWN, PICKS, Number, numbers
-from elanite.measures.rows import KINDS
+from elanite.results import numbers
+from elanite.validation.claims import Claim, claims, failed, judge
+from elanite.validation.measures import MEASURES, OWN, PICKS, Number
+from elanite.validation.measures.rows import KINDS
 
 SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
 

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import SMALL, environment
-from elanite import memory, sources
-from elanite.host import Room
-from elanite.plan import plan
+from elanite.base.host import Room
+from elanite.campaign import memory
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from conftest import Ended
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
 
     Elanite = Callable[..., Ended]
 

@@ -11,10 +11,11 @@ import pytest
 
 import elanite as el
 from conftest import Ended
-from elanite import catalog, figures
-from elanite.metrics import MEANINGS, notes
-from elanite.pages.frame import Page, render
-from elanite.pages.inputs import Inputs
+from elanite import figures
+from elanite.explain import catalog
+from elanite.report.pages.frame import Page, render
+from elanite.report.pages.inputs import Inputs
+from elanite.results.metrics import MEANINGS, notes
 
 Run = Callable[..., Ended]
 

@@ -16,7 +16,7 @@ import pytest
 import conftest
 import elanite as el
 from conftest import BIN, Ended, command, environment, execute, needs_mpi
-from elanite.claims import Verdict, claims
+from elanite.validation.claims import Verdict, claims
 
 pytestmark = needs_mpi
 

@@ -19,7 +19,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FAKE, PATIENCE, Ended, background, environment, execute, until
-from elanite import build
+from elanite.base import build
 from elanite.cli import main
 from elanite.mpirun import launcher
 from elanite.mpirun.kept import TABLES, Kept

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from elanite import cli
+from elanite.base.text import ranks
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, verdict
 from elanite.mpirun.interrupts import Interrupts
@@ -18,7 +19,6 @@ from elanite.mpirun.launcher import Manager, Mpi
 from elanite.mpirun.options import Options, computation
 from elanite.mpirun.streams import Reports, Scanner
 from elanite.mpirun.verdict import Evidence, Left, judge
-from elanite.text import ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from conftest import command, environment, execute, needs_mpi
-from elanite import host
+from elanite.base import host
 from elanite.errors import UsageError
 from elanite.mpirun.resources import Host, check
 

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from elanite import sources
 from elanite.errors import ElaniteError
+from elanite.inputs import sources
 from elanite.mpirun import Options, timeline
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.launcher import Mpi

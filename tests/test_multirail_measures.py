@@ -10,10 +10,10 @@ import pytest
 
 import conftest
 from conftest import Row
-from elanite.policies import ordered, told
+from elanite.results.policies import ordered, told
 
 if TYPE_CHECKING:
-    from elanite.claims import Verdict
+    from elanite.validation.claims import Verdict
 
 BASIC = "rails.policy=basic"
 LOCAL = "rails.policy=local-dynamic, rails.striping="

@@ -12,7 +12,7 @@ import conftest
 import elanite as el
 from conftest import data, figures_of
 from elanite import figures
-from elanite.claims import Verdict, claims
+from elanite.validation.claims import Verdict, claims
 
 if TYPE_CHECKING:
     from pathlib import Path

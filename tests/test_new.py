@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from conftest import Ended, command, execute, needs_mpi
-from elanite import _core, catalog, sources
+from elanite import _core
+from elanite.explain import catalog
+from elanite.explain.templates import experiment_file, machine_file
+from elanite.inputs import sources
 from elanite.mpirun.cluster import tree_of
-from elanite.templates_of import experiment_file, machine_file
 
 Run = Callable[..., Ended]
 

@@ -15,12 +15,13 @@ import pytest
 import conftest
 import elanite as el
 from conftest import Ended
-from elanite import figures, sources
-from elanite import noise as measurement
+from elanite import figures
 from elanite.cli.noise import bars
+from elanite.inputs import sources
+from elanite.library import noise as measurement
 
 if TYPE_CHECKING:
-    from elanite.claims import Verdict
+    from elanite.validation.claims import Verdict
 
 Bins = dict[float, int]
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 import pytest
 
 from conftest import judged
-from elanite import report, text
-from elanite.claims import Claim, Verdict, claims_of, judge
+from elanite.base import text
 from elanite.errors import UsageError
-from elanite.measures.numbers import number, prediction
+from elanite.report import index as report
+from elanite.results.numbers import number, prediction
+from elanite.validation.claims import Claim, Verdict, claims_of, judge
 
 
 def covered(times: float) -> float:
@@ -74,7 +75,7 @@ def test_the_interval_of_the_mean_would_miss_a_run(monkeypatch: pytest.MonkeyPat
         mean = number(list(runs))
         return mean.low, mean.high
 
-    monkeypatch.setattr("elanite.measures.numbers.prediction", of_the_mean)
+    monkeypatch.setattr("elanite.results.numbers.prediction", of_the_mean)
     assert figure(*runs).holds is False
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import elanite as el
 from conftest import command, execute
-from elanite import graphs, patterns, sources
 from elanite.errors import UsageError
+from elanite.inputs import graphs, patterns, sources
 from test_graphs import PINGS, TREE, machine
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL, Ended
-from elanite import pages, papers
-from elanite.pages import Drawing, Inputs, Page, Section, Table
+from elanite.report import pages
+from elanite.report.pages import Drawing, Inputs, Page, Section, Table
+from elanite.validation import papers
 
 Run = Callable[..., Ended]
 

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from conftest import Ended, data
-from elanite.calibration import Place
-from elanite.differences import Comparison, Line, compare_stores
 from elanite.figures import Figure, calibrated, compared, dodge, tabular
-from elanite.pages import Inputs, comparison, frame
-from elanite.samples import Pair, Sample, State
+from elanite.report.pages import Inputs, comparison, frame
+from elanite.results.differences import Comparison, Line, compare_stores
+from elanite.results.samples import Pair, Sample, State
 from elanite.store import Store
+from elanite.study.calibration import Place
 from test_calibrate import SHORT, pings
 from test_compare import faster
 from test_pages import FOREIGN, Parts, tables_of, text_of

@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from conftest import Ended
-from elanite.pages import curves, findings, hottest, summaries
-from elanite.states import Load, State, ends, judged, states
-from elanite.text import number
+from elanite.base.text import number
+from elanite.report.pages import curves, findings, hottest, summaries
+from elanite.results.states import Load, State, ends, judged, states
 from test_pages import Parts, tables_of
 
 Run = Callable[..., Ended]
@@ -50,8 +50,8 @@ def placements(loads: list[str], seeds: int = 1, other: str = '"100 MB/s"') -> s
 
 def fast(folder: Path) -> None:
     """A machine with another bus."""
-    from elanite.api import Machine
-    from elanite.machines import rewritten
+    from elanite.inputs.machines import rewritten
+    from elanite.library.api import Machine
 
     made = rewritten(Machine.load("es40-qsnet"), {"bus.rate": ("130 MB/s", "test")}, "slow-bus")
     (folder / "slow-bus.toml").write_text(made.file.text, encoding="utf-8")
@@ -515,7 +515,7 @@ def test_changes_that_all_machines_share_stand_in_the_head(elanite: Run, tmp_pat
 
 def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
     """Links of nodes carry the flits of one job; the shares of a link make one."""
-    from elanite.api import load_results
+    from elanite.library.api import load_results
 
     text = placements(["330 MB/s"], other='"330 MB/s"')
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")

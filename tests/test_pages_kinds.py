@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 from drawings import means as drawn
+from elanite.base.text import number
 from elanite.figures import asked, axes, generic
-from elanite.pages import curves, findings
-from elanite.pages.failures import failures
-from elanite.text import number
+from elanite.report.pages import curves, findings
+from elanite.report.pages.failures import failures
 from test_figure_grouping import base
 from test_pages import Parts, tables_of
 from test_pages_findings import Run, curve, means, results

@@ -15,12 +15,14 @@ import networkx as nx
 import pytest
 
 from conftest import SMALL, Ended, execute
-from elanite import goal, pages, sources
+from elanite.base.simulator import VARIABLE
 from elanite.errors import UsageError
-from elanite.pages import Inputs, Page, opening
-from elanite.pages.files import Files, of_plan
-from elanite.plan import plan
-from elanite.simulator import VARIABLE
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.report import pages
+from elanite.report.pages import Inputs, Page, opening
+from elanite.report.pages.files import Files, of_plan
+from elanite.traces import goal
 from test_pages import Parts
 
 Run = Callable[..., Ended]

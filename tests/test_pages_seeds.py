@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from elanite.api import load_results
-from elanite.text import number
+from elanite.base.text import number
+from elanite.library.api import load_results
 from test_pages import Parts, tables_of
 from test_pages_findings import Run, placements, results
 

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import elanite as el
-from elanite.pages import hottest
-from elanite.text import number
+from elanite.base.text import number
+from elanite.report.pages import hottest
 
 
 def run(tmp_path: Path, loads: list[str], seeds: int = 2) -> el.Results:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from elanite.claims import claims, claims_of, fitted
 from elanite.errors import UsageError
-from elanite.proofs import compared
+from elanite.validation.claims import claims, claims_of, fitted
+from elanite.validation.proofs import compared
 
 OTHERS = """
 [[claim]]

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import Ended, command, execute, until
-from elanite import campaign, quick, reproduction, sources, warmup
-from elanite.claims import Claim, claims, judge, plans_of
-from elanite.measures.numbers import Case, Finding, Number, Part
-from elanite.plan import plan
-from elanite.report import Writer
+from elanite import campaign
+from elanite.inputs import sources, warmup
+from elanite.inputs.plan import plan
+from elanite.report import reproduction
+from elanite.report.index import Writer
+from elanite.results.numbers import Case, Finding, Number, Part
 from elanite.store import Store
+from elanite.validation import quick
+from elanite.validation.claims import Claim, claims, judge, plans_of
 
 if TYPE_CHECKING:
     from elanite.campaign import Outcome, Spent
-    from elanite.plan import Plan, Point
+    from elanite.inputs.plan import Plan, Point
 
 Run = Callable[..., Ended]
 
@@ -202,7 +205,7 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
 def test_verdicts_of_short_runs_do_not_contradict_those_of_the_whole_run(tmp_path: Path) -> None:
     """Takes some minutes of processor time."""
-    from elanite.claims import scoreboard
+    from elanite.validation.claims import scoreboard
 
     execute(command("reproduce", "--quick", "--out", str(tmp_path)), seconds=3000)
     execute(command("reproduce", "--decide", "--only", "qsnet/permutations", "--out", str(tmp_path)), seconds=3000)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from elanite import _core, sources
-from elanite.plan import Point, plan
-from elanite.sources import Source
+from elanite import _core
+from elanite.inputs import sources
+from elanite.inputs.plan import Point, plan
+from elanite.inputs.sources import Source
 from test_release_build import EXPERIMENTS, ROWS, last_of_each_series, machine
 
 KINDS = [(row["file"], row["series"]) for row in ROWS if row["engine"] == "worm"]

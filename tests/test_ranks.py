@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from elanite.claims import COUNTED, claims, claims_of, fitted
 from elanite.errors import UsageError
+from elanite.validation.claims import COUNTED, claims, claims_of, fitted
 
 WHOLE = """
 [[claim]]

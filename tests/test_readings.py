@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from elanite import readings, report
-from elanite.claims import claims, judge
 from elanite.errors import UsageError
-from elanite.measures.numbers import Case, Finding, Number, Part
-from elanite.quick import planned
-from elanite.readings import Reader, choices, choices_of, figure, markdown, points
+from elanite.report import index as report
+from elanite.results.numbers import Case, Finding, Number, Part
 from elanite.store import Store
+from elanite.validation import readings
+from elanite.validation.claims import claims, judge
+from elanite.validation.quick import planned
+from elanite.validation.readings import Reader, choices, choices_of, figure, markdown, points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.claims import Claim
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
+    from elanite.validation.claims import Claim
 
 ROOT = Path(__file__).parents[1]
 

@@ -10,16 +10,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from elanite import campaign, figures, frames, quick, reference
-from elanite.report import Writer
+from elanite import campaign, figures
+from elanite.report.index import Writer
+from elanite.results import frames
 from elanite.store import Store
+from elanite.validation import quick, reference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from elanite.figures import Figure
-    from elanite.plan import Plan, Point
+    from elanite.inputs.plan import Plan, Point
 
 SHORTENED = [name for name in quick.table() if quick.left_out(name)]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from elanite.api import Machine
-from elanite.claims import fitted_parameters
 from elanite.errors import UsageError
-from elanite.refit import Search, adjustable, fitted, refit
+from elanite.library.api import Machine
 from elanite.store import Store
-from elanite.study import Study, study
+from elanite.study.basis import Study, study
+from elanite.study.refit import Search, adjustable, fitted, refit
+from elanite.validation.claims import fitted_parameters
 
 OPTERON = "opteron-qsnet2"
 HANDLE = "tport.handle"

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from elanite import campaign, sources
-from elanite.plan import Plan, plan
-from elanite.sources import Source
+from elanite import campaign
+from elanite.inputs import sources
+from elanite.inputs.plan import Plan, plan
+from elanite.inputs.sources import Source
 from elanite.store import Store
 
 CRATES = Path(__file__).parents[1] / "crates"

@@ -9,8 +9,8 @@ import pytest
 
 import elanite as el
 from elanite.errors import UsageError
-from elanite.replay import Unfinished
 from elanite.traces import translate
+from elanite.traces.replay import Unfinished
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,13 +13,18 @@ from typing import get_args
 import pytest
 
 from conftest import SMALL
-from elanite import ablated, build, figures, findings, frames, papers, report, sources, text
-from elanite.claims import COUNTED, Role, Verdict, claims, fitted_parameters, scoreboard
+from elanite import figures
+from elanite.base import build, text
 from elanite.figures import colours
-from elanite.measures.numbers import Case, Number, Part
-from elanite.plan import plan
-from elanite.report import Section
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.report import index as report
+from elanite.report.index import Section
+from elanite.results import frames
+from elanite.results.numbers import Case, Number, Part
 from elanite.store import Store
+from elanite.validation import ablated, findings, papers
+from elanite.validation.claims import COUNTED, Role, Verdict, claims, fitted_parameters, scoreboard
 
 
 class Loads(HTMLParser):

@@ -17,18 +17,23 @@ import pytest
 
 import surroundings
 from conftest import SMALL
-from elanite import campaign, cover, frames, report, sources, vega
-from elanite.claims import claims, verdict
-from elanite.plan import plan
+from elanite import campaign
+from elanite.figures import vega
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.report import cover
+from elanite.report import index as report
+from elanite.results import frames
 from elanite.store import Store
+from elanite.validation.claims import claims, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
 
-    from elanite.claims import Verdict
-    from elanite.plan import Plan
+    from elanite.inputs.plan import Plan
+    from elanite.validation.claims import Verdict
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -234,7 +239,7 @@ def test_the_cover_shows_ratios_where_they_are() -> None:
 
 
 def replace_verdict(claim: Any, simulated: float) -> Verdict:
-    from elanite.claims import Verdict
+    from elanite.validation.claims import Verdict
 
     return replace(
         Verdict(claim), simulated=simulated, low=simulated, high=simulated, error=simulated / claim.value - 1

@@ -9,15 +9,18 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from elanite import campaign, figures, quick, reference, report, sources
-from elanite.claims import COUNTED, Claim, Verdict, claims, judge
+from elanite import campaign, figures
 from elanite.figures import tabular
-from elanite.measures import measured
-from elanite.measures.numbers import Number
-from elanite.plan import Plan, plan
-from elanite.quick import planned
-from elanite.report import Section, Writer, commands, render
+from elanite.inputs import sources
+from elanite.inputs.plan import Plan, plan
+from elanite.report import index as report
+from elanite.report.index import Section, Writer, commands, render
+from elanite.results.numbers import Number
 from elanite.store import Store
+from elanite.validation import quick, reference
+from elanite.validation.claims import COUNTED, Claim, Verdict, claims, judge
+from elanite.validation.measures import measured
+from elanite.validation.quick import planned
 
 
 def section(name: str) -> Section:

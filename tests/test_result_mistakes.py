@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from elanite import _core, claims, plan, sources
-from elanite.measures.numbers import number
+from elanite import _core
+from elanite.inputs import plan, sources
+from elanite.results.numbers import number
+from elanite.validation import claims
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
 
 Module = Any
-"""``elanite.claims`` or ``elanite.plan``, as it is or with a mistake."""
+"""``elanite.validation.claims`` or ``elanite.inputs.plan``, as it is or with a mistake."""
 
 
 def check_errors(module: Module) -> None:

@@ -17,14 +17,15 @@ import pytest
 
 import elanite as el
 from conftest import Ended, needs_mpi
-from elanite import goal, sources
+from elanite.base.text import number
 from elanite.cli.launch import MOST_TRACE, Launch
+from elanite.inputs import sources
 from elanite.mpirun.kept import Kept
 from elanite.mpirun.summary import as_json, hottest, size, summarise, time_in_mpi
-from elanite.pages import traffic
-from elanite.pages.run import _of_library
-from elanite.replay import Unfinished
-from elanite.text import number
+from elanite.report.pages import traffic
+from elanite.report.pages.run import _of_library
+from elanite.traces import goal
+from elanite.traces.replay import Unfinished
 from test_pages import Parts
 from timelines import Tables, a_run, agree, embedded, page_of
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import elanite as el
-from elanite import goal, sources
-from elanite.pages import Inputs, render
-from elanite.pages import replay as replays
+from elanite.inputs import sources
+from elanite.report.pages import Inputs, render
+from elanite.report.pages import replay as replays
+from elanite.traces import goal
 from test_report_browser import BEYOND, CHROMIUM, WIDTHS, browser, opened
 from timelines import a_run, embedded, intervals, page_of
 

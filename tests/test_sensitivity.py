@@ -12,23 +12,25 @@ import polars as pl
 import pytest
 
 from conftest import data
-from elanite import _core, report, sensitivity
-from elanite.api import Machine, Parameter
-from elanite.claims import Claim, claims, fitted, measurement
+from elanite import _core
 from elanite.cli.common import Format
 from elanite.cli.sensitivity import sensitivity as command
 from elanite.errors import RunError, UsageError
 from elanite.figures.sensitivity import draw
-from elanite.measures.numbers import Finding, Number
-from elanite.measures.quantities import MissingError
-from elanite.plan import Point, plan
-from elanite.sources import read as source
+from elanite.inputs.plan import Point, plan
+from elanite.inputs.sources import read as source
+from elanite.library.api import Machine, Parameter
+from elanite.report import index as report
+from elanite.results.numbers import Finding, Number
 from elanite.store import Store
-from elanite.study import about, studies, study
-from elanite.vary import UNKNOWN, Varied, scaled, uncertain, varied
+from elanite.study import sensitivity
+from elanite.study.basis import about, studies, study
+from elanite.study.vary import UNKNOWN, Varied, scaled, uncertain, varied
+from elanite.validation.claims import Claim, claims, fitted, measurement
+from elanite.validation.measures.quantities import MissingError
 
 if TYPE_CHECKING:
-    from elanite.measures import Measurement
+    from elanite.validation.measures import Measurement
 
 ES40 = "es40-qsnet"
 OPTERON = "opteron-qsnet2"
@@ -156,7 +158,7 @@ def test_changes_are_fractions_of_what_is_published() -> None:
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("elanite.sensitivity", "elanite.report"):
+    for place in ("elanite.study.sensitivity", "elanite.report.index"):
         monkeypatch.setattr(f"{place}.varied", lambda _machine: (FEW, []))
 
 
@@ -198,7 +200,7 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
             raise MissingError("no load is steady")
         return measurement(claim, points, store)
 
-    monkeypatch.setattr("elanite.study.measurement", no_steady_load)
+    monkeypatch.setattr("elanite.study.basis.measurement", no_steady_load)
     table = sensitivity.effects(chosen, changed, store)
     assert set(table["claim"]) == {"qsnet2.uni.latency"}, "the claim without a figure on the machine as it is"
     changes = {(row["parameter"], row["step"]): row["change"] for row in table.iter_rows(named=True)}
@@ -236,7 +238,7 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
 
 @pytest.mark.usefixtures("few")
 def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for place in ("elanite.study", "elanite.report"):
+    for place in ("elanite.study.basis", "elanite.report.index"):
         monkeypatch.setattr(f"{place}.studies", lambda: {OPTERON: {"qsnet2.uni.latency": 1.0}})
     assert report.studied(tmp_path) == []
     chosen, store = study(OPTERON), Store(tmp_path / "store")
@@ -295,8 +297,8 @@ def test_figures_without_batches_keep_seeds() -> None:
 def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     acts = Varied("adapter.turnaround", "250 ns", None, "300 ns")
     idles = Varied("tport.handle", "168", None, "202")
-    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([acts, idles], []))
-    monkeypatch.setattr("elanite.study.studies", lambda: {ES40: {"permutation.neighbor": 0.02}})
+    monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([acts, idles], []))
+    monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {"permutation.neighbor": 0.02}})
     chosen, store = study(ES40), Store(tmp_path / "store")
     outcome, (acting, idling) = sensitivity.run(chosen, store, jobs=1)
     points = len(chosen.usual["qsnet/permutations"].points)
@@ -308,7 +310,7 @@ def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkey
 
 def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refused = Varied("topology.nodes", "8", "1", None)  # the ping goes to node 1
-    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
+    monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
     simulate = _core.simulate
 
     def failing(point: str, cancel: _core.Cancel, memory: int | None = None) -> _core.Records:
@@ -328,10 +330,10 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
 
 def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one = Varied("adapter.thread_cycle", "10 ns", None, "12 ns")
-    monkeypatch.setattr("elanite.sensitivity.varied", lambda _machine: ([one], []))
+    monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([one], []))
     name = "barrier.hardware.loaded.p93"
-    monkeypatch.setattr("elanite.study.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})
-    monkeypatch.setattr("elanite.study.MOST_SEEDS", 1)
+    monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})
+    monkeypatch.setattr("elanite.study.basis.MOST_SEEDS", 1)
     chosen, store = study(ES40), Store(tmp_path / "store")
     _, changed = sensitivity.run(chosen, store, jobs=1)
     table = sensitivity.effects(chosen, changed, store)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from elanite.campaign.shards import parse, shard
 from elanite.errors import UsageError
-from elanite.shards import parse, shard
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL
-from elanite import sources
+from elanite.base.simulator import VARIABLE, _Simulator
+from elanite.campaign.work import _records
 from elanite.errors import ConfigError, Exit, RunError, UsageError
-from elanite.plan import plan
-from elanite.simulator import VARIABLE, _Simulator
-from elanite.work import _records
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 
 CORE = import_module("elanite._core")
 ANSWERS = f"""
@@ -68,7 +68,7 @@ def test_calls_of_a_program_are_those_of_the_simulator(tmp_path: Path) -> None:
 def test_the_processor_time_of_a_point_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     call = "_core.simulate(*arguments, _core.Cancel())"
     timed = ANSWERS.replace(call, f'{call} | {{"cpu_seconds": 1000.0}}')
-    monkeypatch.setattr("elanite.work._core", simulator(tmp_path, timed))
+    monkeypatch.setattr("elanite.campaign.work._core", simulator(tmp_path, timed))
     points = plan(sources.read("experiment", SMALL)).points
     assert 1000 < _records(points[0], CORE.Cancel())[1]["cpu_seconds"] < 1010
 
@@ -80,7 +80,7 @@ def test_another_program_is_another_engine(tmp_path: Path) -> None:
 
 
 def test_a_program_is_as_old_as_the_crates_that_elanite_was_compiled_from(tmp_path: Path) -> None:
-    """The fingerprints of a checkout are compared with those of the build (``elanite.build.stale``)."""
+    """The fingerprints of a checkout are compared with those of the build (``elanite.base.build.stale``)."""
     ours, root = simulator(tmp_path, ANSWERS), Path(__file__).parents[1]
     stale = CORE.fingerprints(root) != (CORE.ENGINE, CORE.SOURCES)
     assert (ours.fingerprints(root) != (ours.ENGINE, ours.SOURCES)) == stale

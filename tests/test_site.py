@@ -58,7 +58,7 @@ def test_links_lead_to_pages_and_places_of_the_site(site: Path) -> None:
 def test_the_reference_is_whole(site: Path) -> None:
     library = (site / "reference" / "python.html").read_text(encoding="utf-8")
     names = {**dict.fromkeys(el.__all__, "elanite."), "mpirun": "elanite.mpirun.", "noise": ""}
-    names["measure"] = "elanite.noise."
+    names["measure"] = "elanite.library.noise."
     del names["noise"]
     assert [name for name, module in names.items() if f'id="{module}{name}"' not in library] == []
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from elanite import sources
-from elanite.claims import Verdict, claims, claims_of, fitted
 from elanite.errors import ConfigError, UsageError
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.validation.claims import Verdict, claims, claims_of, fitted
 
 ROOT = Path(__file__).parents[1]
 PAPERS = {"petrini2003", "petrini2001", "garcia2005", "coll2003"}

@@ -11,8 +11,8 @@ import pytest
 
 import elanite as el
 from conftest import Ended, data
+from elanite.base.text import alike, plain
 from elanite.figures.style import size_axis
-from elanite.text import alike, plain
 from test_figure_checks import JOBS
 
 Run = Callable[..., Ended]

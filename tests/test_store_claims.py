@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import FILES, PATIENCE, environment, until
-from elanite import _core, bounded, campaign, sources
-from elanite.plan import Point, plan
+from elanite import _core, campaign
+from elanite.base import bounded
+from elanite.inputs import sources
+from elanite.inputs.plan import Point, plan
 from elanite.store import Store, UnreadableError, owner
-from elanite.store.claims import CLAIM
+from elanite.store.leases import CLAIM
 from hosts import hosts, on_a_host
 
 if TYPE_CHECKING:

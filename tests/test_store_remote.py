@@ -15,9 +15,10 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL, command, execute, until
-from elanite import _core, campaign, sources
+from elanite import _core, campaign
 from elanite.errors import UsageError
-from elanite.plan import Plan, plan
+from elanite.inputs import sources
+from elanite.inputs.plan import Plan, plan
 from elanite.store import Store, StoreError, UnreadableError, owner
 from elanite.store.upkeep import merge, verify
 from stores import contents

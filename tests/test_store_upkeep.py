@@ -15,11 +15,13 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import FILES, SMALL, Ended, command, execute
-from elanite import _core, build, campaign, sources
-from elanite.plan import plan
-from elanite.shards import shard
+from elanite import _core, campaign
+from elanite.base import build
+from elanite.campaign.shards import shard
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.results.export import export
 from elanite.store import Store
-from elanite.store.export import export
 from stores import contents, copied, other_values, rewritten, small
 
 Run = Callable[..., Ended]
@@ -201,7 +203,7 @@ def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: P
     ended = elanite_here("store", "export", "points.parquet")
     assert ended.code == 0, ended
     found = pl.read_parquet(tmp_path / "points.parquet")
-    from elanite import frames
+    from elanite.results import frames
 
     whole = frames.tidy(sorted(small().points, key=lambda point: point.id), Store(campaign / "store"))
     assert found.select(whole.columns).equals(whole.cast(dict(found.select(whole.columns).schema)))
@@ -229,7 +231,7 @@ def test_export_is_one_tidy_table(elanite_here: Run, campaign: Path, tmp_path: P
 def test_export_in_parts_is_the_same(campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts have different columns: pings have no loads."""
     export(Store(campaign / "store"), tmp_path / "whole.parquet")
-    monkeypatch.setattr(sys.modules["elanite.store.export"], "AT_ONCE", 3)
+    monkeypatch.setattr(sys.modules["elanite.results.export"], "AT_ONCE", 3)
     assert export(Store(campaign / "store"), tmp_path / "parts.parquet")[0] == len(small().points)
     whole, parts = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("whole", "parts"))
     assert set(whole.columns) == set(parts.columns)

@@ -9,11 +9,13 @@ import polars as pl
 import pytest
 
 from conftest import Ended
-from elanite import _core, catalog, sensitivity, studied
-from elanite.api import Machine
-from elanite.claims import claims
-from elanite.study import studies
-from elanite.vary import varied
+from elanite import _core
+from elanite.explain import catalog
+from elanite.library.api import Machine
+from elanite.study import sensitivity, studied
+from elanite.study.basis import studies
+from elanite.study.vary import varied
+from elanite.validation.claims import claims
 
 Run = Callable[..., Ended]
 

@@ -13,10 +13,12 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended
-from elanite import _core, ranges, sources, sweeps
+from elanite import _core
 from elanite.errors import ConfigError, UsageError
 from elanite.figures import generic
-from elanite.ranges import Choice, Range
+from elanite.inputs import sources
+from elanite.study import ranges, sweeps
+from elanite.study.ranges import Choice, Range
 
 Run = Callable[..., Ended]
 

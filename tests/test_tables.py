@@ -9,9 +9,9 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import SMALL, Ended, command, environment, execute
-from elanite.claims import claims
+from elanite.base.text import brief, estimate, quantity
 from elanite.cli.tables import _wrapped
-from elanite.text import brief, estimate, quantity
+from elanite.validation.claims import claims
 
 WIDTHS = [60, 80, 120, 200]
 

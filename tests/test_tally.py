@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from elanite import ablated, tally, text
-from elanite.ablated import Ablation, read, turning, written
-from elanite.claims import Claim, Verdict, claims
+from elanite.base import text
 from elanite.errors import UsageError
+from elanite.validation import ablated, tally
+from elanite.validation.ablated import Ablation, read, turning, written
+from elanite.validation.claims import Claim, Verdict, claims
 
 VALUE = Claim("value", "petrini2003", "value", "a value", "value", value=1.0)
 ORDER = replace(VALUE, id="order", kind="order", rank="order")

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 import elanite as el
-from elanite import _core, ablated, goal, sources
-from elanite.claims import COUNTED, Verdict, claims
-from elanite.papers import TODAY, chapter_of_claim
-from elanite.plan import plan
-from elanite.text import headline, markdown
+from elanite import _core
+from elanite.base.text import headline, markdown
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.traces import goal
+from elanite.validation import ablated
+from elanite.validation.claims import COUNTED, Verdict, claims
+from elanite.validation.papers import TODAY, chapter_of_claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from elanite import energy, graphs
+from elanite.inputs import graphs
+from elanite.results import energy
 from elanite.traces import otf2, translate
 from elanite.traces.chakra import Reading
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests

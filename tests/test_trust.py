@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from conftest import PATIENCE, SMALL, command, end, environment, execute, until
-from elanite.pool import Processes, WorkerDied
+from elanite.campaign.pool import Processes, WorkerDied
 from stores import contents
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from elanite import vega
+from elanite.figures import vega
 
 
 @pytest.fixture

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from elanite import campaign, sources
+from elanite import campaign
 from elanite.errors import UsageError
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.report.watch import Scene, scene
 from elanite.store import Store
-from elanite.watch import Scene, scene
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
-from elanite import sources
+from elanite.inputs import sources
 from elanite.mpirun import Options
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.session import Run
 from elanite.mpirun.verdict import Ended as End
 from elanite.mpirun.verdict import Waiting
-from elanite.pages import Inputs, render
-from elanite.pages import run as of_run
+from elanite.report.pages import Inputs, render
+from elanite.report.pages import run as of_run
 from elanite.store import empty, frame
 from files.columns import columns
 

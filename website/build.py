@@ -25,8 +25,9 @@ from sphinx.cmd.build import main as sphinx
 from typer.testing import CliRunner
 
 import elanite as el
-from elanite import _core, sources
+from elanite import _core
 from elanite.cli import app
+from elanite.inputs import sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +139,7 @@ def _help(words: tuple[str, ...]) -> str:
 def of_library() -> str:
     """The reference of the library: every public name, by its docstring."""
     functions = ["run", "load_results", "compare", "scoreboard"]
-    verbs = {"mpirun": "elanite.mpirun.mpirun", "noise": "elanite.noise.measure"}
+    verbs = {"mpirun": "elanite.mpirun.mpirun", "noise": "elanite.library.noise.measure"}
     classes = [name for name in el.__all__ if name[0].isupper()]
     lacking = set(el.__all__) - {*functions, *verbs, *classes}
     lines = [
@@ -155,7 +156,11 @@ def of_library() -> str:
     lines += [f".. autofunction:: elanite.{name}" for name in [*functions, *sorted(lacking)]]
     lines += [f".. autofunction:: {name}" for name in verbs.values()]
     lines += ["```", "", "## Classes and errors", "", "```{eval-rst}"]
-    for name in [*(f"elanite.{name}" for name in classes), "elanite.congestion.Matrix", "elanite.mpirun.Options"]:
+    for name in [
+        *(f"elanite.{name}" for name in classes),
+        "elanite.results.congestion.Matrix",
+        "elanite.mpirun.Options",
+    ]:
         lines += [f".. autoclass:: {name}", "   :members:", "   :exclude-members: __init__, __new__", ""]
     return "\n".join([*lines, "```", ""])
 

@@ -17,44 +17,46 @@ module ``elanite._core``; this package plans, stores, draws and reports.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from elanite.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
-    from elanite.calibration import Calibration, calibrate
-    from elanite.claims import Claim, Verdict, scoreboard
-    from elanite.differences import compare
-    from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
-    from elanite.mpirun import mpirun
-    from elanite.noise import measure as noise
-    from elanite.patterns import Pattern
-    from elanite.plan import Point
-    from elanite.replay import replay
-    from elanite.sweeps import Sweep, sweep
+from elanite import moved
 
-_VERBS = ("mpirun", "noise", "replay")
-"""Modules that are called (see ``elanite.verbs``)."""
+if TYPE_CHECKING:
+    from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
+    from elanite.inputs.patterns import Pattern
+    from elanite.inputs.plan import Point
+    from elanite.library.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
+    from elanite.library.noise import measure as noise
+    from elanite.mpirun import mpirun
+    from elanite.results.differences import compare
+    from elanite.study.calibration import Calibration, calibrate
+    from elanite.study.sweeps import Sweep, sweep
+    from elanite.traces.replay import replay
+    from elanite.validation.claims import Claim, Verdict, scoreboard
+
 
 _HOME = {
-    "Calibration": "elanite.calibration",
-    "Claim": "elanite.claims",
+    "Calibration": "elanite.study.calibration",
+    "Claim": "elanite.validation.claims",
     "ConfigError": "elanite.errors",
     "ElaniteError": "elanite.errors",
-    "Experiment": "elanite.api",
-    "Machine": "elanite.api",
-    "Parameter": "elanite.api",
-    "Pattern": "elanite.patterns",
-    "Point": "elanite.plan",
-    "PointsFailed": "elanite.api",
-    "Result": "elanite.api",
+    "Experiment": "elanite.library.api",
+    "Machine": "elanite.library.api",
+    "Parameter": "elanite.library.api",
+    "Pattern": "elanite.inputs.patterns",
+    "Point": "elanite.inputs.plan",
+    "PointsFailed": "elanite.library.api",
+    "Result": "elanite.library.api",
     "RunError": "elanite.errors",
-    "Sweep": "elanite.sweeps",
+    "Sweep": "elanite.study.sweeps",
     "UsageError": "elanite.errors",
-    "Verdict": "elanite.claims",
-    "calibrate": "elanite.calibration",
-    "compare": "elanite.differences",
-    "load_results": "elanite.api",
-    "run": "elanite.api",
-    "scoreboard": "elanite.claims",
-    "sweep": "elanite.sweeps",
+    "Verdict": "elanite.validation.claims",
+    "calibrate": "elanite.study.calibration",
+    "compare": "elanite.results.differences",
+    "load_results": "elanite.library.api",
+    "noise": "elanite.library.noise:measure",
+    "replay": "elanite.traces.replay",
+    "run": "elanite.library.api",
+    "scoreboard": "elanite.validation.claims",
+    "sweep": "elanite.study.sweeps",
 }
 
 __all__ = [
@@ -85,15 +87,19 @@ __all__ = [
 ]
 
 
+moved.install()
+
+
 def __getattr__(name: str) -> object:
     """Load a public name from its module when it is first used."""
     if name == "_core":
-        globals()[name] = core = import_module("elanite.simulator").module()
+        globals()[name] = core = import_module("elanite.base.simulator").module()
         return core
+    if name == "mpirun":  # a package that can be called
+        return import_module("elanite.mpirun")
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    if name in _VERBS:
-        return import_module(f"elanite.{name}")
+        module, _, member = _HOME[name].partition(":")
+        return getattr(import_module(module), member or name)
     if name == "__version__":
         return import_module("elanite._core").VERSION
     raise AttributeError(f"module 'elanite' has no attribute '{name}'")

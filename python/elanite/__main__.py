@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
-        from elanite import host, streams
+        from elanite.base import host, streams
 
         streams.settle()
         host.require()

@@ -62,7 +62,7 @@ class Records(TypedDict):
     """Results of `simulate`: tables by columns (see `tables`), and totals of the point.
 
     `random`: whether random numbers were drawn; without draws, the results are the same for every seed.
-    `cpu_seconds`: of the process of another simulator (`elanite.simulator`); `_core` runs in the thread of the caller.
+    `cpu_seconds`: of the process of another simulator (`elanite.base.simulator`); `_core` runs in the caller's thread.
     """
 
     tables: dict[str, _Columns]

@@ -2,7 +2,7 @@
 
 import sys
 
-from elanite import compilers
+from elanite.mpirun import compilers
 
 if __name__ == "__main__":
     del sys.argv[0]

@@ -32,7 +32,7 @@ def build(program: Program, folder: Path) -> Path:
     source, made = folder / "program.c", folder / "program"
     source.write_text(emit(program), encoding="utf-8")
     name = emitter(program.library).COMPILER
-    call = f"from elanite.compilers import {name}; {name}()"
+    call = f"from elanite.mpirun.compilers import {name}; {name}()"
     subprocess.run([sys.executable, "-c", call, *FLAGS, f"-I{PRELUDE}", "-o", made, source], check=True)
     return made
 

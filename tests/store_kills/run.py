@@ -30,17 +30,18 @@ from typing import TYPE_CHECKING
 
 import polars  # noqa: F401 - imported once, before the forks; its threads start in each campaign
 
-from elanite import campaign, sources
+from elanite import campaign
 from elanite.campaign import Observer
 from elanite.cli import main as elanite
-from elanite.plan import plan
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
 from elanite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from elanite.campaign import Failure
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
 
 EXPERIMENT = Path(__file__).with_name("tiny.toml")
 KILL, POWER, FULL, LOCKED, BROKEN = range(5)

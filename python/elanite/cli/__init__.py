@@ -14,7 +14,8 @@ import traceback
 
 import typer
 
-from elanite import host
+from elanite.base import host
+from elanite.base.streams import discard_output, shown
 from elanite.cli.ablate import ablate
 from elanite.cli.calibrate import calibrate
 from elanite.cli.common import about_version, hushed
@@ -35,7 +36,6 @@ from elanite.cli.store import store_app
 from elanite.cli.sweep import sweep
 from elanite.cli.watch import watch
 from elanite.errors import ConfigError, ElaniteError, Exit
-from elanite.streams import discard_output, shown
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
 

@@ -11,12 +11,12 @@ import typer
 from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, table
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, MachineName, chosen_names
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.ablated import Ablation
+    from elanite.validation.ablated import Ablation
 
 Mechanisms = Annotated[
     list[str] | None,
@@ -46,11 +46,11 @@ def ablate(
     give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The command uses
     finished points again; an interrupted study goes on from the point where it stopped.
     """
-    from elanite import ablation
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.store import Store
-    from elanite.study import study
+    from elanite.study import ablation
+    from elanite.study.basis import study
 
     output.refuse_terminal(format_)
     wanted = ablation.chosen(machine, chosen_names(mechanisms))
@@ -74,7 +74,7 @@ def ablate(
 
 def _print(rows: Sequence[Ablation]) -> None:
     """A line for each claim: its verdict, the mechanisms whose removal turns it, and the figures without them."""
-    from elanite.ablated import WHOLE, turning
+    from elanite.validation.ablated import WHOLE, turning
 
     screen = console()
     board = table(("claim", "unchanged", "", "turns without"))

@@ -34,12 +34,12 @@ from elanite.cli.common import (
 )
 from elanite.cli.engine import words_of
 from elanite.cli.results import words_of_keys, words_of_run
-from elanite.plan import FIRST_SEED, plan
+from elanite.inputs.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
-    from elanite.api import Experiment
-    from elanite.calibration import Calibration
     from elanite.errors import UsageError
+    from elanite.library.api import Experiment
+    from elanite.study.calibration import Calibration
 
 
 def calibrate(
@@ -99,11 +99,13 @@ def calibrate(
     parameter says so, and the exit code is 2. The command uses finished points again; an interrupted calibration goes
     on from the point where it stopped.
     """
-    from elanite import engines, limits, ranges, whole
-    from elanite.api import Experiment, Machine
-    from elanite.calibration import calibrate as search
+    from elanite.base import whole
+    from elanite.campaign import engines
     from elanite.errors import UsageError
-    from elanite.overrides import of_experiment
+    from elanite.inputs.overrides import of_experiment
+    from elanite.library.api import Experiment, Machine
+    from elanite.study import limits, ranges
+    from elanite.study.calibration import calibrate as search
 
     if machine_out and (not machine_out.parent.is_dir() or machine_out.is_dir()):
         raise UsageError(
@@ -164,7 +166,7 @@ def calibrate(
     else:
         _print(found)
     if page:
-        from elanite.pages import files
+        from elanite.report.pages import files
 
         written = files.outputs(html=page, format=None if format_ is TableFormat.TABLE else format_.value)
         _paged(found, loaded, (to, machine_out), words, page, written)
@@ -189,8 +191,8 @@ def _paged(
     options of the page and the format.
     """
     to, machine_out = measured
-    from elanite import pages
-    from elanite.pages import calibration, files
+    from elanite.report import pages
+    from elanite.report.pages import calibration, files
 
     kept = files.Files()
     again = ["elanite", "calibrate", *(kept.source(each.file) for each in experiments)]
@@ -225,7 +227,7 @@ def _json(found: Calibration) -> dict[str, object]:
 
 
 def _print(found: Calibration) -> None:
-    from elanite.text import micro, percent
+    from elanite.base.text import micro, percent
 
     screen = console()
     headings = ("parameter", "before", "after", "standard error", "95% interval")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from elanite.streams import shown
+from elanite.base.streams import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
-    from elanite.limits import Limit
-    from elanite.sources import Kind
+    from elanite.inputs.sources import Kind
     from elanite.store import Store
+    from elanite.study.limits import Limit
 
 OUT = Path("out")
 
@@ -80,14 +80,14 @@ def complete_files(incomplete: str) -> list[str]:
 
 def complete_keys(incomplete: str) -> list[str]:
     """Names of parameters and claims for the shell."""
-    from elanite import catalog
+    from elanite.explain import catalog
 
     keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
     return [key for key in keys if key.startswith(incomplete)]
 
 
 def _complete(kind: Kind, incomplete: str) -> list[str]:
-    from elanite import sources
+    from elanite.inputs import sources
 
     return [name for name in sources.shipped(kind) if name.startswith(incomplete)]
 
@@ -277,7 +277,7 @@ def data(text: str) -> None:
 def about_version(wanted: bool) -> None:
     """Print the version, the model revision and the build, and leave."""
     if wanted:
-        from elanite import build
+        from elanite.base import build
 
         data(str(build.here()))
         warn_if_stale()
@@ -286,7 +286,7 @@ def about_version(wanted: bool) -> None:
 
 def say_builds(store: Store) -> None:
     """Name the builds of the points that were read from a store, unless this build has computed all of them."""
-    from elanite import build
+    from elanite.base import build
 
     if note := build.note(store.builds()):
         say(f"warning: {note}; elanite run and elanite reproduce simulate points of other builds again")
@@ -294,7 +294,7 @@ def say_builds(store: Store) -> None:
 
 def warn_if_stale() -> None:
     """Warn that the sources of the checkout have changed since the simulator was compiled."""
-    from elanite import build
+    from elanite.base import build
 
     if build.stale():
         complain(f"warning: {build.STALE}")

@@ -12,9 +12,9 @@ import typer
 from elanite.cli.common import Html, Open, console, data, opened, say
 
 if TYPE_CHECKING:
-    from elanite.differences import Comparison, Line
-    from elanite.measures import Number
+    from elanite.results.differences import Comparison, Line
     from elanite.store import Store
+    from elanite.validation.measures import Number
 
 
 class ComparedAs(StrEnum):
@@ -59,8 +59,8 @@ def compare(
     the inputs in which the points of a figure differ. The
     exit code is 0 whether figures differ or not, and 2 if a folder has no results.
     """
-    from elanite import whole
-    from elanite.differences import compare_stores
+    from elanite.base import whole
+    from elanite.results.differences import compare_stores
 
     page = html or (Path("comparison.html") if open_ else None)
     if page:
@@ -88,8 +88,8 @@ def compare(
 
 def _paged(found: Comparison, a: Path, b: Path, options: list[str], page: Path) -> None:
     """Write the page, with the results of both folders inside if they are small enough."""
-    from elanite import pages
-    from elanite.pages import comparison
+    from elanite.report import pages
+    from elanite.report.pages import comparison
 
     ran = ["elanite", "compare", str(a), str(b), *options, "--html", str(page)]
     inputs = comparison.inputs(found, a, b, [*options, "--html", page.name])
@@ -122,10 +122,10 @@ def _settings(found: Comparison) -> None:
 
 
 def _compared(found: Comparison, every: bool) -> None:
+    from elanite.base.text import heading, plain
     from elanite.cli.tables import blocks
-    from elanite.differences import varying_parameters
-    from elanite.samples import State
-    from elanite.text import heading, plain
+    from elanite.results.differences import varying_parameters
+    from elanite.results.samples import State
 
     screen = console()
     for (experiment, series), lines in found.series.items():
@@ -173,7 +173,7 @@ def _as_csv(lines: tuple[Line, ...]) -> str:
     """A row for each figure: the parameters are columns, and so is each entry of the intervals, as ``a_mean``."""
     import polars as pl
 
-    from elanite.text import plain
+    from elanite.base.text import plain
 
     rows = []
     for line in lines:

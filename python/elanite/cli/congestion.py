@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from elanite.congestion import Matrix
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
+    from elanite.results.congestion import Matrix
 
 MOST_SWITCHES = 32
 """Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
@@ -66,16 +66,16 @@ def congestion(
     over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
     `elanite mpirun` and `elanite replay`, before.
     """
-    from elanite import sources
-    from elanite.api import Result
+    from elanite.base.text import plain
     from elanite.cli import output
-    from elanite.congestion import links
     from elanite.errors import UsageError
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+    from elanite.library.api import Result
     from elanite.mpirun import kept
-    from elanite.plan import plan
-    from elanite.replay import FOLDER
+    from elanite.results.congestion import links
     from elanite.store import Store
-    from elanite.text import plain
+    from elanite.traces.replay import FOLDER
 
     output.refuse_terminal(format_)
     if Path(experiment).is_dir():
@@ -104,8 +104,8 @@ def congestion(
 
 def _no_run(folder: Path) -> str:
     """What is said of the folder of a run that is not there: which runs are, the latest first."""
-    from elanite.sources import did_you_mean
-    from elanite.text import counted
+    from elanite.base.text import counted
+    from elanite.inputs.sources import did_you_mean
 
     kept = [one for one in folder.parent.glob("*") if (one / "manifest.json").is_file()]
     if not kept:
@@ -163,8 +163,8 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     """One matrix: the steps of the longest path, then the switches level by level."""
     import polars as pl
 
-    from elanite.congestion import in_words
-    from elanite.text import counted, number
+    from elanite.base.text import counted, number
+    from elanite.results.congestion import in_words
 
     screen = console()
     screen.print(heading, style="bold", markup=False)
@@ -196,7 +196,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
 
 
 def _path(matrix: Matrix) -> Table:
-    from elanite.congestion import path
+    from elanite.results.congestion import path
 
     heads = ("delays: least", "mean", "most", "waits: least", "mean", "most")
     found = table(("on the way", *heads), right=heads)
@@ -249,7 +249,7 @@ def _heat(value: float | None) -> Text:
     """A number of three places; on terminals with colours, a hotter number is darker. None is an empty cell."""
     from rich.text import Text
 
-    from elanite.congestion import HEAT
+    from elanite.results.congestion import HEAT
 
     if value is None:
         return Text("")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.energy import Energy
+    from elanite.results.energy import Energy
 
 
 def energy(
@@ -47,12 +47,12 @@ def energy(
     """
     import polars as pl
 
-    from elanite import sources
     from elanite.cli import output
-    from elanite.energy import load, of_point
     from elanite.errors import UsageError
-    from elanite.frames import identity
-    from elanite.plan import plan
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+    from elanite.results.energy import load, of_point
+    from elanite.results.frames import identity
     from elanite.store import Store
 
     output.refuse_terminal(format_)
@@ -89,8 +89,8 @@ def _of_folder(folder: Path, parameters: Energy) -> tuple[str, dict[str, object]
     """The energy of a kept run or replay."""
     import polars as pl
 
-    from elanite.energy import of_tables
     from elanite.errors import UsageError
+    from elanite.results.energy import of_tables
     from elanite.store import read
 
     about = read(folder, 2, 1)
@@ -106,7 +106,7 @@ def _of_folder(folder: Path, parameters: Energy) -> tuple[str, dict[str, object]
 
 def _print(heading: str, rows: pl.DataFrame) -> None:
     """The table of one point or run."""
-    from elanite.text import number
+    from elanite.base.text import number
 
     screen = console()
     screen.print(heading, style="bold", markup=False)

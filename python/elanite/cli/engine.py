@@ -10,9 +10,8 @@ from elanite.cli.common import OUT, complain, warn_if_stale
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elanite import engines
-    from elanite.campaign import Outcome, Spent
-    from elanite.plan import Plan
+    from elanite.campaign import Outcome, Spent, engines
+    from elanite.inputs.plan import Plan
     from elanite.store import Store
 
 
@@ -33,7 +32,8 @@ def campaign_on(
 
     What experiments took is told at the end, or by ``ended``, which is as ``campaign.run`` has it.
     """
-    from elanite import campaign, engines
+    from elanite import campaign
+    from elanite.campaign import engines
     from elanite.cli.progress import deaths, observer, renewed, summary
     from elanite.errors import UsageError
 

@@ -11,7 +11,7 @@ import typer
 from elanite.cli.common import OUT, Out, TableFormat, complete_keys, console, data, machine_option
 
 if TYPE_CHECKING:
-    from elanite.catalog import Moves
+    from elanite.explain.catalog import Moves
 
 MOST_EFFECTS = 8
 """Most effects that are shown of a parameter or on a claim, for each machine."""
@@ -43,7 +43,7 @@ def list_(
       elanite list claims --format json
       elanite list parameters
     """
-    from elanite import catalog
+    from elanite.explain import catalog
     from elanite.store import Store
 
     made = {
@@ -94,7 +94,8 @@ def explain(
     from rich.padding import Padding
     from rich.text import Text
 
-    from elanite import catalog, sources
+    from elanite.explain import catalog
+    from elanite.inputs import sources
 
     meaning = catalog.explain(key, sources.read("machine", machine) if machine else None)
     screen = console()
@@ -112,8 +113,8 @@ def _effects(moves: Moves, key: str) -> None:
     """The strongest effects of a parameter, or on a claim, as a table, with what is left out in a line."""
     from rich.padding import Padding
 
+    from elanite.base.text import counted, percent
     from elanite.cli.common import table
-    from elanite.text import counted, percent
 
     board = table(("", *moves.steps, ""), right=moves.steps)
     for each in moves.effects[:MOST_EFFECTS]:

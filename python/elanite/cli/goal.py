@@ -94,7 +94,7 @@ def allreduce(
     Example:
       elanite goal allreduce --algorithm ring --ranks 64 --size "1 MB" > ring.goal
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.all_reduce(ranks, _bytes(size), algorithm.value, group=group, compute=_ns(compute), calls=calls))
 
@@ -106,7 +106,7 @@ def allgather(ranks: Ranks, size: Vector, group: Group = None, compute: Compute 
     Example:
       elanite goal allgather --ranks 64 --size "1 MB" > gather.goal
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
 
@@ -118,7 +118,7 @@ def reduce_scatter(ranks: Ranks, size: Vector, group: Group = None, compute: Com
     Example:
       elanite goal reduce-scatter --ranks 64 --size "1 MB" > scatter.goal
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.all_gather(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls, scatter=True))
 
@@ -130,7 +130,7 @@ def alltoall(ranks: Ranks, size: Pair, group: Group = None, compute: Compute = "
     Example:
       elanite goal alltoall --ranks 64 --group 8 --size "4 KB" --compute "50 us" --calls 10 > exchange.goal
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.all_to_all(ranks, _bytes(size), group=group, compute=_ns(compute), calls=calls))
 
@@ -151,7 +151,7 @@ def pipeline(
 
     Backward takes twice as long as forward. Activations go to the next stage, and gradients of the same size back.
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.pipeline(ranks, _bytes(size), batches=batches, compute=_ns(compute)))
 
@@ -173,7 +173,7 @@ def expert(
 
     Backward takes twice as long as forward.
     """
-    from elanite import goal
+    from elanite.traces import goal
 
     _write(goal.expert(ranks, _bytes(size), group=group, layers=layers, compute=_ns(compute)))
 

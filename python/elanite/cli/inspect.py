@@ -10,9 +10,9 @@ import typer
 from elanite.cli.common import Set, TableFormat, complain, complete_files, console, data, table, warn
 
 if TYPE_CHECKING:
-    from elanite.api import Machine
-    from elanite.limits import Limit
-    from elanite.sources import Source
+    from elanite.inputs.sources import Source
+    from elanite.library.api import Machine
+    from elanite.study.limits import Limit
 
 
 def check(
@@ -36,8 +36,9 @@ def check(
     In json, each argument is an object with its name, the error or null, and the warnings: kind, subject, key, value
     and message.
     """
-    from elanite import limits, sources
     from elanite.errors import ConfigError, UsageError
+    from elanite.inputs import sources
+    from elanite.study import limits
 
     results = []
     for file in files:
@@ -57,7 +58,7 @@ def check(
     wrong = sum(result["error"] is not None for result in results)
     if wrong:
         if len(files) > 1:
-            from elanite.text import are
+            from elanite.base.text import are
 
             complain(f"{wrong} of {len(files)} arguments {are(wrong)} wrong")
         raise typer.Exit(2)
@@ -82,7 +83,7 @@ def show(
       elanite show qsnet/uniform
       elanite show es40-qsnet --format json
     """
-    from elanite import sources
+    from elanite.inputs import sources
 
     source = sources.read_any(name)
     if format_ is TableFormat.JSON:
@@ -112,10 +113,10 @@ def schema(
 
 def _checked(source: Source) -> tuple[str, list[Limit]]:
     """A line about a file, and its limits."""
-    from elanite import limits
-    from elanite.api import Machine
-    from elanite.plan import plan
-    from elanite.text import counted
+    from elanite.base.text import counted
+    from elanite.inputs.plan import plan
+    from elanite.library.api import Machine
+    from elanite.study import limits
 
     if source.kind == "machine":
         machine = Machine.of(source)
@@ -132,9 +133,9 @@ def _checked(source: Source) -> tuple[str, list[Limit]]:
 
 def _fitted(source: Source, machine: Machine) -> None:
     """Whether the claims exist that parameters were fitted to."""
-    from elanite.claims import claims
     from elanite.errors import UsageError
-    from elanite.sources import did_you_mean
+    from elanite.inputs.sources import did_you_mean
+    from elanite.validation.claims import claims
 
     names = [claim.id for claim in claims()]
     for parameter in machine.parameters:
@@ -151,7 +152,7 @@ def _fitted(source: Source, machine: Machine) -> None:
 def _shown(source: Source, overrides: list[str]) -> dict[str, Any]:
     """A machine with its parameters, or an experiment with its points, as data."""
     from elanite import _core
-    from elanite.plan import plan
+    from elanite.inputs.plan import plan
 
     if source.kind == "machine":
         found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, overrides))
@@ -172,9 +173,9 @@ def _shown(source: Source, overrides: list[str]) -> dict[str, Any]:
 def _show_machine(source: Source, overrides: list[str]) -> None:
     from rich.text import Text
 
-    from elanite.api import Machine
+    from elanite.base.text import plain
     from elanite.cli.tables import NARROW, listed
-    from elanite.text import plain
+    from elanite.library.api import Machine
 
     machine = Machine.of(source, overrides)
     screen = console()
@@ -197,9 +198,9 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
 
 
 def _show_experiment(source: Source, overrides: list[str]) -> None:
-    from elanite.api import Experiment
-    from elanite.plan import plan
-    from elanite.text import plain
+    from elanite.base.text import plain
+    from elanite.inputs.plan import plan
+    from elanite.library.api import Experiment
 
     experiment = Experiment.of(source, overrides)
     planned = plan(source, overrides=overrides)

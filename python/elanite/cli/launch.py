@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite import bounded
+from elanite.base import bounded
 from elanite.cli.common import TableFormat
+from elanite.inputs.plan import FIRST_SEED
 from elanite.mpirun.options import RULES
-from elanite.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.pages import Inputs
-    from elanite.pages.files import Files
-    from elanite.sources import Source
+    from elanite.inputs.sources import Source
+    from elanite.report.pages import Inputs
+    from elanite.report.pages.files import Files
 
 MOST_TEXT = 2**20
 """Bytes up to which a page embeds a text file that the program's words name."""
@@ -129,7 +129,7 @@ class Launch:
         output files (``pages.files.outputs``). The program itself is named with its
         checksum; one that the PATH finds, such as an interpreter, is named only.
         """
-        from elanite.pages.files import Files
+        from elanite.report.pages.files import Files
 
         files = Files()
         words = [*command, *self.words(files.source(source), self._placement(files)), *own]
@@ -150,7 +150,7 @@ class Launch:
 
         ``options`` are those that are not shared, and those of output files (``pages.files.outputs``).
         """
-        from elanite.pages.files import Files
+        from elanite.report.pages.files import Files
 
         files = Files()
         name = files.path(trace) if _size(trace) <= MOST_TRACE else files.program(trace)
@@ -163,7 +163,7 @@ class Launch:
 
 def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
     """The file of the page, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
-    from elanite import whole
+    from elanite.base import whole
 
     page = html or (out / "report" / f"{name}.html" if open_ else None)
     if page is not None:

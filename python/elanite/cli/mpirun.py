@@ -43,14 +43,14 @@ from elanite.cli.launch import (
     SummarisedAs,
     page_of,
 )
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from elanite.inputs.sources import Source
     from elanite.mpirun import Run
     from elanite.mpirun.summary import Summary
-    from elanite.sources import Source
 
 PRUN = """Run a C program for OpenSHMEM, Elanlib or Elan3lib on a simulated machine.
 
@@ -164,13 +164,15 @@ def mpirun(
     rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
     4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
-    from elanite import limits, sources, whole
-    from elanite.api import Machine
+    from elanite.base import whole
     from elanite.errors import UsageError
+    from elanite.inputs import sources
+    from elanite.library.api import Machine
+    from elanite.library.noise import prepared
     from elanite.mpirun import Options, run
     from elanite.mpirun import timeline as trace
     from elanite.mpirun.cluster import tree_of
-    from elanite.noise import prepared
+    from elanite.study import limits
 
     page = page_of(html, out, Path(program[0]).name, open_=open_)
     options = Options(
@@ -226,9 +228,9 @@ def mpirun(
     own += ["--disable-auto-cleanup"] if disable_auto_cleanup else []
 
     def write_page() -> None:
-        from elanite import pages
-        from elanite.pages import files
-        from elanite.pages import run as of_run
+        from elanite.report import pages
+        from elanite.report.pages import files
+        from elanite.report.pages import run as of_run
 
         if page is None:
             return
@@ -265,10 +267,10 @@ def _finish(
     ``recording`` is the file of the trace, if the run is recorded, its machine, and the command that replays the trace.
     """
     from elanite import store
+    from elanite.base.text import brief
     from elanite.errors import Exit
     from elanite.mpirun import kept, summary
     from elanite.mpirun import timeline as trace
-    from elanite.text import brief
 
     timeline, write_page = views
     folder, lost = None, ""
@@ -302,8 +304,8 @@ def _finish(
 
 def _compared(found: Run, trace: Path, machine: Source) -> str:
     """How long the replay of a recorded run takes on the machine of the run, and where a difference may come from."""
-    from elanite.replay import run
-    from elanite.text import number
+    from elanite.base.text import number
+    from elanite.traces.replay import run
 
     options = found.options
     names = ("ranks_per_node", "placement", "network", "memory", "seed")
@@ -321,11 +323,11 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
 
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
-    from elanite import build
+    from elanite.base import build
+    from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.congestion import in_words
     from elanite.mpirun.summary import collectives, size, time_in_mpi
-    from elanite.text import number
+    from elanite.results.congestion import in_words
 
     screen = console(error=True)
     nodes = len(set(found.placement))

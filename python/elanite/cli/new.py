@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from elanite import whole
+from elanite.base import whole
 from elanite.cli.common import Nodes, complete_machines, data, say
 
 
@@ -44,9 +44,9 @@ def new(
     Every key of the machine has a comment that says what the key means, and the value and the source of the machine
     that it starts from. An existing file is never overwritten.
     """
-    from elanite import sources
     from elanite.errors import UsageError
-    from elanite.templates_of import experiment_file, machine_file
+    from elanite.explain.templates import experiment_file, machine_file
+    from elanite.inputs import sources
 
     path = Path(name if name.endswith(".toml") else f"{name}.toml")
     machine = sources.read("machine", from_)

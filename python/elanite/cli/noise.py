@@ -14,7 +14,7 @@ from elanite.cli.common import OUT, Format, console, data, say
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.noise import Measured
+    from elanite.library.noise import Measured
 
 LINES = 24
 """Lines of the text histogram, or fewer."""
@@ -50,9 +50,9 @@ def noise(
     figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
     simulated machine has this noise.
     """
-    from elanite import host
+    from elanite.base import host
     from elanite.cli import output
-    from elanite.noise import measure, prepared
+    from elanite.library.noise import measure, prepared
 
     output.refuse_terminal(format_)
     prepared(out)

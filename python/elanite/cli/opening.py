@@ -34,8 +34,8 @@ def open_(
     folder.
     """
     from elanite import _core
-    from elanite.pages import opening
-    from elanite.text import counted
+    from elanite.base.text import counted
+    from elanite.report.pages import opening
 
     found = opening.read(page)
     folder = into if into is not None else Path(page.stem)

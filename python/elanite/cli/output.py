@@ -8,11 +8,11 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from elanite.base.streams import printable
+from elanite.base.text import alike, plain
 from elanite.cli.common import BoardFormat, Format, console, data, table
 from elanite.errors import UsageError
-from elanite.sources import did_you_mean
-from elanite.streams import printable
-from elanite.text import alike, plain
+from elanite.inputs.sources import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from elanite.api import Result
-    from elanite.beside import Line
-    from elanite.build import Build
-    from elanite.claims import Verdict
-    from elanite.plan import Plan, Point
-    from elanite.reproduction import Part
+    from elanite.base.build import Build
+    from elanite.inputs.plan import Plan, Point
+    from elanite.library.api import Result
+    from elanite.report.reproduction import Part
+    from elanite.results.beside import Line
+    from elanite.validation.claims import Verdict
 
 
 STYLE = {
@@ -133,7 +133,7 @@ def results(result: Result, format_: Format, chosen: Chosen | None = None) -> No
 
 def _judged(frame: pl.DataFrame) -> pl.DataFrame:
     """Tidy rows with the states of offered loads; rows without any load stay as they are."""
-    from elanite.states import with_states
+    from elanite.results.states import with_states
 
     return with_states(frame) if (frame["metric"] == "accepted").any() else frame
 
@@ -143,7 +143,7 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
     if format_ is Format.CSV:
         import polars as pl
 
-        from elanite.frames import parameters
+        from elanite.results.frames import parameters
 
         # Parameters have one spelling everywhere; polars writes 0.00001, but 1e-6.
         names = [name for name in parameters(frame) if frame.schema[name].is_float()]
@@ -162,7 +162,7 @@ def costs(parts: Sequence[Part], jobs: int, later: float | None = None) -> None:
 
     ``later`` are the processor seconds of all looks after the first (see ``looks``).
     """
-    from elanite.text import counted, duration
+    from elanite.base.text import counted, duration
 
     board = table(("experiment", "points", "to do", "processor time", "claims"), right=("points", "to do", "claims"))
     for part in parts:
@@ -209,8 +209,8 @@ def scoreboard(
 
     Markdown names the ``builds`` that computed the points.
     """
-    from elanite import text
-    from elanite.claims import fitted_parameters
+    from elanite.base import text
+    from elanite.validation.claims import fitted_parameters
 
     if format_ is BoardFormat.JSON:
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
@@ -241,7 +241,7 @@ def scoreboard(
 
 def _without_results(verdicts: Sequence[Verdict]) -> str:
     """A sentence on the claims without results: how many of each folder of experiments, and what runs these."""
-    from elanite.text import counted
+    from elanite.base.text import counted
 
     folders: dict[str, int] = {}
     for verdict in verdicts:
@@ -257,7 +257,7 @@ def _without_results(verdicts: Sequence[Verdict]) -> str:
 
 def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
     """The verdicts as a table, or one below the other on a narrow terminal."""
-    from elanite import text
+    from elanite.base import text
     from elanite.cli.tables import NARROW, listed
 
     styles = [STYLE.get(verdict.state, "") for verdict in verdicts]
@@ -288,7 +288,7 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _said(verdict: Verdict) -> str:
-    from elanite import text
+    from elanite.base import text
 
     if not verdict.judged:
         return verdict.note
@@ -306,8 +306,8 @@ def _said(verdict: Verdict) -> str:
 
 def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str, Any]:
     """A finished point and its results, for json."""
-    from elanite import frames
-    from elanite.text import FEWEST
+    from elanite.base.text import FEWEST
+    from elanite.results import frames
 
     manifest = result.manifest(here)
     rows = (chosen or Chosen()).of_point(frames.tidy([here], result.store))
@@ -343,10 +343,10 @@ def _tables(result: Result, chosen: Chosen) -> None:
 
     With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
     """
-    from elanite import frames
-    from elanite.beside import beside
     from elanite.cli.tables import blocks
-    from elanite.plan import ON
+    from elanite.inputs.plan import ON
+    from elanite.results import frames
+    from elanite.results.beside import beside
 
     frame = chosen.rows(_judged(result.frame()))
     titles = dict(result.plan.titles)
@@ -368,8 +368,8 @@ def _tables(result: Result, chosen: Chosen) -> None:
 def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]:
     import polars as pl
 
-    from elanite.frames import STATE
-    from elanite.text import YES_OR_NO, estimate, heading
+    from elanite.base.text import YES_OR_NO, estimate, heading
+    from elanite.results.frames import STATE
 
     lines: dict[tuple[Any, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
@@ -385,7 +385,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
 
 
 def _side_by_side(line: Line) -> dict[str, str]:
-    from elanite.text import estimate, heading
+    from elanite.base.text import estimate, heading
 
     row = {name: plain(value) for name, value in line.parameters.items()}
     row["quantity"] = heading(line.metric, line.unit)

@@ -10,18 +10,18 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from elanite.base.text import brief, counted, duration
 from elanite.campaign import Observer
 from elanite.cli.common import complain, console, quiet, say
-from elanite.text import brief, counted, duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.progress import Progress, TaskID
 
-    from elanite.build import Build
+    from elanite.base.build import Build
     from elanite.campaign import Failure, Outcome, Spent, State
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
 
 EVERY = 15.0
 """Seconds between two plain lines."""

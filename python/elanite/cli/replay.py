@@ -41,10 +41,10 @@ from elanite.cli.launch import (
     page_of,
 )
 from elanite.cli.mpirun import MOST_FAULTS
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
-    from elanite.replay import Replay
+    from elanite.traces.replay import Replay
 
 
 def replay(
@@ -91,15 +91,17 @@ def replay(
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
     the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
     """
-    from elanite import limits, pages, sources
-    from elanite.api import Machine
     from elanite.errors import ElaniteError
+    from elanite.inputs import sources
+    from elanite.library.api import Machine
+    from elanite.library.noise import prepared
     from elanite.mpirun.cluster import tree_of
-    from elanite.noise import prepared
-    from elanite.pages import files
-    from elanite.pages import replay as of_replay
-    from elanite.replay import Unfinished, keep, run
+    from elanite.report import pages
+    from elanite.report.pages import files
+    from elanite.report.pages import replay as of_replay
     from elanite.store import rescued
+    from elanite.study import limits
+    from elanite.traces.replay import Unfinished, keep, run
 
     page = page_of(html, out, trace.stem, open_=open_)
     prepared(out)
@@ -173,11 +175,11 @@ def _warnings(found: Replay) -> None:
 
 def _print(found: Replay) -> None:
     """The summary for people."""
-    from elanite import build
+    from elanite.base import build
+    from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.congestion import in_words
     from elanite.mpirun.summary import named, size
-    from elanite.text import number
+    from elanite.results.congestion import in_words
 
     figures, faults = found.as_json(), found.tables["faults"]
     screen, slowest = console(), figures["slowest"]

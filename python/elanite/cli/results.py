@@ -43,18 +43,18 @@ from elanite.cli.common import (
 )
 from elanite.cli.engine import campaign_on, words_of
 from elanite.errors import ConfigError
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from elanite.api import Result
     from elanite.campaign import Failure, Outcome, Spent
     from elanite.errors import UsageError
-    from elanite.limits import Limit
-    from elanite.pages import Inputs
-    from elanite.plan import Plan
-    from elanite.sources import Source
+    from elanite.inputs.plan import Plan
+    from elanite.inputs.sources import Source
+    from elanite.library.api import Result
+    from elanite.report.pages import Inputs
+    from elanite.study.limits import Limit
 
 
 def reproduce(
@@ -99,13 +99,14 @@ def reproduce(
     seeds, and then eight. All intervals of a claim cover its figure together with 95%, so that the number of looks does
     not matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
     """
-    from elanite import limits, sources
-    from elanite.claims import failed
     from elanite.cli import output
     from elanite.errors import UsageError
-    from elanite.report import Writer
-    from elanite.reproduction import Reproduction, budget, looks_at, parts
+    from elanite.inputs import sources
+    from elanite.report.index import Writer
+    from elanite.report.reproduction import Reproduction, budget, looks_at, parts
     from elanite.store import Store
+    from elanite.study import limits
+    from elanite.validation.claims import failed
 
     if decide and shard:
         raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
@@ -149,7 +150,7 @@ def reproduce(
         ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
         output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
     if short:
-        from elanite.quick import NOTE
+        from elanite.validation.quick import NOTE
 
         say(NOTE)
     say(f"report: {work.page}\nscoreboard: {out / 'scoreboard.json'}")
@@ -205,12 +206,14 @@ def run(
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite import host, limits, sources, whole
-    from elanite.api import Result
+    from elanite.base import host, whole
     from elanite.cli import output
     from elanite.errors import UsageError
-    from elanite.plan import plan
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+    from elanite.library.api import Result
     from elanite.store import Store
+    from elanite.study import limits
 
     output.refuse_terminal(format_)
     machines = [sources.read("machine", name) for name in machine or []]
@@ -249,7 +252,7 @@ def run(
     without = limits.without_results(result)
     warn(without)
     if result.points:
-        from elanite.pages import files
+        from elanite.report.pages import files
 
         page = html or (out / "report" / f"{planned.experiment.name}.html" if open_ else None)
         options = words_of_keys(set_, nodes, seed, point)
@@ -298,11 +301,11 @@ def claims(
     "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
     `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
     """
-    from elanite.claims import failed
-    from elanite.claims import verdicts as judged_of
     from elanite.cli import output
     from elanite.errors import UsageError
     from elanite.store import Store
+    from elanite.validation.claims import failed
+    from elanite.validation.claims import verdicts as judged_of
 
     if not out.is_dir() and out != OUT:
         raise UsageError(f"there is no folder {out}; name the folder that was given to `elanite reproduce --out`")
@@ -341,12 +344,14 @@ def report(
       elanite report --out results
       elanite report my-experiment.toml --machine my-machine.toml --open
     """
-    from elanite import frames, pages, sources
     from elanite.errors import UsageError
-    from elanite.pages import experiment as own
-    from elanite.pages import files
-    from elanite.plan import plan
-    from elanite.report import write
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+    from elanite.report import pages
+    from elanite.report.index import write
+    from elanite.report.pages import experiment as own
+    from elanite.report.pages import files
+    from elanite.results import frames
     from elanite.store import Store
 
     if not (out / "store").is_dir():
@@ -430,10 +435,11 @@ def pictures(
 
     ``limited`` are the limits of the plan and its results.
     """
-    from elanite import pages, whole
+    from elanite.base import whole
     from elanite.figures.missing import missing
     from elanite.figures.style import still
-    from elanite.pages import experiment
+    from elanite.report import pages
+    from elanite.report.pages import experiment
 
     if html or svg:
         for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
@@ -456,10 +462,10 @@ def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> 
     """The overrides that give a machine so many nodes."""
     if nodes is None:
         return []
-    from elanite.api import Experiment
     from elanite.errors import UsageError
+    from elanite.inputs.plan import machine_of
+    from elanite.library.api import Experiment
     from elanite.mpirun.cluster import tree_of
-    from elanite.plan import machine_of
 
     named = Experiment.of(experiment).machine
     names = [named] if isinstance(named, str) else named
@@ -471,7 +477,7 @@ def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> 
 
 def without_effect(planned: Plan) -> list[str]:
     """The overrides that change nothing: without them, the points are the same."""
-    from elanite.plan import plan
+    from elanite.inputs.plan import plan
 
     found = []
     for change in planned.overrides:
@@ -506,7 +512,7 @@ class Told:
 
     def look(self, number: int, plans: Sequence[Plan]) -> None:
         """Another look begins."""
-        from elanite.text import counted
+        from elanite.base.text import counted
 
         self._total, self._ended = len(plans), 0
         say(f"look {number}: {counted(sum(len(plan.points) for plan in plans), 'point')} of open claims")
@@ -533,7 +539,7 @@ def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
 
 def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> None:
     """Say what failed and how to repeat the command, and leave if something failed."""
-    from elanite.text import counted
+    from elanite.base.text import counted
 
     if outcome.damaged:
         what = counted(outcome.damaged, "damaged point")
@@ -556,8 +562,8 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
 
     Points of one series that fail for the same reason are told once.
     """
-    from elanite import whole
-    from elanite.text import brief, counted
+    from elanite.base import whole
+    from elanite.base.text import brief, counted
 
     alike: dict[tuple[str, str, str], list[Failure]] = {}
     for one in failures:

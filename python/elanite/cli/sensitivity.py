@@ -9,13 +9,13 @@ import typer
 
 from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, say, table
 from elanite.cli.results import finish, stop_if_interrupted
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.refit import Refit
-    from elanite.study import Study
+    from elanite.study.basis import Study
+    from elanite.study.refit import Refit
 
 MOST_NAMED = 4
 """Most parameters that a line of the table names."""
@@ -48,11 +48,11 @@ def sensitivity(
     parameter, step and claim. The command uses finished points again; an interrupted study goes on from the point
     where it stopped.
     """
-    from elanite import sensitivity as changes
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.store import Store
-    from elanite.study import study
+    from elanite.study import sensitivity as changes
+    from elanite.study.basis import study
 
     output.refuse_terminal(format_)
     chosen = study(machine, chosen_names(claims), seed)
@@ -95,9 +95,9 @@ def refit(
     command shows the values, and all claims before and after; to predicted claims nothing is fitted. It changes no
     file: whoever adopts a value writes it into the machine file.
     """
-    from elanite.refit import refit as search
     from elanite.store import Store
-    from elanite.study import study
+    from elanite.study.basis import study
+    from elanite.study.refit import refit as search
 
     chosen = study(machine, chosen_names(claims), seed)
     say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
@@ -117,9 +117,9 @@ def _print(study: Study, found: pl.DataFrame) -> None:
     """A line for each claim: its figure, and the parameters that change the claim most; then what follows."""
     import polars as pl
 
-    from elanite.sensitivity import LEAST, SIGN, read, resolved
-    from elanite.text import number, percent
-    from elanite.vary import uncertain
+    from elanite.base.text import number, percent
+    from elanite.study.sensitivity import LEAST, SIGN, read, resolved
+    from elanite.study.vary import uncertain
 
     screen = console()
     board = table(("claim", "role", "as it is", "", "changed most by"), right=("as it is",))
@@ -158,7 +158,7 @@ def _print(study: Study, found: pl.DataFrame) -> None:
 
 
 def _print_refit(found: Refit) -> None:
-    from elanite import text
+    from elanite.base import text
 
     screen = console()
     values = table(("parameter", "before", "after"), right=("before", "after"))

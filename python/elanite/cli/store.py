@@ -77,7 +77,7 @@ def list_(
     """
     from dataclasses import asdict
 
-    from elanite import build
+    from elanite.base import build
     from elanite.store import upkeep
 
     found = upkeep.listing(opened(store))
@@ -132,7 +132,7 @@ def verify(
     simulates some of the points again and compares all of their results. Only this finds a point that a program has
     changed with the means of Elanite, since anyone can compute checksums and digests.
     """
-    from elanite import build
+    from elanite.base import build
     from elanite.cli.progress import Counts
     from elanite.store import upkeep
 
@@ -217,8 +217,8 @@ def gc(
     Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
     say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
     """
-    from elanite import sources
     from elanite.errors import UsageError
+    from elanite.inputs import sources
     from elanite.store import upkeep
 
     if known and not unknown:
@@ -289,8 +289,8 @@ def export(
     revision, the engine (the fingerprint of the simulator) and the processor time. A parameter that a point does not
     have is null.
     """
-    from elanite import build
-    from elanite.store.export import export as write
+    from elanite.base import build
+    from elanite.results.export import export as write
 
     points, rows, builds = write(opened(store), file, table_)
     if note := build.note(builds):

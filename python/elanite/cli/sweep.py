@@ -34,7 +34,7 @@ from elanite.cli.common import (
 )
 from elanite.cli.engine import campaign_on, words_of
 from elanite.cli.results import finish, pictures, stop_if_interrupted, words_of_choice, words_of_keys, words_of_run
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 
 class Method(StrEnum):
@@ -87,9 +87,11 @@ def sweep(
     are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
     command checks all combinations before it simulates the first one, and uses finished points again.
     """
-    from elanite import limits, ranges, sources, sweeps, whole
+    from elanite.base import whole
     from elanite.cli import output
+    from elanite.inputs import sources
     from elanite.store import Store
+    from elanite.study import limits, ranges, sweeps
 
     output.refuse_terminal(format_)
     keys = [ranges.read("--vary", text) for text in vary]
@@ -127,7 +129,7 @@ def sweep(
     idle = limits.without_results(found.whole)
     warn(idle)
     if found.points:
-        from elanite.pages import files
+        from elanite.report.pages import files
 
         page = html or (out / "report" / f"{plans[0].experiment.name}.html" if open_ else None)
         options = [word for each in vary for word in ("--vary", each)]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from elanite.cli.common import OUT, Jobs, MachineFile, Out, PointId, Seed, Set, say
-from elanite.plan import FIRST_SEED
+from elanite.inputs.plan import FIRST_SEED
 
 
 def watch(
@@ -46,13 +46,15 @@ def watch(
     the watched time; a click on a line tells all about its packet. The network may have at most 64 nodes and one rail.
     Of several points the first is shown; choose another one with --point.
     """
-    from elanite import campaign, sources, whole
+    from elanite import campaign
+    from elanite.base import whole
     from elanite.cli.progress import observer
     from elanite.cli.results import finish, stop_if_interrupted
     from elanite.errors import UsageError
-    from elanite.plan import plan
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+    from elanite.report.watch import check, scene
     from elanite.store import Store
-    from elanite.watch import check, scene
 
     chosen = [sources.read("machine", machine)] if machine else []
     # The flit engine knows when the last flit leaves every link; results are those of the worm engine.

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite import frames, reference
 from elanite.errors import UsageError
 from elanite.figures import (
     ablations,
@@ -32,12 +31,14 @@ from elanite.figures import (
 )
 from elanite.figures.congestion import matrices
 from elanite.figures.style import Figure
+from elanite.results import frames
+from elanite.validation import reference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from elanite.figures.asked_layers import Asked
-    from elanite.plan import Plan
+    from elanite.inputs.plan import Plan
     from elanite.store import Store, Table
 
 __all__ = ["DRAWINGS", "OWN", "Figure", "charts", "draw", "drawn", "matrices", "unique"]

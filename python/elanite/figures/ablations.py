@@ -10,8 +10,8 @@ import polars as pl
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
-from elanite.frames import SHIPPED, padded
-from elanite.measures.numbers import Number, averaged, ratio
+from elanite.results.frames import SHIPPED, padded
+from elanite.results.numbers import Number, averaged, ratio
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping

@@ -9,14 +9,14 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from elanite.congestion import HEAT
 from elanite.figures.colours import mixed
 from elanite.figures.matrix import HEAD, LEFT, scene
+from elanite.results.congestion import HEAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.congestion import Matrix
+    from elanite.results.congestion import Matrix
 
 SECONDS, REST = 0.35, 6
 """How long a slice is shown, and for how many slices the picture rests on the measured window."""

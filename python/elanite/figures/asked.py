@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.base.text import plain
 from elanite.errors import UsageError
 from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
-from elanite.frames import SHIPPED, STATE, padded, parameters, resolved, summarise, sustained, unloaded
-from elanite.policies import told
-from elanite.select import chosen, empty
-from elanite.sources import did_you_mean
-from elanite.states import State, with_states
-from elanite.text import plain
+from elanite.inputs.sources import did_you_mean
+from elanite.results.frames import SHIPPED, STATE, padded, parameters, resolved, summarise, sustained, unloaded
+from elanite.results.policies import told
+from elanite.results.select import chosen, empty
+from elanite.results.states import State, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.base.text import SCALE, heading
 from elanite.errors import UsageError
-from elanite.figure_checks import UNITS, factor, wrong_unit
 from elanite.figures import axes, dodge, published
 from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import BYTES, FORMAT, MARKS, PADDING, RULE, SMALL, colour, opacity, size_axis
-from elanite.frames import summarise
-from elanite.text import SCALE, heading
+from elanite.inputs.figure_checks import UNITS, factor, wrong_unit
+from elanite.results.frames import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.base.text import counted, heading, number
 from elanite.figures.grouping import MACHINE, distinct, said, without, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
-from elanite.frames import SUFFIX
-from elanite.samples import ROUNDED
-from elanite.text import counted, heading, number
+from elanite.results.frames import SUFFIX
+from elanite.results.samples import ROUNDED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

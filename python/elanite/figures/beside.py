@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.congestion import HEAT
+from elanite.base.text import counted, number
 from elanite.figures.matrix import (
     DIGITS,
     HEAD,
@@ -32,12 +32,12 @@ from elanite.figures.matrix import (
     parts_of,
 )
 from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
-from elanite.text import counted, number
+from elanite.results.congestion import HEAT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from elanite.congestion import Matrix
+    from elanite.results.congestion import Matrix
 
 LESS_MORE = ["#08519c", "#3182bd", "#6baed6", "#bdd7e7", "#f7f7f7", "#fdbe85", "#fd8d3c", "#e6550d", "#a63603"]
 """Blue for less, white for equal, orange for more: both ends are dark, and differ for the colour-blind."""

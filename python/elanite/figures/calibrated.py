@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
+from elanite.base.text import SCALE, heading
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
-from elanite.measured import UNKNOWN
-from elanite.text import SCALE, heading
+from elanite.study.measured import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from elanite.calibration import Calibration, Place
     from elanite.figures.curves import Layers
     from elanite.figures.sides import Colours, Side
+    from elanite.study.calibration import Calibration, Place
 
 NORMAL = 1.96
 """Standard errors on either side of a 95% interval."""

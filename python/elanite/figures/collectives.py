@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.claims import claims
 from elanite.figures import grouping
 from elanite.figures.axes import DECADES
 from elanite.figures.style import FORMAT, RULE, Figure, colour, layered
-from elanite.frames import padded
+from elanite.results.frames import padded
 from elanite.store import empty
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

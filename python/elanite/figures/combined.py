@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from elanite.claims import claims
 from elanite.figures import axes, grouping, published
 from elanite.figures.curves import ends, loads, of_loads, signs
 from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, opacity
-from elanite.measures.numbers import Number, at_least, averaged, ratio
-from elanite.measures.rows import compute, of_jobs
+from elanite.results.numbers import Number, at_least, averaged, ratio
+from elanite.validation.claims import claims
+from elanite.validation.measures.rows import compute, of_jobs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from elanite.differences import varying_parameters
+from elanite.base.text import counted
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import HEIGHT, RULE, Figure, layered
-from elanite.samples import State
-from elanite.text import counted
+from elanite.results.differences import varying_parameters
+from elanite.results.samples import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from elanite.differences import Line
     from elanite.figures.curves import Layers
     from elanite.figures.sides import Colours, Side
+    from elanite.results.differences import Line
 
 CAPTION = (
     "The mean of B relative to that of A, less 1, with its 95% interval; figures of fewer than three values have none,"

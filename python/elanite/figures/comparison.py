@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.api import Machine
-from elanite.beside import beside
-from elanite.claims import fitted_parameters
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
-from elanite.plan import ON
+from elanite.inputs.plan import ON
+from elanite.library.api import Machine
+from elanite.results.beside import beside
+from elanite.validation.claims import fitted_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.beside import Line
-    from elanite.measures import Number
+    from elanite.results.beside import Line
+    from elanite.validation.measures import Number
 
 NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}
 """Names of machines; other machines have their own names."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from elanite import congestion
+from elanite.base.text import plain
 from elanite.figures import matrix
-from elanite.text import plain
+from elanite.results import congestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elanite.figures.style import Figure
-    from elanite.plan import Point
+    from elanite.inputs.plan import Point
     from elanite.store import Store
 
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.base.text import FEWEST
+from elanite.base.text import number as figure
 from elanite.figures import axes, dodge
 from elanite.figures.style import FORMAT, REASONS, RULE, below, colour, opacity, shape
-from elanite.frames import REASON, SHIPPED, STATE
-from elanite.measures.numbers import number
-from elanite.states import LOST, State, with_states
-from elanite.text import FEWEST
-from elanite.text import number as figure
+from elanite.results.frames import REASON, SHIPPED, STATE
+from elanite.results.numbers import number
+from elanite.results.states import LOST, State, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

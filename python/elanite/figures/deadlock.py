@@ -15,7 +15,7 @@ import polars as pl
 from elanite.figures import grouping
 from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
-from elanite.frames import padded, summarise
+from elanite.results.frames import padded, summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,13 +17,13 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
+from elanite.base.text import SCALE, YES_OR_NO, heading, with_half
 from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
-from elanite.frames import SUFFIX, resolved, summarise
-from elanite.states import LOST
-from elanite.text import SCALE, YES_OR_NO, heading, with_half
+from elanite.results.frames import SUFFIX, resolved, summarise
+from elanite.results.states import LOST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.frames import SUFFIX, parameters, varying
-from elanite.plan import ON
-from elanite.text import label, plain
+from elanite.base.text import label, plain
+from elanite.inputs.plan import ON
+from elanite.results.frames import SUFFIX, parameters, varying
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

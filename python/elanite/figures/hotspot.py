@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.claims import claims
 from elanite.figures import axes, grouping, published
 from elanite.figures.published import Value
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
-from elanite.frames import summarise
+from elanite.results.frames import summarise
 from elanite.store import empty
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

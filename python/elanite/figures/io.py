@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from elanite.claims import claims
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
-from elanite.measures.numbers import averaged
+from elanite.results.numbers import averaged
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.congestion import HEAT
+from elanite.base.text import number
 from elanite.figures.style import BUILDS_UP, FORMAT, RULE, Figure, layered, pixels
-from elanite.text import number
+from elanite.results.congestion import HEAT
 
 if TYPE_CHECKING:
-    from elanite.congestion import Matrix
+    from elanite.results.congestion import Matrix
 
 MOST_BLOCKS, MOST_SQUARES = 64, 256
 """The numbers of switches, and of links in one direction, for which a row has room."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite import figure_checks, figures, frames
-from elanite.select import chosen
-from elanite.sources import did_you_mean
+from elanite import figures
+from elanite.inputs import figure_checks
+from elanite.inputs.sources import did_you_mean
+from elanite.results import frames
+from elanite.results.select import chosen
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.figures.asked_layers import Asked
-    from elanite.plan import Plan, Point
+    from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
 ROWS = ("curves", "bars", "loads")

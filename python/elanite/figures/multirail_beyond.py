@@ -9,14 +9,14 @@ import polars as pl
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
-from elanite.frames import padded
-from elanite.measures.numbers import averaged, ratio
-from elanite.policies import changes, ordered, told
+from elanite.results.frames import padded
+from elanite.results.numbers import averaged, ratio
+from elanite.results.policies import changes, ordered, told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.measures.numbers import Number
+    from elanite.results.numbers import Number
 
 CASES = {
     "half-duplex": "four rails, buses that move in one direction at a time, as in the paper",

@@ -15,7 +15,7 @@ from elanite.figures import axes, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.curves import curves
 from elanite.figures.style import Figure, layered
-from elanite.frames import resolved, summarise
+from elanite.results.frames import resolved, summarise
 from elanite.store import empty
 
 if TYPE_CHECKING:

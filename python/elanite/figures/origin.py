@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite import _core
-from elanite.frames import FOREIGN
-from elanite.plan import ON, machine_of
+from elanite.inputs.plan import ON, machine_of
+from elanite.results.frames import FOREIGN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from elanite.plan import Plan
+    from elanite.inputs.plan import Plan
 
 TRAFFIC = ("run", "series")
 """The first words of keys that change the traffic or its measurement, not the machine."""

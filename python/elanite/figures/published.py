@@ -16,23 +16,25 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import polars as pl
 
-from elanite import _core, papers, sources
-from elanite.claims import claims
+from elanite import _core
+from elanite.base.text import published as stated
 from elanite.errors import UsageError
 from elanite.figures import origin
 from elanite.figures.style import HEIGHT, RULE
-from elanite.frames import SUFFIX
-from elanite.plan import ON
-from elanite.select import chosen
-from elanite.sources import did_you_mean
-from elanite.text import published as stated
+from elanite.inputs import sources
+from elanite.inputs.plan import ON
+from elanite.inputs.sources import did_you_mean
+from elanite.results.frames import SUFFIX
+from elanite.results.select import chosen
+from elanite.validation import papers
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from elanite.claims import Claim
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
+    from elanite.validation.claims import Claim
 
 PUBLISHED = "published"
 """The label of a value that needs no other."""

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
+from elanite.base.text import number, percent
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import RULE, Figure, layered, pixels
-from elanite.sensitivity import LEAST, resolved, turned
-from elanite.text import number, percent
+from elanite.study.sensitivity import LEAST, resolved, turned
 
 if TYPE_CHECKING:
     from typing import Any
@@ -36,7 +36,7 @@ FITTED, ASSUMED, TURNS = "●", "○", "x"
 
 
 def draw(machine: str, table: pl.DataFrame) -> Figure | None:
-    """The heat map of a table of changes (see ``elanite.sensitivity``); None if nothing changes."""
+    """The heat map of a table of changes (see ``elanite.study.sensitivity``); None if nothing changes."""
     told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
     if told.is_empty():
         return None

@@ -16,7 +16,7 @@ from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import tints
 from elanite.figures.grouping import CURVE
 from elanite.figures.style import colour
-from elanite.frames import quantities
+from elanite.results.frames import quantities
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 
 from elanite.figures.colours import RED, tints
-from elanite.frames import SHIPPED
+from elanite.results.frames import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

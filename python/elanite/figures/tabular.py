@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from elanite.frames import SHIPPED
-from elanite.text import number, plain
+from elanite.base.text import number, plain
+from elanite.results.frames import SHIPPED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,11 +28,11 @@ program can see no time but simulated time; then the same command gives the same
 
 from __future__ import annotations
 
+from elanite.base.verbs import callable_module
 from elanite.mpirun.call import mpirun
 from elanite.mpirun.options import Options
 from elanite.mpirun.session import Run, run
 from elanite.mpirun.verdict import Ended
-from elanite.verbs import callable_module
 
 __all__ = ["Ended", "Options", "Run", "mpirun", "run"]
 

@@ -16,7 +16,7 @@ from elanite.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.sources import Source
+    from elanite.inputs.sources import Source
 
 _EXPERIMENT = """title = "The machine itself"
 source = "none"

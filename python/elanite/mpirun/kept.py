@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.congestion import Matrix
     from elanite.figures import Figure
     from elanite.mpirun.session import Run
+    from elanite.results.congestion import Matrix
 
 TABLES = ("messages", "calls", "ranks", "links", "faults", "series")
 FOLDER = "mpirun"
@@ -97,7 +97,7 @@ class Kept:
 
     def congestion(self) -> Matrix:
         """Where packets waited in the whole run."""
-        from elanite import congestion
+        from elanite.results import congestion
 
         window = (0.0, float(self.manifest["time_us"]))
         point = json.dumps(self.manifest["point"])

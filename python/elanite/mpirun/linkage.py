@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from elanite import bounded
+from elanite.base import bounded
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, program
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from elanite.base.text import counted, ranks
 from elanite.errors import Exit
 from elanite.mpirun import linkage
-from elanite.text import counted, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

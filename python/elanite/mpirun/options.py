@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from elanite import _core, bounded
+from elanite import _core
+from elanite.base import bounded
 from elanite.errors import UsageError
 
 RULES = ("block", "cyclic", "random")

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from elanite import bounded
+from elanite.base import bounded
+from elanite.base.text import number, ranks
 from elanite.mpirun import where
 from elanite.mpirun.launcher import LIBRARY
-from elanite.text import number, ranks
 
 if TYPE_CHECKING:
     from elanite._core import MpiRun

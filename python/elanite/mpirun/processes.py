@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from elanite import bounded
+from elanite.base import bounded
 from elanite.mpirun.guard import Guard
 from elanite.mpirun.launcher import RUN
 

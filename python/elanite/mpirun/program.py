@@ -17,9 +17,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite import bounded
+from elanite.base import bounded
 from elanite.errors import UsageError
-from elanite.sources import did_you_mean
+from elanite.inputs.sources import did_you_mean
 
 if TYPE_CHECKING:
     from typing import BinaryIO

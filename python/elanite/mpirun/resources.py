@@ -14,9 +14,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from elanite import host
+from elanite.base import host
+from elanite.base.text import counted
 from elanite.errors import UsageError
-from elanite.text import counted
 
 RANK_MEMORY = 3_200_000
 """Bytes of a rank with its file, its stack and its page table."""

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elanite import _core, html, whole
+from elanite import _core
+from elanite.base import html, whole
 from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite._core import Cancel, MpiRun
-    from elanite.congestion import Matrix
+    from elanite.inputs.sources import Source
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.options import Options
-    from elanite.sources import Source
+    from elanite.results.congestion import Matrix
 
 GRACE = 3.0
 """Seconds in which mpiexec may report how the ranks of a failed run ended."""
@@ -90,7 +91,7 @@ class Run:
 
     def congestion(self) -> Matrix:
         """Where packets waited in the whole run."""
-        from elanite import congestion
+        from elanite.results import congestion
         from elanite.store import empty
 
         window = (0.0, float(self.summary["time_us"]))

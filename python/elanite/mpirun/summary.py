@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite import build, html
-from elanite.text import number, ranks
+from elanite.base import build, html
+from elanite.base.text import number, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def busiest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
     """The links that were busy, the busiest first.
 
     Links from nodes have no wait: packets wait for them in the adapters, from the moment at which they are offered
-    (``elanite.congestion``).
+    (``elanite.results.congestion``).
     """
     from_node = (pl.col("level") == 0) & pl.col("up")
     return (

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
-from elanite import whole
+from elanite.base import whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from elanite.base.text import counted, number, ranks
 from elanite.errors import Exit
 from elanite.mpirun import missing, where
-from elanite.text import counted, number, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite import bounded
+from elanite.base import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ in which the point has rows. A folder is written aside, forced to the disk and r
 not at all. A run that is killed at any moment loses no finished point and leaves nothing that looks finished.
 
 Everything that may differ between two runs of the same point by one build is under ``times`` in the manifest; all other
-bytes are equal. A point of another build (``elanite.build``) is read, but a campaign simulates it again. A folder of
+bytes are equal. A point of another build (``base.build``) is read, but a campaign simulates it again. A folder of
 which any bit has changed is not taken: its point is simulated again.
 
 Several processes, on one host or on many, may use one store at the same time. Two may simulate the same point: the
@@ -14,8 +14,8 @@ process that writes it, and is removed when that process is known to be dead, or
 
 - ``points``: the ``Store``.  ``manifest``: what a folder says of itself, and the checks.
 - ``checks``: whether a point is the result that it claims to be.
-- ``places``: folders that hosts share.  ``remote``: object stores.  ``claims``, ``owner``: who works on what.
-- ``upkeep``: list, verify, collect garbage, merge.  ``export``: all points as one Parquet file.
+- ``places``: folders that hosts share.  ``remote``: object stores.  ``leases``, ``owner``: who works on what.
+- ``upkeep``: list, verify, collect garbage, merge.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any
 from elanite import _core
 from elanite.errors import ElaniteError
 from elanite.store import manifest
-from elanite.store.claims import Claim
 from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
+from elanite.store.leases import Claim
 from elanite.store.manifest import Manifest, versions
 from elanite.store.places import Folder
 from elanite.store.points import Store

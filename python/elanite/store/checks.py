@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.build import Build
+    from elanite.base.build import Build
     from elanite.store.manifest import Manifest, Whole
     from elanite.store.places import Place
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from elanite import build
+from elanite.base import build
 from elanite.store.errors import DamagedError
 
 if TYPE_CHECKING:

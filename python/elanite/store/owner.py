@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from elanite import bounded
+from elanite.base import bounded
 
 _TEXT = re.compile(r"(?P<pid>[1-9]\d{0,9})-(?P<start>\d{1,20})-(?P<kernel>[0-9a-f]{8})-(?P<host>[\w.]{1,64})", re.A)
 

@@ -22,7 +22,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Protocol
 
-from elanite import bounded, whole
+from elanite.base import bounded, whole
 from elanite.store import owner
 from elanite.store.errors import NoFolderError, StoreError, UnreadableError
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite.build import grouped
-from elanite.store import checks, claims, manifest
+from elanite.base.build import grouped
+from elanite.store import checks, leases, manifest
 from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
 from elanite.store.places import Folder, walk
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite._core import Records
-    from elanite.build import Build
-    from elanite.plan import Point
-    from elanite.store.claims import Claim
+    from elanite.base.build import Build
+    from elanite.inputs.plan import Point
+    from elanite.store.leases import Claim
     from elanite.store.places import Place
 
 
@@ -81,17 +81,17 @@ class Store:
         for name in partial:
             self.place.remove(name)
         with suppress(StoreError):  # a store that is only read is cleaned by those who write it
-            held = [name for name in self.place.names() if name.startswith(claims.CLAIM)]
-            partial += [name for name in held if claims.forsaken(self.place, name)]
+            held = [name for name in self.place.names() if name.startswith(leases.CLAIM)]
+            partial += [name for name in held if leases.forsaken(self.place, name)]
         return partial
 
-    def claim(self, identity: str, seconds: float = claims.SECONDS) -> Claim | None:
+    def claim(self, identity: str, seconds: float = leases.SECONDS) -> Claim | None:
         """The right to simulate a point; None if somebody living has it, or if this build has finished it meanwhile.
 
         The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in
         the context it is renewed in time. Raises ``StoreError`` if the place cannot be written.
         """
-        claim = claims.claim(self.place, identity, seconds)
+        claim = leases.claim(self.place, identity, seconds)
         if claim is not None and self.current(identity) is not None:
             claim.release()
             return None
@@ -209,7 +209,7 @@ class Store:
 
     def points(self, identities: Iterable[str]) -> list[Point]:
         """Those of some points that are finished, as the plan had them that led to them."""
-        from elanite.plan import Point
+        from elanite.inputs.plan import Point
 
         found = []
         for identity in identities:

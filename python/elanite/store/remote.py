@@ -16,8 +16,8 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
+from elanite.base.foreign import reading, words
 from elanite.errors import ElaniteError, UsageError
-from elanite.foreign import reading, words
 from elanite.store.errors import StoreError, UnreadableError
 from elanite.store.places import ABANDONED
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
-from elanite.build import grouped
+from elanite.base.build import grouped
 from elanite.errors import ElaniteError
-from elanite.store import checks, claims, manifest
+from elanite.store import checks, leases, manifest
 from elanite.store.errors import DamagedError
 from elanite.store.manifest import MANIFEST
 from elanite.store.places import PARTIAL, walk
@@ -26,7 +26,7 @@ from elanite.store.places import PARTIAL, walk
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from elanite.build import Build
+    from elanite.base.build import Build
     from elanite.store.manifest import Manifest
     from elanite.store.points import Store
 
@@ -121,12 +121,12 @@ def listing(store: Store) -> Listing:
     names = store.place.names()
     held = []
     for name in names:
-        if name.startswith(claims.CLAIM):
+        if name.startswith(leases.CLAIM):
             try:
-                holder = claims.holder(store.place.load(name))
+                holder = leases.holder(store.place.load(name))
             except FileNotFoundError:
                 continue  # released meanwhile
-            held.append((name.removeprefix(claims.CLAIM), holder.known if holder else "somebody"))
+            held.append((name.removeprefix(leases.CLAIM), holder.known if holder else "somebody"))
     unfinished = [name for name in names if name.startswith(PARTIAL)]
     return Listing([groups[key] for key in sorted(groups)], damaged, unfinished, held, grouped(builds))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite import bounded, whole
+from elanite.base import bounded, whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:

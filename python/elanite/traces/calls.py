@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from elanite import collectives
+from elanite.traces import collectives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.collectives import Block
+    from elanite.traces.collectives import Block
 
 _SHORT = 2048
 """All-reduces of up to so many bytes use recursive doubling, longer ones rings, as in MPICH."""

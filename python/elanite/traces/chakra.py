@@ -32,13 +32,13 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NoReturn
 
-from elanite.collectives import Block
+from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
-from elanite.text import counted
 from elanite.traces import Writing
 from elanite.traces.calls import Call, expand
 from elanite.traces.chakra_file import Node, read
 from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
+from elanite.traces.collectives import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

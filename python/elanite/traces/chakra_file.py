@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from elanite import bounded
+from elanite.base import bounded
+from elanite.base.foreign import reading
 from elanite.errors import RunError, UsageError
-from elanite.foreign import reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

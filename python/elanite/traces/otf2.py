@@ -32,9 +32,9 @@ from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from elanite import bounded
+from elanite.base import bounded
+from elanite.base.foreign import reading
 from elanite.errors import RunError, UsageError
-from elanite.foreign import reading
 from elanite.traces import Writing
 from elanite.traces.calls import KNOWN, ROOTED, Call
 from elanite.traces.otf2_rank import Rank

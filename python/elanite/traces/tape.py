@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from elanite.collectives import Block
+from elanite.traces.collectives import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,216 @@
+"""The limits of the host: memory, address space, processes and open files, the rooms that they leave, and their errors.
+
+Limits are compared with the needs of a command before it starts, since a library that finds no memory or no thread
+aborts the process. An exception of any library that still comes from a limit is recognised by the words of the system
+(``reason``), and becomes an error with the limit and a remedy.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elanite.base import bounded
+from elanite.errors import ElaniteError, UsageError
+
+MEGABYTE = 1_000_000
+LEAST_ADDRESSES = 1_000 * MEGABYTE
+THREAD_ADDRESSES = 200 * MEGABYTE
+"""Bytes of address space of a command, and for each processor, whose threads reserve more than they use: 1,146 MB were
+measured for ``elanite run`` on two processors."""
+WORK_ADDRESSES = 500 * MEGABYTE
+"""Bytes of address space that libraries and threads reserve after a campaign has begun."""
+DRAWING_ADDRESSES = 72_000 * MEGABYTE
+"""Bytes of address space of a command that draws pictures: V8, the engine for JavaScript, reserves 69,500 MB."""
+LEAST_FILES = 64
+"""Open files of a command."""
+LEAST_PROCESSES = 32
+THREADS = 4
+"""Processes and threads of a command, and for each processor: libraries have pools of their size. On two processors,
+12 were measured for ``elanite run`` and 16 with pictures."""
+
+_GROUPS = Path("/sys/fs/cgroup")
+_OWN_GROUP = Path("/proc/self/cgroup")
+_MEMORY = Path("/proc/meminfo")
+_UNLIMITED = 1 << 60
+"""Version 1 of control groups writes about 2^63 for no limit."""
+
+_ADDRESSES = "raise the limit: ulimit -v unlimited"
+_FILES = "raise the limit: ulimit -n 1024"
+_PROCESSES = "raise the limit (ulimit -u, or pids.max of the control group)"
+
+
+@dataclass(frozen=True)
+class Room:
+    """The free part of a resource, its limit, and a remedy."""
+
+    left: int
+    limit: str
+    remedy: str
+
+
+def memory() -> Room | None:
+    """The memory that this process and its children may still take, by the closest limit; None if none is known."""
+    rooms = []
+    if (free := available()) is not None:
+        rooms.append(Room(free, "the memory of this host", "use a host with more memory"))
+    if (group := group_left("memory.max", "memory.current")) is not None:
+        rooms.append(Room(group, "the memory limit of the control group", "raise it (memory.max, --memory)"))
+    return min(rooms, key=lambda room: room.left, default=None)
+
+
+def addresses() -> Room | None:
+    """The address space of a process; None without a limit."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else Room(limit, "the address space of a process", _ADDRESSES)
+
+
+def addresses_left() -> Room | None:
+    """The address space that this process may still take; None without a limit."""
+    room = addresses()
+    if room is None:
+        return None
+    pages = int(bounded.system("/proc/self/statm").split()[0])
+    return replace(room, left=max(room.left - pages * resource.getpagesize() - WORK_ADDRESSES, 0))
+
+
+def require() -> None:
+    """Raise ``UsageError`` if the limits of a process are too low for any command."""
+    room = addresses()
+    if room is not None:
+        needed = LEAST_ADDRESSES + THREAD_ADDRESSES * (os.cpu_count() or 1)
+        if room.left < needed:
+            raise UsageError(_too_low(room, needed))
+        # The allocator reserves 1 GiB at a time, unless it is told otherwise before it is loaded.
+        os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "64MiB")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    if files != resource.RLIM_INFINITY and files < LEAST_FILES:
+        raise UsageError(f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}")
+    left = processes()
+    needed = LEAST_PROCESSES + THREADS * (os.cpu_count() or 1)
+    if left is not None and left < needed:
+        raise UsageError(
+            f"{max(left, 0)} processes and threads are left for this user, and a command needs {needed}; {_PROCESSES}"
+        )
+
+
+def require_drawing(option: str) -> None:
+    """Raise ``UsageError`` if the limit of the address space is too low for pictures; ``option`` asks for one."""
+    room = addresses()
+    if room is not None and room.left < DRAWING_ADDRESSES:
+        raise UsageError(f"{option}: {_too_low(room, DRAWING_ADDRESSES)}")
+
+
+def _too_low(room: Room, needed: int) -> str:
+    have, need = room.left // MEGABYTE, needed // MEGABYTE
+    return f"{room.limit} is limited to {have:,} MB, and {need:,} MB are needed; {room.remedy}"
+
+
+def reason(raised: BaseException) -> str | None:
+    """The limit that an exception comes from, and a remedy; None if it comes from another cause."""
+    seen: BaseException | None = raised
+    while seen is not None:
+        if (found := _reason(seen)) is not None:
+            return found
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def _reason(raised: BaseException) -> str | None:
+    number, text = getattr(raised, "errno", None), str(raised)
+    if (
+        isinstance(raised, MemoryError)
+        or number == errno.ENOMEM
+        or any(words in text for words in ("failed to map segment", "Cannot allocate memory"))
+    ):
+        room = addresses() or memory()
+        where = f": {room.limit}, {room.left // MEGABYTE:,} MB" if room else ""
+        return f"memory has run out{where}; {room.remedy if room else 'use a host with more memory'}"
+    if number in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return f"too many files are open: a process may have {limit:,}; {_FILES}"
+    if number == errno.EAGAIN or "can't start new thread" in text or "Resource temporarily unavailable" in text:
+        return f"no process or thread can be started: the limit of this user is reached; {_PROCESSES}"
+    if number == errno.EFBIG:
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        where = f"{raised.filename}: " if isinstance(raised, OSError) and raised.filename else ""
+        return f"{where}a file may have {limit:,} bytes; raise the limit: ulimit -f unlimited"
+    return None
+
+
+def failure(raised: BaseException) -> ElaniteError | None:
+    """``reason`` as an error."""
+    words = reason(raised)
+    return None if words is None else ElaniteError(words)
+
+
+def available() -> int | None:
+    """The memory that programs may take without swapping, by the kernel's estimate, in bytes."""
+    try:
+        lines = bounded.system(_MEMORY).splitlines()
+    except OSError:
+        return None
+    found = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
+    return int(found[0]) * 1024 if found else None
+
+
+_FIRST_VERSION = {
+    "memory.max": ("memory", "memory.limit_in_bytes"),
+    "memory.current": ("memory", "memory.usage_in_bytes"),
+    "pids.max": ("pids", "pids.max"),
+    "pids.current": ("pids", "pids.current"),
+}
+"""The controllers and files of version 1 of control groups, by their names in version 2."""
+
+
+def group_left(most: str, now: str) -> int | None:
+    """The rest of a limit in the control group of this process, and in those around it, of both versions."""
+    try:
+        lines = bounded.system(_OWN_GROUP).splitlines()
+    except OSError:
+        return None
+    left = []
+    for line in lines:
+        _, controllers, own = line.split(":", 2)
+        if controllers:
+            controller, limit = _FIRST_VERSION[most]
+            if controller not in controllers.split(","):
+                continue
+            root, used = _GROUPS / controller, _FIRST_VERSION[now][1]
+        else:
+            root, limit, used = _GROUPS, most, now
+        folder = root / own.lstrip("/")
+        while folder.is_relative_to(root):
+            try:
+                text = bounded.system(folder / limit).strip()
+                if text != "max" and int(text) < _UNLIMITED:
+                    left.append(int(text) - int(bounded.system(folder / used)))
+            except (OSError, ValueError):
+                pass  # the root of all groups has no limits
+            folder = folder.parent
+    return min(left, default=None)
+
+
+def processes() -> int | None:
+    """How many more processes and threads may be started; the limit of a user does not hold for the superuser."""
+    found = [left] if (left := group_left("pids.max", "pids.current")) is not None else []
+    limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
+    user = os.getuid()
+    if limit != resource.RLIM_INFINITY and user != 0:
+        found.append(limit - _threads(user))
+    return min(found, default=None)
+
+
+def _threads(user: int) -> int:
+    """The processes and threads of a user."""
+    count = 0
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                count += sum(1 for _ in (entry / "task").iterdir())
+        except OSError:
+            continue  # it has ended
+    return count

@@ -1,0 +1,181 @@
+"""The campaign: simulate the points that the store does not hold yet, on all cores or on an engine.
+
+A point that another build has computed counts as missing: its program was another one, even if the model revision is
+the same. It is simulated once more in a campaign, whoever has put it into the store, and replaces what is there.
+
+Points are independent and a simulation releases the interpreter, so threads are enough for one machine. With an
+executor of an engine (``engines.py``), batches of about half a minute of work run wherever the engine has a worker.
+``driver.py`` hands the work out in both cases, and says what happens when points fail, workers die, or the user
+interrupts.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from elanite.campaign import memory
+from elanite.campaign.cost import CostModel
+from elanite.campaign.driver import Driver
+from elanite.campaign.outcome import EngineError, Failure, Observer, Outcome, Spent, State
+from elanite.campaign.shards import shard as part
+from elanite.errors import UsageError
+from elanite.store import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from elanite.base.build import Build
+    from elanite.inputs.plan import Plan, Point
+    from elanite.store import Store
+
+__all__ = ["EngineError", "Failure", "Observer", "Outcome", "Spent", "State", "cores", "run"]
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def run(
+    plans: Sequence[Plan],
+    store: Store,
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
+    *,
+    executor: Executor | None = None,
+    max_cost: float | None = None,
+    shard: str | None = None,
+    ended: Callable[[Plan, Spent], None] | None = None,
+) -> Outcome:
+    """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core).
+
+    With an ``executor``, batches of points go to its workers; ``jobs`` is then the number of the workers. ``max_cost``
+    is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards``.
+    With ``ended``, plans are taken in order, and it is called for each plan as soon as all points of the plan have
+    ended, with what those that were simulated took.
+    Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
+    """
+    planned = _planned(plans, shard)
+    outcome = Outcome(total=len(planned))
+    missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
+    others = [point for point in missing if store.get(point.id) is not None]
+    outcome.others = store.builds(point.id for point in others)
+    # A store that lacks nothing may be read-only.
+    if missing:
+        try:
+            store.prepare()
+        except StoreError:
+            if len(others) < len(missing):
+                raise
+            missing = []  # all are there, and cannot be replaced: who shows them names their builds
+    else:
+        store.clean()
+    outcome.reused = len(planned) - len(missing)
+    model = CostModel.learn(store) if missing else CostModel.shipped()
+    cost = {point.id: model.seconds(point) for point in missing}
+    if max_cost is not None:
+        _afford(missing, cost, max_cost)
+    outcome.damaged = sum(store.damaged(point.id) for point in missing)
+    observer = observer or Observer()
+    groups = [missing]
+    if ended is not None:
+        groups = [[point for point in missing if planned[point.id][0] is plan] for plan in plans]
+        observer = _InOrder(observer, plans, missing, outcome, ended)
+    if missing and outcome.others:
+        observer.others(outcome.others)
+    observer.start(outcome.total, outcome.reused)
+    try:
+        if missing:
+            fit = memory.fitted(missing, jobs or cores())
+            if fit.line and executor is None:
+                observer.note(fit.line)
+            workers = fit.jobs if executor is None else jobs or cores()
+            driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share)
+            if executor is None:
+                driver.refuse(fit.refused)
+                groups = [[point for point in group if point.id not in fit.refused] for group in groups]
+            driver.threads(groups) if executor is None else driver.engine(groups, executor)
+            if outcome.deaths:
+                store.clean()  # what workers had half-written
+    finally:
+        observer.stop()
+    return outcome
+
+
+class _InOrder(Observer):
+    """Tells another observer all that it is told, and somebody of each plan whose last point has ended."""
+
+    def __init__(
+        self,
+        observer: Observer,
+        plans: Sequence[Plan],
+        missing: Sequence[Point],
+        outcome: Outcome,
+        ended: Callable[[Plan, Spent], None],
+    ) -> None:
+        left = {point.id for point in missing}
+        self._observer = observer
+        self._outcome = outcome
+        self._ended = ended
+        # Plans may share points, so that a point is missing in several of them.
+        self._open = [(plan, {point.id for point in plan.points} & left) for plan in plans]
+
+    def start(self, total: int, done: int) -> None:
+        self._observer.start(total, done)
+        self._tell()
+
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        self._observer.others(builds)
+
+    def point(self, point: Point, failure: Failure | None) -> None:
+        self._observer.point(point, failure)
+        for _, left in self._open:
+            left.discard(point.id)
+        self._tell()
+
+    def note(self, line: str) -> None:
+        self._observer.note(line)
+
+    def state(self, state: State) -> None:
+        self._observer.state(state)
+
+    def stop(self) -> None:
+        self._observer.stop()
+
+    def _tell(self) -> None:
+        ended = [plan for plan, left in self._open if not left]
+        self._open = [(plan, left) for plan, left in self._open if left]
+        for plan in ended:
+            self._ended(plan, self._outcome.spent.get(plan.experiment.name, Spent()))
+
+
+def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, Point]]:
+    """The points of the plans, each once, or those of them that belong to a shard."""
+    planned: dict[str, tuple[Plan, Point]] = {}
+    for plan in plans:
+        for point in plan.points:
+            planned.setdefault(point.id, (plan, point))
+    if shard is None:
+        return planned
+    return {point.id: planned[point.id] for point in part(shard, [point for _, point in planned.values()])}
+
+
+def _afford(missing: Sequence[Point], cost: Mapping[str, float], max_cost: float) -> None:
+    """Refuse points that cost too much by the estimate; the most expensive experiments are named."""
+    each: dict[str, float] = {}
+    for point in missing:
+        each[point.experiment] = each.get(point.experiment, 0.0) + cost[point.id]
+    hours = sum(each.values()) / 3600
+    if hours <= max_cost:
+        return
+    most = sorted(each.items(), key=lambda item: -item[1])[:3]
+    named = ", ".join(f"{name} {seconds / 3600:.3g}" for name, seconds in most)
+    raise UsageError(
+        f"{len(missing)} points would take about {hours:.3g} CPU-hours, more than --max-cost {max_cost:g}"
+        f" (most: {named}); nothing was simulated. Choose fewer points (--only, --point, --shard), or raise --max-cost"
+    )

@@ -1,0 +1,316 @@
+"""The work of a campaign: simulate a batch of points, here or in a process on another machine.
+
+``points`` does the work: it simulates those points of a batch that neither the store holds nor another process is
+simulating. A campaign on threads calls it. ``simulate`` is the same as one function of strings, the task that a
+campaign gives to an engine: the batch goes in as JSON, and what became of the points comes out as JSON. So an engine
+need know nothing of Elanite, and nothing is pickled but two strings.
+
+Every point is claimed in the store before it is simulated. A point that somebody else has claimed comes back as
+*elsewhere*; the campaign looks later what became of it.
+
+Where a worker sees the *sign* of the campaign (a file beside the store, see ``Sign``), the worker shares the file
+system with the campaign: it keeps every point in the store at once, so that its death loses only the point under way,
+and it stops when the sign says so. A worker that sees no sign returns the tables of the points as Arrow files, and the
+campaign keeps them. A worker with another revision of the model, or another engine, refuses, since its results may be
+others.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import math
+import os
+import platform
+import threading
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.base import bounded, whole
+from elanite.base.build import DIGITS
+from elanite.errors import ElaniteError, Exit, RunError
+from elanite.inputs.plan import Point
+from elanite.store import TABLES, Store, StoreError, frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from elanite._core import Records
+    from elanite.campaign.memory import Share
+
+LEASE = 120.0
+"""Seconds for which a point is claimed; a claim that its process does not renew ends."""
+
+_LOOK = 0.25
+"""Seconds between two looks at the sign of the campaign."""
+
+_SIGN = ".campaign-"
+_GO, _STOP = "go\n", "stop\n"
+_OLD = 7 * 86400.0
+
+
+@dataclass
+class Report:
+    """What became of the points of a batch. Points that are in none of the lists were left when the work stopped."""
+
+    worker: str = field(default_factory=lambda: f"process {os.getpid()} on {platform.node()}")
+    done: dict[str, float] = field(default_factory=dict)
+    """Processor seconds of the points that were simulated."""
+    reused: list[str] = field(default_factory=list)
+    """Points that the store had got in the meantime."""
+    elsewhere: list[str] = field(default_factory=list)
+    """Points that another process has claimed."""
+    again: dict[str, bool] = field(default_factory=dict)
+    """Points of another build in the store that were simulated again, and whether their results have changed."""
+    failed: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Message and exit code of the points that did not finish."""
+    refused: str = ""
+    """Why the worker did nothing."""
+    unkept: str = ""
+    """Why the store did not take a point; the rest of the batch was not begun."""
+    records: dict[str, Any] = field(default_factory=dict)
+    """The results of the points, from a worker that does not see the store."""
+
+    def text(self) -> str:
+        """The report as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def read(cls, text: str) -> Report:
+        """The report that ``text`` has made."""
+        return cls(**json.loads(text))
+
+
+class Sign:
+    """The file beside a store that says to the workers of one campaign whether to go on.
+
+    A store that is no folder has none: every worker opens such a store by its address, and the campaign stops the
+    workers only by what its engine offers. The sign of a campaign that was killed stays, so that batches which a batch
+    system still holds keep their points; the next campaign removes signs that are a week old.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.path: Path | None = None
+        if "://" in store.address:
+            return
+        folder = Path(store.address).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for old in folder.glob(f"{_SIGN}*"):
+                if time.time() - old.stat().st_mtime > _OLD:
+                    old.unlink(missing_ok=True)
+            self.path = folder / f"{_SIGN}{uuid.uuid4().hex[:12]}"
+            whole.new(self.path, _GO)
+        except OSError as error:
+            raise StoreError(folder, error.strerror) from error
+
+    def stop(self) -> None:
+        """Tell all workers to stop."""
+        if self.path is not None:
+            try:
+                whole.fill(self.path, _STOP)
+            except OSError:  # a sign that is gone stops them, too
+                self.remove()
+
+    def remove(self) -> None:
+        """Remove the file; for when no worker is left."""
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> str:
+    """The text of a batch for ``simulate``. The number of the attempt keeps engines from answering from a cache."""
+    return json.dumps(
+        {
+            "revision": _core.MODEL_REVISION,
+            "engine": _core.ENGINE,
+            "store": store.address,
+            "sign": str(sign.path) if sign.path else None,
+            "attempt": attempt,
+            "points": [asdict(point) for point in points],
+        }
+    )
+
+
+def simulate(batch: str) -> str:
+    """Simulate a batch, and report. The task of a campaign for an engine: it needs no state and may run anywhere."""
+    task = json.loads(batch)
+    report = Report()
+    if task["revision"] != _core.MODEL_REVISION:
+        report.refused = (
+            f"{report.worker} has revision {_core.MODEL_REVISION} of the model, and the campaign has revision"
+            f" {task['revision']}: install the same version of Elanite for the workers"
+        )
+        return report.text()
+    if task["engine"] != _core.ENGINE:
+        report.refused = (
+            f"{report.worker} has engine {_core.ENGINE[:DIGITS]}, and the campaign has engine"
+            f" {task['engine'][:DIGITS]}: their simulators were compiled from different sources, although the model"
+            " revision is the same; install the same build of Elanite for the workers"
+        )
+        return report.text()
+    sign = Path(task["sign"]) if task["sign"] else None
+    shared = sign is None or sign.exists()
+    store = Store.open(task["store"]) if shared else None
+    points([Point(**one) for one in task["points"]], store, _core.Cancel(), sign if shared else None, report)
+    return report.text()
+
+
+def points(
+    batch: Iterable[Point],
+    store: Store | None,
+    cancel: _core.Cancel,
+    sign: Path | None = None,
+    report: Report | None = None,
+    share: Share | None = None,
+) -> Report:
+    """Simulate the points of a batch that are neither finished nor claimed, until ``cancel`` or the sign says stop.
+
+    Without a store, the results are in the report. A point that needs more memory than its ``share`` fails.
+    """
+    report = report or Report()
+    if sign is not None and _stopped(sign):
+        return report
+    with _watched(cancel, sign):
+        for point in batch:
+            if cancel.is_set():
+                break
+            try:
+                _point(point, store, cancel, report, share)
+            except RunError as error:
+                if error.exit_code != Exit.INTERRUPTED:
+                    report.failed[point.id] = (str(error), error.exit_code)
+            except ElaniteError as error:  # of the store
+                report.unkept = str(error)
+                break
+    return report
+
+
+def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report, share: Share | None) -> None:
+    if store is None:
+        records, times = _records(point, cancel, share)
+        report.records[point.id] = _packed(records) | {"times": times}
+        report.done[point.id] = times["cpu_seconds"]
+        return
+    claim = None if store.current(point.id) else store.claim(point.id, LEASE)
+    if claim is None:
+        found = store.current(point.id) is not None
+        (report.reused if found else report.elsewhere).append(point.id)
+        return
+    with claim:
+        records, times = _records(point, cancel, share)
+        keep(point, store, records, times, cancel, report.again)
+    report.done[point.id] = times["cpu_seconds"]
+
+
+def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> tuple[Records, dict[str, Any]]:
+    started = datetime.now(UTC)
+    before = time.thread_time()
+    try:
+        records = _core.simulate(point.json, cancel, share.bytes if share else None)
+    except RunError as error:
+        # The bound is that of the experiment, unless the host has less.
+        needed, own, _ = str(error).partition("; for example with --set run.max_memory")
+        if share is None or not own or share.bytes >= _bound(point):
+            raise
+        raise RunError(f"{needed}; {share.words}", error.exit_code) from None
+    seconds = round(time.thread_time() - before + records.get("cpu_seconds", 0), 6)
+    return records, {
+        "started": started.isoformat(timespec="milliseconds"),
+        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "cpu_seconds": seconds,
+    }
+
+
+def _bound(point: Point) -> float:
+    """The bytes of ``run.max_memory``."""
+    found = _core.quantity(json.loads(point.json)["run"]["max_memory"])
+    return found[0] if found else math.inf
+
+
+def keep(
+    point: Point,
+    store: Store,
+    records: Records,
+    times: dict[str, Any],
+    cancel: _core.Cancel,
+    again: dict[str, bool],
+) -> None:
+    """Keep the results of a point. Raises ``StoreError`` if the store does not take them.
+
+    If the store has had the point of another build, ``again`` gets the point, and whether the results differ.
+    """
+    before = store.get(point.id)
+    if before is not None and not before.mine:
+        again[point.id] = before["digest"] != records["digest"]
+    try:
+        store.put(point, records, times)
+    except KeyboardInterrupt:
+        # If an interrupt comes while polars works, polars reports it only to the thread that called polars. The point
+        # is finished and is kept; the flag reports the interrupt to the waiting thread.
+        cancel.set()
+        store.put(point, records, times)
+
+
+def _packed(records: Records) -> dict[str, Any]:
+    """Results of a point as JSON takes them: the tables are Arrow files in base64."""
+    packed: dict[str, Any] = dict(records)
+    packed["tables"] = {}
+    for name, columns in records["tables"].items():
+        file = io.BytesIO()
+        frame(columns).write_ipc(file)
+        packed["tables"][name] = base64.b64encode(file.getvalue()).decode("ascii")
+    return packed
+
+
+def unpacked(packed: dict[str, Any]) -> tuple[Records, dict[str, Any]]:
+    """The results and the times of a point that a worker without the store has returned."""
+    import polars as pl
+
+    records: Any = dict(packed)
+    times = records.pop("times")
+    records["tables"] = {}
+    for name, text in packed["tables"].items():
+        table = pl.read_ipc(io.BytesIO(base64.b64decode(text)))
+        records["tables"][name] = {column: (TABLES[name][column], table[column].to_list()) for column in table.columns}
+    return records, times
+
+
+@contextmanager
+def _watched(cancel: _core.Cancel, sign: Path | None) -> Iterator[None]:
+    """Set the flag as soon as the sign of the campaign says stop."""
+    if sign is None:
+        yield
+        return
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(_LOOK):
+            if _stopped(sign):
+                cancel.set()
+                return
+
+    thread = threading.Thread(target=watch, name="watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def _stopped(sign: Path) -> bool:
+    """Whether a campaign has ended. A sign that is gone is an end: the campaign removes it after the last batch."""
+    try:
+        return bounded.load(sign, len(_STOP)) == _STOP.encode()
+    except FileNotFoundError:
+        return True
+    except OSError:  # the file system is away for a moment
+        return False

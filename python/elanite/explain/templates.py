@@ -1,0 +1,191 @@
+"""Files of one's own to start from: a machine like a shipped one, and an experiment with uniform traffic.
+
+The comments of a machine file are the descriptions of the schema, so that no key lacks one. Claims about the machine
+that it starts from say nothing about the new one: ``fitted_to`` is left out, and every source names the machine it
+comes from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+from elanite.explain import catalog
+from elanite.inputs.warmup import long_enough
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from elanite.inputs.sources import Source
+
+WIDTH = 110
+"""Width of comments."""
+
+FAST = 5_000.0
+"""Rate of a link in MB/s from which on a new experiment measures for a shorter time."""
+
+
+PROCESSES, MESSAGE = 16, 4096
+"""Processes on each node of a new experiment, and the bytes of their messages."""
+
+
+def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
+    """A machine file like another machine, with a comment on every section and key."""
+    from elanite.mpirun.cluster import tree_of
+
+    # True before the file is edited and after it: the title of the preset would tell of values that are gone.
+    title = f"a machine of my own, begun from {preset.name}"
+    changed = dict(one.split("=", 1) for one in tree_of(preset, nodes)) if nodes else {}
+    lines = [
+        f"# {name}: a machine that starts from {preset.name}.",
+        "#",
+        *_comment(
+            "Every parameter has a value and a source: the document that gives the value, or how it was measured or"
+            f" assumed. Change what you know better, and say whence. Values that say {preset.name} are those of that"
+            " machine. Quantities carry their unit; KB is 1024 bytes, and the MB of MB/s is 10^6 bytes. `elanite check`"
+            " checks the file, and `elanite explain KEY` tells bounds."
+        ),
+        "",
+        *_comment("What the machine is called, and a title that reports show: say in a few words what the machine is."),
+        "[machine]",
+        f"name = {json.dumps(name)}",
+        f"title = {json.dumps(title, ensure_ascii=False)}",
+        *_sections(preset, changed),
+    ]
+    text = "\n".join(lines) + "\n"
+    _core.load_machine(text, f"{name}.toml", [])
+    return text
+
+
+def _sections(preset: Source, changed: dict[str, str]) -> Iterator[str]:
+    """The sections of the preset with comments."""
+    texts = {**catalog.sections(), **{row["parameter"]: row["meaning"] for row in catalog.parameters()}}
+    section = ""
+    skipped = True
+    for line in preset.text.splitlines():
+        if head := re.fullmatch(r"\[\[?([\w.-]+)\]\]?\s*(#.*)?", line):
+            section = head[1]
+            skipped = section == "machine"
+            if not skipped:
+                yield ""
+                yield from _comment(texts.get(section) or texts.get(section.split(".")[0], ""))
+                yield line
+            continue
+        found = re.fullmatch(r"([\w-]+) = (.*)", line)
+        if skipped or not found:
+            continue
+        key = f"{section}.{found[1]}"
+        described = re.sub(r"^noise\.[^.]+\.", "noise.NAME.", key)
+        yield from _comment(texts.get(described, ""))
+        if key in changed:
+            why = f"assumed: so many nodes, with the switches of {preset.name}"
+            yield f'{found[1]} = {{ value = {changed[key]}, source = "{why}" }}'
+        else:
+            yield _from(preset.name, line)
+
+
+def _from(preset: str, line: str) -> str:
+    """A line of the preset: its source names the preset, without fitted claims and without the source's range."""
+    line = re.sub(r", fitted_to = \[[^\]]*\]", "", line)
+    line = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", line)
+    return re.sub(r'source = "', f'source = "{preset}: ', line)
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}" for line in textwrap.wrap(text, WIDTH)]
+
+
+def experiment_file(name: str, machine: Source) -> str:
+    """An experiment file with uniform traffic on all nodes of a machine, from light load to saturation."""
+    about: dict[str, Any] = json.loads(_core.load_machine(machine.text, machine.file, []))
+    values = {one["key"]: one["value"] for one in about["parameters"]}
+    nodes = values["topology.nodes"]
+    rate = _core.quantity(str(values["link.rate"]))
+    if nodes < 2 or rate is None:
+        raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
+    loads = [round(rate[0] * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
+    # A fast network moves as many messages in a shorter time.
+    warm_up, window = (200.0, "400 us") if rate[0] > FAST else (1000.0, "2 ms")
+    # Arrivals are stationary once each process has sent a message on average, at the lowest load, too.
+    gap = PROCESSES * MESSAGE / max(loads[0], 1)
+    text = EXPERIMENT.format(
+        name=json.dumps(name),
+        machine=json.dumps(machine.argument),
+        warm_up=long_enough(max(warm_up, gap)),
+        window=window,
+        processes=PROCESSES,
+        message=f"{MESSAGE // 1024} KB",
+        nodes=nodes,
+        last=nodes - 1,
+        loads=", ".join(f'"{load} MB/s"' for load in loads),
+    )
+    _core.load_experiment(text, f"{name}.toml", [])
+    return text
+
+
+EXPERIMENT = """\
+# An experiment: series of points on a machine. Every field of a series is one value or a list; the points are all
+# combinations of the values in the lists. `elanite show FILE` lists the points, `elanite run FILE --html
+# FILE.html` draws the figures.
+
+title = {name}
+source = "my own"
+machine = {machine} # a shipped machine or the path of a machine file; a list compares machines
+
+[run] # how points are measured; a series may change it: run = {{ window = "20 ms" }}
+# Before, each process sends a message on average, so that arrivals are stationary: processes * message / load.
+warm_up = "{warm_up}" # simulated time that is discarded
+window = "{window}" # simulated time that is measured after it
+batches = 10 # parts of the window; their means give the 95% confidence interval
+seeds = 1 # runs with different random numbers
+
+[[series]]
+name = "load"
+title = "Uniform traffic from light load to saturation"
+[series.jobs.uniform] # a job, by a name of your choice; several jobs run at the same time
+pattern = "uniform" # where messages go; for any number of nodes also complement, tornado, "shift 8", "random 1"
+nodes = {nodes} # the first so many nodes, or a set such as "0-15"
+processes = {processes} # on each node, which share the load; each sends one message at a time
+message = "{message}" # mean size; with few processes, short messages saturate the senders before the network
+sizes = "fixed" # distribution of sizes: fixed, uniform, exponential
+arrivals = "exponential" # distribution of the times between messages
+load = [{loads}] # offered by each node
+# [[series.fault]] # what fails while this series runs; [[fault]] at the top is for all series
+# links = "level 1" # the cables of a level, a cable, a switch, an adapter, a node or a rail
+# count = [1, 2]
+# pick = "random"
+# at = "0 us" # they are down from here on; or bit_error_rate, or mtbf with mttr
+
+[[series]]
+name = "ping"
+title = "One message at a time between the first and the last node"
+[series.ping]
+from = 0
+to = {last}
+directions = "one" # or "both"
+source = "main" # the memory at the sender: main memory, or the adapter's ("elan")
+destination = "main"
+message = ["0 B", "64 B", "1 KB", "4 KB", "64 KB", "1 MB"]
+repeats = 10
+
+[[figure]]
+name = "load"
+title = "Accepted against offered load"
+draw = "loads"
+series = ["load"]
+
+[[figure]]
+name = "latency"
+title = "Latency of a message on an idle machine"
+series = ["ping"]
+metric = "latency"
+x = "message_bytes"
+x_scale = "steps"
+x_title = "message size"
+y_title = "latency, µs"
+log = true
+"""

@@ -1,0 +1,54 @@
+"""The Vega libraries, which draw the figures of a page in the reader's browser.
+
+A page has them inside, so that it works without a network. ``vl-convert`` has their sources and puts them together,
+which takes one or two seconds; the result is kept in the cache of the user, where the next page finds it.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from html import escape
+from importlib.metadata import version
+from typing import Any
+
+import altair as alt
+import platformdirs
+
+from elanite.base import bounded, host, whole
+from elanite.base.html import embedded
+from elanite.errors import ElaniteError
+
+
+@cache
+def libraries() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, safe to stand inside a page."""
+    wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    name = f"vega-{wanted}-{version('vl-convert-python')}.js"
+    kept = platformdirs.user_cache_path("elanite") / name
+    with suppress(OSError, UnicodeError):
+        return bounded.load(kept, bounded.TABLE).decode()
+    made = _made(wanted)
+    with suppress(ElaniteError):  # without a place for it, the next page makes the script again
+        whole.write(kept, made)
+    return made
+
+
+def page(title: str, spec: dict[str, Any]) -> str:
+    """One chart as a page of its own."""
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
+        f'<body>\n<div id="chart"></div>\n<script>{libraries()}</script>\n'
+        f'<script>window.vegaEmbed("#chart", {embedded(spec)}, {{ mode: "vega-lite" }});</script>\n</body>\n</html>\n'
+    )
+
+
+def _made(wanted: str) -> str:
+    import vl_convert as vlc
+
+    host.require_drawing("--html")
+    have: list[str] = vlc.get_vegalite_versions()
+    bundle: str = vlc.javascript_bundle(
+        "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]
+    )
+    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -1,0 +1,250 @@
+"""Networks from files and from Python: the graph of a machine of the kind ``graph``, and its forwarding tables.
+
+The simulator reads no files. So the text of a machine file is completed as soon as it is read: behind its end stand
+``[topology.cables]`` and ``[topology.routes]`` with the content of the files that it names. Workers of engines, stores
+and notebooks have the whole machine. The content decides the keys of points, the names of the files do not.
+
+A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is a list of edges, see
+``crates/machine/src/graph.rs``. Forwarding tables are lines of a switch, a destination and the next switches, see
+``crates/machine/src/routes.rs``. Errors name the file and the line.
+
+``Machine.with_graph`` makes the same texts of a graph and of tables in Python.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
+from xml.parsers import expat
+
+from elanite import _core
+from elanite.base import bounded
+from elanite.base.foreign import reading
+from elanite.errors import UsageError
+from elanite.inputs import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+GRAPHML = ".graphml"
+KINDS = ("node", "switch")
+
+
+def completed(text: str, machine: Path) -> str:
+    """The text of a machine file with the cables and routes of the files that it names; the same text if it names none.
+
+    Raises ``UsageError`` if a file cannot be read, or is wrong.
+    """
+    topology = _topology(text)
+    cables = _value(topology, "cables")
+    if (file := _named(topology, "file", "cables", machine)) is not None:
+        content, lines = _content(file, "file", machine), None
+        if file.suffix.lower() == GRAPHML:
+            content, lines = _graphml(content, file)
+        if (mistake := _core.graph_mistake(content)) is not None:
+            line, message = mistake
+            _wrong(file, lines[line - 1] if lines and line else line, message)
+        text, cables = _with(text, "cables", content, topology["file"]["value"]), content
+    if (file := _named(topology, "routes_file", "routes", machine)) is not None:
+        content = _content(file, "routes_file", machine)
+        terminals = _value(topology, "terminals")
+        if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content)) is not None:
+            _wrong(file, *mistake)
+        text = _with(text, "routes", content, topology["routes_file"]["value"])
+    return text
+
+
+def _named(topology: dict[str, Any], key: str, content: str, machine: Path) -> Path | None:
+    """The file that a key names, unless the machine file has its content."""
+    named = _value(topology, key)
+    # The simulator reports values of another type.
+    return machine.parent / named if isinstance(named, str) and content not in topology else None
+
+
+def _content(file: Path, key: str, machine: Path) -> str:
+    return bounded.text(file, bounded.TABLE, f"topology.{key} of {machine} names it, relative to the machine file")
+
+
+def _with(text: str, key: str, content: str, source: str) -> str:
+    """A machine file with one more parameter of its topology, behind its end."""
+    return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
+
+
+def _mistake(cables: str, terminals: Any, routes: str) -> tuple[int | None, str] | None:
+    """The first mistake in routes, as far as the rest of the topology is right: the line, and a message."""
+    if terminals is not None and not (type(terminals) is int and 0 <= terminals < 2**32):
+        return None
+    return _core.routes_mistake(cables, terminals, routes)
+
+
+def _topology(text: str) -> dict[str, Any]:
+    """The section of a machine file, if the file names a graph file or a file of routes."""
+    if re.search(r"\b(routes_)?file\b", text) is None:
+        return {}
+    try:
+        topology = tomllib.loads(text).get("topology")
+    except (ValueError, RecursionError):  # the simulator names the place
+        return {}
+    return topology if isinstance(topology, dict) else {}
+
+
+def _value(section: dict[str, Any], key: str) -> Any:
+    parameter = section.get(key)
+    return parameter.get("value") if isinstance(parameter, dict) else None
+
+
+def section(
+    graph: Any,
+    routes: Mapping[Any, Mapping[Any, Any]] | None,
+    terminals: int | None,
+    roots: Sequence[Any],
+    hop_classes: int | None,
+    source: str,
+) -> dict[str, dict[str, Any]]:
+    """The section ``[topology]`` of a graph in Python; see ``Machine.with_graph``."""
+    cables, own = _listed(graph)
+    if not own and terminals is None:
+        raise UsageError(
+            "the graph has no nodes\n"
+            '  give terminals=N, the number of nodes of each switch, or the vertices the data kind, "node" or "switch"'
+        )
+    if own and terminals is not None:
+        raise UsageError(
+            f"the graph has {own} nodes of its own, and terminals={terminals} asks for others\n  leave it out"
+        )
+    if (mistake := _core.graph_mistake(cables)) is not None:
+        raise UsageError(f"the graph is wrong: {mistake[1]}")
+    switches = sum(line.startswith("switch ") for line in cables.splitlines())
+    values: dict[str, Any] = {"kind": "graph", "nodes": own or switches * (terminals or 0), "cables": cables}
+    if terminals is not None:
+        values["terminals"] = terminals
+    if roots:
+        values["roots"] = [_name(root) for root in roots]
+    if routes is not None:
+        values["routes"] = _tables(routes)
+        if (mistake := _mistake(cables, terminals, values["routes"])) is not None:
+            line, message = mistake
+            entry = values["routes"].splitlines()[line - 1].split() if line else []
+            place = f" at switch {entry[0]} for {entry[1]}" if entry else ""
+            raise UsageError(f"the routes are wrong{place}: {message}")
+    if hop_classes is not None:
+        values["hop_classes"] = hop_classes
+    return {key: {"value": value, "source": source} for key, value in values.items()}
+
+
+def _listed(graph: Any) -> tuple[str, int]:
+    """A graph of networkx, or pairs of switches, as a list of cables; and the number of its nodes."""
+    if hasattr(graph, "is_directed"):
+        if graph.is_directed():
+            raise UsageError("the graph is directed, and cables lead both ways: give graph.to_undirected()")
+        kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
+        edges = list(graph.edges())
+    else:
+        edges = [tuple(edge) for edge in graph]
+        if wrong := [edge for edge in edges if len(edge) != 2]:
+            raise UsageError(f"the edge {wrong[0]!r} has {len(wrong[0])} ends: an edge is two switches")
+        kinds = dict.fromkeys((end for edge in edges for end in edge), None)
+    parted = any(kinds.values())
+    names: dict[str, Any] = {}
+    lines = []
+    for vertex, kind in kinds.items():
+        name = _name(vertex)
+        if name in names:
+            raise UsageError(f"the vertices {names[name]!r} and {vertex!r} have the same name `{name}`: rename one")
+        if parted and kind not in KINDS:
+            raise UsageError(f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
+        names[name] = vertex
+        lines.append(f"{kind if parted else 'switch'} {name}")
+    lines += [f"{_name(one)} {_name(other)}" for one, other in edges]
+    return "\n".join(lines), sum(kind == "node" for kind in kinds.values())
+
+
+def _tables(routes: Mapping[Any, Mapping[Any, Any]]) -> str:
+    """Forwarding tables as lines."""
+    lines = []
+    for switch, row in routes.items():
+        if not isinstance(row, Mapping):
+            raise UsageError(f"the routes of switch {switch!r} are no dictionary: write {{destination: next switches}}")
+        for destination, found in row.items():
+            several = [found] if isinstance(found, Hashable) else sorted(found) if isinstance(found, set) else found
+            names = [_name(each) for each in several]
+            if not names:
+                raise UsageError(
+                    f"the routes are wrong at switch {_name(switch)} for {_name(destination)}: there is no next switch:"
+                    " name at least one neighbour"
+                )
+            lines.append(" ".join([_name(switch), _name(destination), *names]))
+    return "\n".join(lines)
+
+
+def _name(vertex: Any) -> str:
+    """The name of a vertex: of a tuple, its parts with dots between them."""
+    name = ".".join(map(_name, vertex)) if isinstance(vertex, tuple) else str(vertex)
+    if not name or re.search(r"[\s,#]", name):
+        raise UsageError(f"the name `{name}` has a blank, a comma or a #: name the vertex otherwise")
+    return name
+
+
+def _wrong(file: Path, line: int | None, message: str) -> NoReturn:
+    place = f"{file}:{line}" if line else f"{file}"
+    raise UsageError(f"{place}: {message}")
+
+
+def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
+    """GraphML as a list of edges, and the line in the file for each line of the list."""
+    try:
+        import networkx as nx
+    except ImportError as error:
+        raise UsageError(f"{file}: GraphML needs the package networkx: pip install networkx") from error
+    parts, ends = _elements(content, file)
+    with reading(file, "not a graph in GraphML", "draw it anew, or write a list of cables"):
+        graph = nx.parse_graphml(content, force_multigraph=True)
+    if graph.is_directed():
+        _wrong(file, None, 'the graph is directed, and cables lead both ways: write edgedefault="undirected"')
+    text: list[str] = []
+    lines: list[int] = []
+    kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
+    parted = any(kinds.values())
+    for name, line in parts.items():
+        if re.search(r"[\s,#]", name) or not name:
+            _wrong(file, line, f"the name `{name}` has a blank, a comma or a #: take another id")
+        kind = kinds.get(name) if parted else "switch"
+        if kind not in KINDS:
+            _wrong(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
+        text.append(f"{kind} {name}")
+        lines.append(line)
+    for start, end, line in ends:
+        for name in (start, end):
+            if name not in parts:
+                _wrong(file, line, f"there is no node and no switch `{name}`")
+        text.append(f"{start} {end}")
+        lines.append(line)
+    return "\n".join(text), lines
+
+
+def _elements(content: str, file: Path) -> tuple[dict[str, int], list[tuple[str, str, int]]]:
+    """The vertices and edges of GraphML with their lines, which networkx forgets."""
+    parts: dict[str, int] = {}
+    ends: list[tuple[str, str, int]] = []
+    parser = expat.ParserCreate("utf-8")
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        line = parser.CurrentLineNumber
+        match tag.rpartition(":")[2]:
+            case "node":
+                name = attributes.get("id", "")
+                if name in parts:
+                    _wrong(file, line, f"the name `{name}` is taken: line {parts[name]} has it")
+                parts[name] = line
+            case "edge":
+                ends.append((attributes.get("source", ""), attributes.get("target", ""), line))
+
+    parser.StartElementHandler = start
+    try:
+        parser.Parse(content.encode(), True)
+    except expat.ExpatError as error:
+        _wrong(file, error.lineno, f"not a graph in GraphML: {expat.ErrorString(error.code)}")
+    return parts, ends

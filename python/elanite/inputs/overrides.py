@@ -1,0 +1,72 @@
+"""Keys of overrides: ``--set``, ``--vary`` and their like name keys of the machine or of the experiment.
+
+The first word of a key says whose it is. People leave it out: they write ``load`` for the load of a job. Such a key is
+an error, and the error names the keys of this very machine and experiment that end in the word.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from elanite.inputs.sources import Source
+
+EXPERIMENT = ("run", "series", "fault")
+"""The first words of keys that belong to the experiment; all other keys belong to the machine."""
+
+MOST = 4
+"""Most keys that an error proposes."""
+
+
+def of_experiment(change: str) -> bool:
+    """Whether ``KEY=VALUE`` changes the experiment."""
+    return change.partition("=")[0].split(".")[0].strip() in EXPERIMENT
+
+
+def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
+    """Raises ``UsageError`` for a key whose first word is no section of machine files and no part of experiments."""
+    sections: dict[str, Any] = {}
+    for key in keys:
+        sections = sections or json.loads(_core.schema("machine"))["properties"]
+        first, *rest = key.split(".")
+        if first in EXPERIMENT or (first in sections and rest):
+            continue
+        known = [*_of_experiment_file(experiment), *_of_machine(machine)]
+        tails = [one.rsplit(".", 1)[-1] for one in known]
+        near = difflib.get_close_matches(key.rsplit(".", 1)[-1], tails, 1)
+        alike = [one for one in known if one.endswith(f".{key}")]
+        alike = alike or [one for one, tail in zip(known, tails, strict=True) if tail in near]
+        more = f", and {len(alike) - MOST} more" if len(alike) > MOST else ""
+        hint = f"did you mean {', '.join(alike[:MOST])}{more}?" if alike else "`elanite show` lists keys and points"
+        begins = first if rest else key
+        raise UsageError(
+            f"{key}: a key begins with a section of the machine, with run or with series.NAME, and there is no"
+            f" `{begins}`\n  {experiment.argument} on {machine.name}: {hint}"
+        )
+
+
+def _of_machine(machine: Source) -> list[str]:
+    about = json.loads(_core.load_machine(machine.text, machine.file, []))
+    return [one["key"] for one in about["parameters"]]
+
+
+def _of_experiment_file(experiment: Source) -> Iterator[str]:
+    """The keys of an experiment as overrides write them: ``run.window``, ``series.load.message``."""
+    about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
+    yield from (f"run.{key}" for key in about.get("run") or {})
+    for series in about.get("series", ()):
+        parts = {key: part for key, part in series.items() if isinstance(part, dict) and key not in ("run", "machine")}
+        jobs = parts.pop("jobs", {})
+        only = len(parts) + len(jobs) == 1
+        yield from (f"series.{series['name']}.run.{key}" for key in series.get("run") or {})
+        for part in parts.values():
+            yield from (f"series.{series['name']}.{key}" for key in part)
+        for name, job in jobs.items():
+            yield from (f"series.{series['name']}.{key if only else f'{name}.{key}'}" for key in job)

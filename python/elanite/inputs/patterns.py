@@ -1,0 +1,124 @@
+"""Traffic patterns as functions in Python.
+
+A pattern is a function of a node, the nodes of its job and a random generator. It yields the destinations of the node:
+
+    def halves(node, nodes, random):
+        yield random.choice(nodes[len(nodes) // 2 :])
+
+    content["series"][0]["jobs"]["load"]["pattern"] = halves
+
+``Experiment.from_dict`` calls the function once for each node of the job, in ascending order, and keeps the pairs of
+source and destination in the text of the experiment. So points, stores, shards and commands need no function, and the
+pairs decide the identity of a point. A message goes to one of the destinations of its node, drawn by the seed of the
+point; a destination that comes twice is twice as likely. A node without destinations, or with itself alone, is silent.
+
+Each node has a generator of its own, seeded by the pattern's seed, its name and the node: the destinations of one node
+do not depend on the draws of another one.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any
+
+from elanite import _core
+from elanite.base.foreign import words
+from elanite.errors import UsageError
+
+Destinations = Callable[[int, Sequence[int], Random], Iterable[int]]
+"""The destinations of a node, among the nodes of its job."""
+
+MOST = 65_536
+"""The most destinations of a node: as many as the largest machine has nodes."""
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A traffic pattern as a function, with a name for tables and figures, and a seed for its draws."""
+
+    destinations: Destinations
+    name: str = ""
+    """The name of the function if not given."""
+    seed: int = 1
+    """The seed of the random generators; not that of the points, which have the same pairs for all their seeds."""
+
+    def pairs(self, nodes: Sequence[int], key: str = "pattern") -> dict[str, Any]:
+        """The pattern as experiment files have it: its name, and pairs of source and destination.
+
+        ``key`` is its place in messages. Raises ``UsageError`` if the function fails, or yields no nodes.
+        """
+        name = self.name or getattr(self.destinations, "__name__", "")
+        if not name or name == "<lambda>":
+            raise UsageError(f'{key}: the function has no name: give it one, Pattern(function, name="...")')
+        pairs = []
+        for node in nodes:
+            random = Random(f"{self.seed}/{name}/{node}")  # noqa: S311 - traffic, no secrets
+            pairs += [[node, to] for to in self._of(node, nodes, f"{key}: {name}({node}, ...)", random)]
+        if not pairs:
+            raise UsageError(f"{key}: {name} yields no destination for any of {len(nodes)} nodes")
+        return {"name": name, "pairs": pairs}
+
+    def _of(self, node: int, nodes: Sequence[int], call: str, random: Random) -> Iterable[int]:
+        """The destinations of a node, checked."""
+        try:
+            found = list(islice(self.destinations(node, nodes, random), MOST + 1))
+        except Exception as error:
+            raise UsageError(
+                f"{call} fails: {words(error)}\n"
+                "  a pattern is a function of a node, the nodes of the job and a random generator, and yields nodes"
+            ) from error
+        if len(found) > MOST:
+            raise UsageError(f"{call} yields more than {MOST} destinations; end the generator")
+        for destination in found:
+            try:
+                number = operator.index(destination)
+            except TypeError:
+                number = -1
+            if number < 0 or isinstance(destination, bool):
+                raise UsageError(f"{call} yields {destination!r}, which is no number of a node: 0 or more")
+            yield number
+
+
+def evaluated(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of an experiment with pairs in place of functions.
+
+    Raises ``UsageError`` if a function fails, or the nodes of its job are not known.
+    """
+    series = content.get("series")
+    if not isinstance(series, list | tuple):
+        return dict(content)
+    return {**content, "series": [_of_series(each, f"series.{number}") for number, each in enumerate(series)]}
+
+
+def _of_series(series: Any, path: str) -> Any:
+    jobs = series.get("jobs") if isinstance(series, Mapping) else None
+    if not isinstance(jobs, Mapping):
+        return series
+    path = f"series.{series.get('name', path.rpartition('.')[2])}.jobs"
+    return {**series, "jobs": {name: _of_job(job, f"{path}.{name}") for name, job in jobs.items()}}
+
+
+def _of_job(job: Any, path: str) -> Any:
+    pattern = job.get("pattern") if isinstance(job, Mapping) else None
+    given: list[Any] = list(pattern) if isinstance(pattern, list | tuple) else [pattern]
+    if not any(isinstance(each, Pattern) or callable(each) for each in given):
+        return job
+    nodes = _core.nodes(json.dumps(job.get("nodes"), default=str))
+    if nodes is None:
+        raise UsageError(
+            f"{path}.pattern: a function needs the nodes of the job, and `nodes` is {job.get('nodes')!r}\n"
+            '  write one set of nodes, such as 16 or "0-31"; for several sets, write a series for each'
+        )
+    found = [_pairs(each, nodes, f"{path}.pattern") for each in given]
+    return {**job, "pattern": found[0] if pattern is given[0] else found}
+
+
+def _pairs(pattern: Any, nodes: Sequence[int], key: str) -> Any:
+    if isinstance(pattern, Pattern):
+        return pattern.pairs(nodes, key)
+    return Pattern(pattern).pairs(nodes, key) if callable(pattern) else pattern

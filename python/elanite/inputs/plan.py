@@ -1,0 +1,195 @@
+"""The plan: an experiment on a machine, or on each of several, as a list of points.
+
+A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. The
+identity of a point is a hash of this content and of the model revision. So a point is simulated once, whichever
+experiment contains it, and alone or beside another machine. Points of several machines have one more parameter,
+``on``: the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import ConfigError, UsageError
+from elanite.inputs import figure_checks, sources
+from elanite.inputs.overrides import check as check_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from elanite.inputs.sources import Source
+
+ON = "on"
+"""The parameter that says on which of several machines a point runs."""
+
+FIRST_SEED = 1
+"""The default of the first seed."""
+
+MOST_SEED = 2**63
+"""The largest first seed: several seeds count up from it."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One simulation: a self-contained input, and the parameters that distinguish it from the other points."""
+
+    id: str
+    """First 20 hexadecimal digits of the SHA-256 of its content and of the model revision."""
+    experiment: str
+    series: str
+    parameters: dict[str, Any]
+    """Parameters of the workload in the order of the experiment file; quantities as text with their units."""
+    seed: int
+    json: str = field(repr=False)
+    """The point as the simulator reads it."""
+    machine: str
+    """Name of the machine on which it runs."""
+    kind: str
+    """The kind of benchmark: the key of its section in the experiment file."""
+
+    @property
+    def place(self) -> Hashable:
+        """Its configuration: the series and the parameters, whatever the seed is."""
+        return self.series, self.machine, json.dumps(self.parameters, sort_keys=True)
+
+    @property
+    def run(self) -> dict[str, Any]:
+        """How it is run and measured: the keys of ``[run]`` with their values for this point."""
+        run: dict[str, Any] = json.loads(self.json)["run"]
+        return run
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All points of one experiment, and the words of the command line that lead to them."""
+
+    experiment: Source
+    machines: tuple[Source, ...]
+    """The machine, or the machines to compare; every point runs on each of them."""
+    overrides: tuple[str, ...]
+    seed: int
+    points: tuple[Point, ...]
+    title: str
+    document: str
+    """Document and sections that the experiment follows."""
+    machine_given: bool = False
+    """Whether the machines were chosen by the user, not by the experiment."""
+    titles: tuple[tuple[str, str], ...] = ()
+    """Name and title of each series."""
+    figures: tuple[dict[str, Any], ...] = ()
+    """The figures that the experiment file asks for, each with all of its keys."""
+    general: bool = False
+    """Whether there are general figures, too, in which varied keys may be axes, as those of sweeps."""
+    same: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = ()
+    """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
+
+    def command(self, point: Point | None = None, out: str | None = None) -> str:
+        """The exact command that runs this plan again, or one point of it.
+
+        Where each of several machines has changes of its own, there is a command for a point only.
+        """
+        words = ["elanite", "run", self.experiment.argument]
+        machines, overrides = self.machines, self.overrides
+        if point is not None and any(machine.overrides for machine in machines):
+            machines = tuple(machine for machine in machines if machine.name == point.machine)
+        if self.machine_given:
+            for machine in machines:
+                words += ["--machine", machine.argument]
+                overrides += machine.overrides
+        for override in overrides:
+            words += ["--set", override]
+        if self.seed != FIRST_SEED:
+            words += ["--seed", str(self.seed)]
+        if point is not None:
+            words += ["--point", point.id]
+        if out is not None:
+            words += ["--out", out]
+        return shlex.join(words)
+
+    def series(self, name: str) -> list[Point]:
+        """The points of one series."""
+        return [point for point in self.points if point.series == name]
+
+    def only(self, prefixes: Sequence[str]) -> Plan:
+        """The same plan with only those points whose identity starts with one of the prefixes."""
+        points = tuple(p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes))
+        return Plan(**{**self.__dict__, "points": points})
+
+
+def machine_of(experiment: Source, name: str) -> Source:
+    """A machine that an experiment names: its file, also by the path from the experiment's folder, or a shipped one."""
+    beside = Path(experiment.file).parent / name
+    try:
+        return sources.read("machine", beside if beside.is_file() and not Path(name).is_file() else name)
+    except UsageError as error:
+        raise UsageError(f"{experiment.file}: machine: {error}") from None
+
+
+def plan(
+    experiment: Source,
+    machines: Sequence[Source] = (),
+    overrides: Iterable[str] = (),
+    seed: int = FIRST_SEED,
+) -> Plan:
+    """Plan an experiment, on the machines that it names unless others are given.
+
+    ``overrides`` are ``key=value`` texts for the machine or the experiment, for all machines alike; a machine may have
+    others of its own. Raises ``ConfigError`` if a file or an override is wrong, ``UsageError`` if two machines have the
+    same name.
+    """
+    if not 0 <= seed <= MOST_SEED:
+        raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
+    chosen = tuple(overrides)
+    about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
+    bases = tuple(machines) or tuple(machine_of(experiment, name) for name in _several(about["machine"]))
+    figure_checks.check(experiment, about)
+    names = [base.name for base in bases]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"there are two machines `{name}`; machines that are compared need names of their own")
+    points: dict[tuple[str, str, str], Point] = {}
+    same = []
+    for base in bases:
+        on = {ON: base.name} if len(bases) > 1 else {}
+        text, file = experiment.text, experiment.file
+        changes = [*chosen, *base.overrides]
+        check_keys((change.partition("=")[0].strip() for change in changes if "=" in change), experiment, base)
+        try:
+            planned = _core.plan(base.text, base.file, experiment.name, text, file, changes, seed)
+        except ConfigError as error:
+            if len(bases) == 1:
+                raise
+            words, problems = error.args
+            raise ConfigError(f"on {base.name}:\n{words}", problems) from None
+        for text, key, parameters in planned:
+            decoded = json.loads(text)
+            identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
+            series, here = decoded["series"], on | json.loads(parameters)
+            (kind,) = decoded["workload"]
+            point = Point(identity, experiment.name, series, here, decoded["seed"], text, base.name, kind)
+            before = points.setdefault((identity, series, base.name), point)
+            if before is not point:
+                same.append((series, before.parameters, here))
+    return Plan(
+        experiment=experiment,
+        machines=bases,
+        overrides=chosen,
+        seed=seed,
+        points=tuple(points.values()),
+        title=about.get("title", experiment.name),
+        document=about.get("source", ""),
+        machine_given=bool(machines),
+        titles=tuple((series["name"], series.get("title", "")) for series in about.get("series", [])),
+        figures=tuple(about.get("figure", ())),
+        same=tuple(same),
+    )
+
+
+def _several(names: str | list[str]) -> list[str]:
+    return names if isinstance(names, list) else [names]

@@ -1,0 +1,57 @@
+"""Progress in notebooks: the bar of tqdm, if it is installed."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from elanite.campaign import Observer
+
+if TYPE_CHECKING:
+    from elanite.campaign import Failure
+    from elanite.inputs.plan import Point
+
+
+def observer() -> Observer | None:
+    """A bar if this process is the kernel of a notebook and has tqdm, else None."""
+    if not in_notebook():
+        return None
+    try:
+        with warnings.catch_warnings():
+            # Without ipywidgets, tqdm advises to install them, and shows its bar as text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return Bar(tqdm)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+class Bar(Observer):
+    """A bar with the points that are left. There is none if all points are finished."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._tqdm = tqdm
+        self._bar: Any = None
+
+    def start(self, total: int, done: int) -> None:
+        """Show the bar."""
+        if total > done:
+            self._bar = self._tqdm(total=total, initial=done, unit="point", desc="points")
+
+    def point(self, point: Point, failure: Failure | None) -> None:
+        """Move the bar by one point; what failed is said at the end."""
+        del point, failure
+        if self._bar is not None:
+            self._bar.update()
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+        if self._bar is not None:
+            self._bar.close()

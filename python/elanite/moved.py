@@ -1,0 +1,92 @@
+"""Names that moved into packages: their old places work for one release, with a ``DeprecationWarning``.
+
+A module of the table is made when it is imported. It has the listed names and takes them from their new places. The
+names of ``elanite.__all__`` did not move.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+MOVED = {
+    "elanite.api": {
+        "Experiment": "elanite.library.api",
+        "Machine": "elanite.library.api",
+        "Parameter": "elanite.library.api",
+        "PointsFailed": "elanite.library.api",
+        "Result": "elanite.library.api",
+        "load_results": "elanite.library.api",
+        "run": "elanite.library.api",
+    },
+    "elanite.batches": {"batches": "elanite.campaign.batches"},
+    "elanite.calibration": {
+        "Calibration": "elanite.study.calibration",
+        "calibrate": "elanite.study.calibration",
+    },
+    "elanite.claims": {
+        "Claim": "elanite.validation.claims",
+        "Verdict": "elanite.validation.claims",
+        "scoreboard": "elanite.validation.claims",
+    },
+    "elanite.congestion": {"Matrix": "elanite.results.congestion"},
+    "elanite.differences": {"compare": "elanite.results.differences"},
+    "elanite.noise": {"measure": "elanite.library.noise"},
+    "elanite.patterns": {"Pattern": "elanite.inputs.patterns"},
+    "elanite.plan": {"Point": "elanite.inputs.plan", "plan": "elanite.inputs.plan"},
+    "elanite.replay": {"replay": "elanite.traces.replay"},
+    "elanite.sources": {"read": "elanite.inputs.sources"},
+    "elanite.sweeps": {"Sweep": "elanite.study.sweeps", "sweep": "elanite.study.sweeps"},
+}
+"""Old modules, and the new module of each of their public names."""
+
+CALLED = {"elanite.noise": "measure", "elanite.replay": "replay"}
+"""Names that stand for a function in ``elanite``: the old module is called as this function."""
+
+
+class _Old(ModuleType):
+    """An old module."""
+
+    def __getattr__(self, name: str) -> Any:
+        place = MOVED[self.__name__].get(name)
+        if place is None:
+            raise AttributeError(
+                f"module '{self.__name__}' has no attribute '{name}'; its names moved: see elanite.moved"
+            )
+        warnings.warn(
+            f"{self.__name__}.{name} is {place}.{name} now; the old name works until the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(import_module(place), name)
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        verb = CALLED[self.__name__]
+        return getattr(import_module(MOVED[self.__name__][verb]), verb)(*values, **named)
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds the old modules; asked after all other finders."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        del path, target
+        return ModuleSpec(name, self) if name in MOVED else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return _Old(spec.name, f"The old place of {', '.join(MOVED[spec.name])}.")
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing runs: names are taken when they are used."""
+
+
+def install() -> None:
+    """Let imports find the old modules."""
+    sys.meta_path.append(_Finder())

@@ -1,0 +1,6 @@
+"""Pages: the report of the papers, and pages of the user's own work.
+
+- ``index``: the report, with its ``cover``. ``reproduction``: in which order the papers are simulated.
+- ``watch``: a picture of packets.
+- ``pages``: pages of experiments, runs, replays, calibrations and comparisons.
+"""

@@ -1,0 +1,359 @@
+"""The report: one HTML page with the cover, every figure and every claim, which works without a network.
+
+The page is drawn from the store alone. It begins with the picture of all claims (``cover``), then has a chapter for
+each paper (``papers``), in it the experiments with their figures and claims, and ends with what the page rests on. The
+figures are specifications with their data inside, drawn by the reader's browser when the reader scrolls to them, so
+that the page opens at once; the Vega libraries are embedded as text and started with the first figure. Without scripts
+the page still has the cover, all claims and all tables.
+
+``write`` makes the page of a store, ``render`` the page of any sections. Experiments of the user have pages of their
+own (``elanite.report.pages``).
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from elanite import figures
+from elanite.base import build, whole
+from elanite.base.text import SIGN, fitted, headline, of_today, one_run, simulated, spread, widest
+from elanite.base.text import published as published_text
+from elanite.figures import sensitivity as heat_map
+from elanite.figures import vega
+from elanite.inputs import sources
+from elanite.inputs.plan import FIRST_SEED
+from elanite.library.api import Machine
+from elanite.report import cover
+from elanite.report.pages.frame import environment, signs_once, template
+from elanite.results import frames
+from elanite.store.places import Folder
+from elanite.study import ablation_table
+from elanite.study.basis import studies, study
+from elanite.study.sensitivity import FOLDER, STRONG, Reading, kept, read
+from elanite.study.vary import varied
+from elanite.validation import admissible, findings, papers, readings, reference, tally
+from elanite.validation.claims import claims, fitted_parameters, verdicts
+from elanite.validation.quick import NOTE, made, planned
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from elanite.figures import Figure
+    from elanite.inputs.plan import Plan, Point
+    from elanite.store import Store
+    from elanite.validation.claims import Verdict
+    from elanite.validation.papers import Paper
+    from elanite.validation.readings import Readings
+
+NAMES = {
+    papers.OTHERS: "Other publications",
+    papers.BEYOND: "Beyond the papers",
+    papers.TODAY: "Networks of today",
+}
+"""The chapters that are no paper."""
+
+ABOUT = {
+    papers.OTHERS: "What other publications say of the same hardware; no parameter is fitted to it.",
+    papers.BEYOND: "What no paper shows: larger machines, failures, the effect of each mechanism. No paper has figures"
+    " to compare them with.",
+    papers.TODAY: "The same questions for networks of today. Their machines and their claims are counted apart from"
+    " those of the papers.",
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment in the report."""
+
+    plan: Plan
+    finished: int
+    figures: list[Figure]
+    packets: int
+    events: int
+    cpu_seconds: float
+    renewed: int = 0
+    """Points that this build has computed."""
+    same: Section | None = None
+    """The section before this one that has all of its points, and so its figures."""
+
+    @property
+    def anchor(self) -> str:
+        """Identifier of the section within the page."""
+        return self.plan.experiment.name.replace("/", "-")
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """A paper, or what no paper has: its experiments, and its claims that belong to none of these."""
+
+    key: str
+    paper: Paper | None
+    sections: list[Section]
+    others: list[Verdict]
+    judged: list[Verdict]
+    """All claims of the chapter with results."""
+
+    @property
+    def name(self) -> str:
+        """The heading of the chapter."""
+        return self.paper.short if self.paper else NAMES[self.key]
+
+    def label(self, section: Section) -> str:
+        """The title of a section in short: what stands before the colon, or after it if others begin alike."""
+        first, _, rest = section.plan.title.partition(": ")
+        alike = sum(other.plan.title.split(": ")[0] == first for other in self.sections)
+        return rest[:1].upper() + rest[1:] if alike > 1 and rest else first
+
+    @property
+    def about(self) -> str:
+        """What the chapter has, in a sentence."""
+        return self.paper.about if self.paper else ABOUT[self.key]
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The sensitivity of the claims about one machine."""
+
+    machine: str
+    figure: Figure
+    reading: Reading
+    others: list[str]
+    """Uncertain parameters that are no numbers."""
+    chosen: int
+    """How many claims about the machine the study covers."""
+
+
+def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
+    """The studies of sensitivity that were kept below ``out`` and still hold for the machines as they are."""
+    found = []
+    for machine in studies() if (out / FOLDER).is_dir() else []:
+        chosen = study(machine, seed=seed)
+        table = kept(chosen, out)
+        figure = heat_map.draw(machine, table) if table is not None else None
+        if table is not None and figure is not None:
+            others = [each.key for each in varied(chosen.machine)[1]]
+            found.append(Studied(machine, figure, read(table), others, len(chosen.claims)))
+    return found
+
+
+class Writer:
+    """Writes the report of a campaign, again and again.
+
+    What has not changed since the last time is neither judged nor drawn again.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        store: Store,
+        seed: int = FIRST_SEED,
+        *,
+        quick: bool = False,
+        asked: Collection[str] | None = None,
+    ) -> None:
+        """``asked`` are the experiments of the campaign; None for a report of finished points alone."""
+        self.out, self.store, self.seed, self.quick, self.asked = out, store, seed, quick, asked
+        self._drawn: dict[str, Section] = {}
+        self._judged: dict[str, Verdict] = {}
+        self._readings = readings.Reader(store, seed, quick=quick)
+        prepare(out)
+
+    def write(self, only: Collection[str] | None = None) -> tuple[Path, list[Verdict]]:
+        """Write ``out/report/index.html`` and ``out/scoreboard.json``; returns the page and the verdicts.
+
+        The page shows these experiments ``only``, or else all experiments that have finished points.
+        """
+        found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
+        # Points of another build may be replaced by those of this one before the next report.
+        if not build.note(self.store.builds()):
+            self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete and not verdict.open}
+        else:
+            self._readings.forget()
+        names = [name for name in sources.shipped("experiment") if only is None or name in only]
+        shown = [section for name in names if (section := self._section(name)) is not None]
+        again = commands(shown, self.seed, quick=self.quick)
+        page = self.out / "report" / "index.html"
+        mixed = build.note(self.store.builds())
+        note = " ".join(filter(None, [NOTE if self.quick else "", f"This report has {mixed}." if mixed else ""]))
+        sensitivities = studied(self.out, self.seed)
+        whole.write(page, render(shown, found, self.seed, sensitivities, note, self._readings.read(), again))
+        board = [verdict.as_json() for verdict in found]
+        whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        return page, found
+
+    def _section(self, name: str) -> Section | None:
+        plan = made(name, self.store, self.seed) if self.quick else planned(name, self.seed)
+        points = frames.finished(plan, self.store)
+        if not self._belongs(plan, points):
+            return None
+        renewed = sum(self.store.current(point.id) is not None for point in points)
+        before = self._drawn.get(name)
+        if points and (before is None or (before.finished, before.renewed) != (len(points), renewed)):
+            shown = section(plan, points, self.store, reference.rows(plan) if self.quick else None)
+            self._drawn[name] = replace(shown, renewed=renewed)
+        return self._drawn.get(name)
+
+    def _belongs(self, plan: Plan, finished: Sequence[Point]) -> bool:
+        """Whether an experiment was asked for, now or before.
+
+        An experiment may have points that were simulated for others alone: its figures would lack most of their marks.
+        """
+        name = plan.experiment.name
+        asked = len(finished) == len(plan.points) if self.asked is None else name in self.asked
+        own = (manifest for point in finished if (manifest := self.store.get(point.id)) is not None)
+        return asked or any(one["experiment"] == name for one in own)
+
+
+def commands(found: Sequence[Section], seed: int, *, quick: bool) -> list[str]:
+    """The commands that simulate the experiments on a page again: one, and another for those without a quick form."""
+    names = {section.plan.experiment.name for section in found}
+    decisive = {claim.experiment for claim in claims()}
+    every = set(sources.shipped("experiment")) & (decisive if quick else set(sources.shipped("experiment")))
+    more = ["--seed", str(seed)] if seed != FIRST_SEED else []
+    chosen = [] if names >= every or not names & every else ["--only", ",".join(sorted(names & every))]
+    words = [["elanite", "reproduce", *chosen, *(["--quick"] if quick else []), *more]] if names & every else []
+    if others := sorted(names - every):
+        words.append(["elanite", "reproduce", "--only", ",".join(others), *more])
+    return [shlex.join(each) for each in words]
+
+
+def prepare(out: Path) -> None:
+    """See whether the report can be written, before anything is simulated for it.
+
+    Raises ``UsageError`` if a file stands where a folder belongs, ``StoreError`` if the folder cannot be written.
+    """
+    Folder(out / "report").prepare()
+
+
+def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> Section:
+    """The section of an experiment, of the finished points; figures also draw the rows ``beside`` them, marked."""
+    manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
+    return Section(
+        plan=plan,
+        finished=len(points),
+        figures=figures.drawn(plan, store, beside),
+        packets=sum(manifest["packets"] for manifest in manifests),
+        events=sum(manifest["events"] for manifest in manifests),
+        cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),
+    )
+
+
+def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> tuple[Path, list[Verdict]]:
+    """Write ``out/report/index.html`` and ``out/scoreboard.json`` once; returns the page and the verdicts."""
+    return Writer(out, store, seed, quick=quick).write()
+
+
+def render(
+    found: Sequence[Section],
+    verdicts: Sequence[Verdict],
+    seed: int = FIRST_SEED,
+    sensitivities: Sequence[Studied] = (),
+    note: str = "",
+    table: Readings | None = None,
+    again: Sequence[str] = (),
+) -> str:
+    """The page as text; ``note`` stands on its cover, such as that its runs were short.
+
+    ``again`` has the commands that simulate the experiments of the page. ``table`` has the statements that can be read
+    in several ways, and stands in the chapter of their paper. Without verdicts the page has no chapters of papers.
+    """
+    templates = environment(
+        published=published_text,
+        simulated=simulated,
+        spread=spread,
+        one_run=one_run,
+        ranged=admissible.said,
+        says=cover.says,
+        sentences=findings.sentences,
+        behind=findings.behind,
+        in_order=lambda drawn: list(signs_once(papers.in_order(drawn))),
+    )
+    chapters = list(_chapters(found, verdicts))
+    line = headline(verdicts)
+    unjudged = [v for v in verdicts if not v.judged]
+    today = [v for v in verdicts if v.claim.today]
+    # The cover counts and shows the claims of the papers; those about networks of today are in their chapter.
+    verdicts = [v for v in verdicts if not v.claim.today]
+    machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
+    counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
+    return templates.get_template("report.html.j2").render(
+        style=template("report.css"),
+        script=template("report.js"),
+        libraries=vega.libraries(),
+        chapters=chapters,
+        sections=found,
+        headline=line,
+        note=note,
+        pale=any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
+        judged=[v for v in verdicts if v.judged],
+        missed=[v for v in counted if v.holds is False],
+        unresolved=[v for v in counted if v.state == "not resolved"],
+        reasons=Counter(v.unresolved for v in counted if v.state == "not resolved"),
+        vague=[v for v in counted if v.state == "source too vague"],
+        inferred=[v for v in verdicts if v.judged and v.role == "inference"],
+        contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
+        counts=tally.counts(verdicts),
+        cover={"predicted": cover.groups(verdicts, tally.PREDICTED), "fitted": cover.groups(verdicts, ["fitted"])},
+        statements=cover.groups(verdicts, (*tally.PREDICTED, "fitted")),
+        ranked=cover.groups(verdicts, tally.RANKED),
+        apart=cover.groups(verdicts, ("inference", "")),
+        typical=cover.typical(verdicts, tally.PREDICTED),
+        marks=[(mark, cover.place(mark)) for mark in cover.MARKS],
+        sign=SIGN,
+        unjudged=unjudged,
+        unjudged_today=sum(v.claim.today for v in unjudged),
+        of_today=of_today([v for v in today if v.judged]),
+        again=again or ["elanite reproduce"],
+        widest=widest(verdicts),
+        fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
+        ablations=ablation_table.table(),
+        sensitivities=sensitivities,
+        readings=table if table is not None and table.judged else None,
+        strong=f"{STRONG:.0%}",
+        machines=[Machine.of(source) for source in machines],
+        papers=papers.papers(),
+        seed=seed,
+        first_seed=FIRST_SEED,
+        date=datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
+        versions={
+            **build.here().facts(),
+            "Python": platform.python_version(),
+            "Altair": version("altair"),
+            "Polars": version("polars"),
+            "first seed": seed,
+        },
+    )
+
+
+def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:
+    """The papers with their experiments and claims, then the chapters that are no paper."""
+    known: dict[str, list[Section]] = {}
+    for section in sorted(_without_twins(found), key=lambda section: papers.place(section.plan)):
+        known.setdefault(papers.chapter(section.plan), []).append(section)
+    chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
+    shown = {section.plan.experiment.name: key for key, some in known.items() for section in some}
+    for key in (*chapters, papers.OTHERS, papers.BEYOND, papers.TODAY):
+        here = [v for v in verdicts if shown.get(v.claim.experiment, papers.chapter_of_claim(v.claim)) == key]
+        others = [v for v in here if v.claim.experiment not in shown]
+        if known.get(key) or others:
+            judged = [v for v in here if v.judged]
+            yield Chapter(key, chapters.get(key), known.get(key, []), others, judged)
+
+
+def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
+    """The sections; one whose points all belong to a larger one refers to that one, and has no figures."""
+    points = {id(section): {point.id for point in section.plan.points} for section in found}
+    for section in found:
+        mine = points[id(section)]
+        same = next((other for other in found if mine < points[id(other)]), None)
+        yield replace(section, same=same, figures=[]) if same else section

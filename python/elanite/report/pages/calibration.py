@@ -1,0 +1,114 @@
+"""The page of a calibration: the fitted values with their intervals, and measured against simulated values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite.base.text import counted, heading, micro, number, percent, plain
+from elanite.figures.calibrated import ASSUMED
+from elanite.report.pages.frame import Page, Section, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.report.pages.inputs import Inputs
+    from elanite.study.calibration import Calibration
+
+
+def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
+    """The page; ``command`` are the words of the command line that ran."""
+    notes = [_sentence(found.misfit)] if found.misfit else []
+    notes += [
+        micro(f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}")
+        for each in found.undetermined
+    ]
+    if not found.ended:
+        notes.append(f"The search used its {found.trials} sets of values before it ended: --trials allows more.")
+    experiments = dict.fromkeys(group.experiment for group in found.groups)
+    return Page(
+        title=f"Calibration of {found.base.name}",
+        command=command,
+        inputs=inputs,
+        about=" · ".join(
+            [
+                " and ".join(experiments),
+                counted(len(found.places), "measured value"),
+                f"{counted(found.sets, 'set of values', 'sets of values')}, {found.trials:,} of them in the search",
+            ]
+        ),
+        findings=_findings(found),
+        notes=notes,
+        sections=[
+            Section("Parameters", tables=[_values(found)], text=_alike(found)),
+            Section("Measured and simulated", figures=found.figures(), tables=[_errors(found), _places(found)]),
+        ],
+        machines=[found.machine],
+    )
+
+
+def _findings(found: Calibration) -> list[str]:
+    """The error before and after, and each value that the data determine."""
+    errors = f"{found.before:.2f} standard errors before, {found.after:.2f} after"
+    values = [
+        micro(f"{each.key}: {each.supported} (95% interval {each.interval}), {each.before} before.")
+        for each in found.values
+        if each.determined
+    ]
+    return [*values, f"Root mean square of all errors: {errors}."]
+
+
+def _alike(found: Calibration) -> list[str]:
+    return [
+        f"{one} and {other} can hardly be told apart: the correlation of their errors is {share:.3f}."
+        for one, other, share in found.alike
+    ]
+
+
+def _values(found: Calibration) -> Table:
+    columns = ("parameter", "before", "after", "standard error", "95% interval")
+    rows = [
+        (
+            *(each.key, micro(each.before), micro(each.supported)),
+            f"{each.error:.1%}" if each.determined else "not determined",
+            micro(each.interval),
+        )
+        for each in found.values
+    ]
+    note = (
+        "The interval has the values within the range that fit no worse than chance explains. Values have two digits of"
+        " their standard error here, and all digits in the machine file."
+    )
+    return Table(columns, rows, "Fitted parameters", right=columns[1:], note=note)
+
+
+def _errors(found: Calibration) -> Table:
+    columns = ("experiment", "series", "metric", "values", "error before", "after", "worst")
+    rows = [
+        (
+            *(each.experiment, each.series, each.metric, str(each.count)),
+            *(f"{each.before:.1%}", f"{each.after:.1%}", percent(each.worst)),
+        )
+        for each in found.groups
+    ]
+    return Table(columns, rows, "Errors by series and metric", right=columns[3:], note="Errors are root mean squares.")
+
+
+def _places(found: Calibration) -> Table:
+    """Every line of the file of measured values."""
+    columns = ("experiment", "series", "configuration", "metric", "measured", "sigma", "before", "after", "residual")
+    left_out = ("id", "seed", "experiment", "series")
+    rows = []
+    for each in found.places:
+        twins = {name for name in each.about if name.rpartition("_")[0] in each.about}
+        about = {name: value for name, value in each.about.items() if name not in left_out and name not in twins}
+        numbers = (each.measured, each.sigma, each.before, each.after, each.residual)
+        words = ", ".join(f"{name} {plain(value)}" for name, value in about.items())
+        names = (each.about["experiment"], each.about["series"], words, heading(each.metric, each.unit))
+        rows.append((*map(str, names), *map(number, numbers)))
+    assumed = "" if all(each.stated for each in found.places) else f" {ASSUMED}"
+    note = f"The residual is after less measured, in standard errors of both.{assumed}"
+    return Table(columns, rows, "Measured values", right=columns[4:], folded=True, note=note)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."

@@ -1,0 +1,223 @@
+"""The configurations of an experiment as curves.
+
+A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load they offer, pings over
+size of messages, collective operations over the number of nodes (sets of nodes have no order). Two machines, patterns,
+placements, jobs or values of any other key are two curves. A *place* of a curve is the mean over batches and seeds of
+one configuration, exactly a row of the summary of the results; nothing is averaged over configurations, fitted or
+interpolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.base.text import FEWEST, YES_OR_NO, label, plain
+from elanite.inputs.plan import ON
+from elanite.results.frames import REASON, STATE, SUFFIX, parameters, summarise, varying
+from elanite.results.states import State, with_states
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+JOBS = "jobs"
+"""The kind of benchmark with offered loads."""
+
+BARE = (ON, "series", "pattern", "job")
+"""Columns whose values name a configuration without the name of the column."""
+
+LATENCY = "latency_mean"
+
+SEARCHED = "saturation"
+"""The metric that searches of the saturation point alone have."""
+
+MOST_NAMED = 4
+"""Series that a title names."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The means of one configuration."""
+
+    x: float | None
+    """The value on the axis, as a number; None without an axis."""
+    at: str
+    """The same for people."""
+    means: Mapping[str, float]
+    """The mean of each metric over batches and seeds."""
+
+    halves: Mapping[str, float] = field(default_factory=dict)
+    """Half the interval of each metric; metrics with fewer than three values have none."""
+    state: State = State.STEADY
+    """The state of its load, as in the figures of loads (``states``)."""
+    reason: str = ""
+    """The comparison that decides it."""
+    seeds: int = 1
+
+    @property
+    def messages(self) -> int | None:
+        """The measured messages of all seeds; None if they were not counted."""
+        mean = self.means.get("messages")
+        return None if mean is None else round(mean * self.seeds)
+
+
+@dataclass
+class Curve:
+    """One configuration over its axis."""
+
+    kind: str
+    label: str
+    """The values that tell it from the other curves of its kind; empty if there are no others."""
+    axis: str
+    """The parameter of the axis; empty if the curve has one place."""
+    places: list[Place] = field(default_factory=list)
+    group: str = ""
+    """The series of its kind that it is compared with; empty for all of them."""
+    job: str = ""
+    """The job of loads, if there are several: loads and latencies of different jobs are not compared."""
+    beside: str = ""
+    """The label without the job."""
+
+    @property
+    def searched(self) -> bool:
+        """Whether its place is the lower end of a search of the saturation point."""
+        return any(SEARCHED in place.means for place in self.places)
+
+    @property
+    def best(self) -> Place:
+        """The place with the highest accepted load, the first one of equals."""
+        return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
+
+    @property
+    def steady(self) -> Place | None:
+        """The highest load up to which all loads are steady."""
+        found = list(takewhile(lambda place: place.state is State.STEADY, self.places))
+        return found[-1] if found else None
+
+    @property
+    def saturated(self) -> Place | None:
+        """The lowest saturated load."""
+        return next((place for place in self.places if place.state is State.SATURATED), None)
+
+    @property
+    def undecided(self) -> list[Place]:
+        """The loads that are neither steady nor saturated."""
+        return [place for place in self.places if place.state is State.UNDECIDED]
+
+
+def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
+    """The curves of tidy rows, in the order of the rows; ``kinds`` are the kinds of benchmark of the series."""
+    found: list[Curve] = []
+    for kind in dict.fromkeys(kinds.values()):
+        series = [name for name, of in kinds.items() if of == kind]
+        groups = [series] if kind == JOBS else alike(rows, series)
+        for group in groups:
+            here = rows.filter(pl.col("series").is_in(group))
+            if kind == JOBS:
+                here = _of_jobs(here)
+            elif here["job"].null_count():  # the others are jobs in the background
+                here = here.filter(pl.col("job").is_null())
+            found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")
+    return found
+
+
+def unsearched(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows without the loads with which searches of the saturation point begin: no result is of such a load."""
+    found = searches(rows)
+    loads = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{SUFFIX['MB/s']}")]
+    if not found:
+        return rows
+    kept = pl.when(~pl.col("series").is_in(found))
+    return rows.with_columns(kept.then(pl.col(name)).alias(name) for name in loads)
+
+
+def searches(rows: pl.DataFrame) -> list[str]:
+    """The series that search the saturation point."""
+    return rows.filter(pl.col("metric") == SEARCHED)["series"].unique(maintain_order=True).to_list()
+
+
+def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of jobs with a load; others, such as the packets that a fault corrupts, belong to the network."""
+    loaded = rows.filter(pl.col("metric") == "accepted").select("job").unique()
+    return rows.join(loaded, on="job", how="semi", nulls_equal=True, maintain_order="left")
+
+
+def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
+    """The series that vary the same keys, together: barriers and broadcasts of an experiment are not compared."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name in series:
+        keys = varying(rows.filter(pl.col("series") == name))
+        found.setdefault(tuple(sorted(keys)), []).append(name)
+    return list(found.values())
+
+
+def named(series: Sequence[str]) -> str:
+    """The names of some series, the first one if there are many."""
+    return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
+
+
+def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+    """The values of a configuration in words: ``fast, uniform, message 4 KB``."""
+    words = []
+    for name in columns:
+        if row.get(name) in (None, ""):
+            continue
+        value = label(row[name])
+        if value.startswith("[") and value.endswith("]"):  # a list, such as topology.up
+            value = value[1:-1]
+        words.append(f"job {value}" if name == "job" else value if name.split(".")[-1] in BARE else f"{name} {value}")
+    return ", ".join(words)
+
+
+def distinguishing(rows: pl.DataFrame) -> list[str]:
+    """The columns that tell configurations apart, without those that the series decides."""
+    names = varying(rows)
+    if "series" not in names:
+        return names
+    decided = rows.group_by("series").agg(pl.col(name).n_unique() for name in names if name != "series")
+    return [name for name in names if name == "series" or decided[name].max() != 1]
+
+
+def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
+    over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
+    names = distinguishing(rows)
+    means: dict[str, dict[str, float]] = {}
+    halves: dict[str, dict[str, float]] = {}
+    found: dict[tuple[str, str], Curve] = {}
+    seeds = rows["seed"].n_unique()
+    judged = with_states(rows) if kind == JOBS else rows.with_columns(_STEADY)
+    keys = [*parameters(judged), STATE, REASON, "metric", "unit"]
+    for row in summarise(judged, keys).iter_rows(named=True):
+        key = repr([value for name, value in row.items() if name not in ("metric", "unit", "mean", "low", "high", "n")])
+        if key not in means:
+            axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
+            if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
+                axis = ""  # sets of nodes, such as "0-14:2", have no order
+            own = label_of(row, [name for name in names if name != axis])
+            means[key] = {}
+            beside = label_of(row, [name for name in names if name not in (axis, "job")])
+            job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
+            curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
+            at = label(row[axis]) if axis else ""
+            halves[key] = {}
+            state = State(row[STATE]), row[REASON], seeds
+            curve.places.append(Place(_numeric(row, axis), at, means[key], halves[key], *state))
+        means[key][row["metric"]] = row["mean"]
+        if row["n"] >= FEWEST and row["metric"] not in YES_OR_NO:
+            halves[key][row["metric"]] = (row["high"] - row["low"]) / 2
+    for curve in found.values():
+        curve.places.sort(key=lambda place: (place.x is None, place.x or 0.0))
+    yield from found.values()
+
+
+_STEADY = pl.lit(State.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
+"""The state of points without loads."""
+
+
+def _numeric(row: Mapping[str, Any], name: str) -> float | None:
+    values = (row.get(name + suffix) for suffix in ("", *SUFFIX.values()))
+    return next((float(one) for one in values if isinstance(one, int | float)), None)

@@ -1,0 +1,195 @@
+"""The page of an experiment or a sweep, from its finished points.
+
+The findings are sentences on numbers of the results (``findings``, ``hottest``), and the tables below the figures
+(``summaries``) have the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the
+same keys share their charts, so that placements that are series of their own can be compared.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite import figures
+from elanite.base import build
+from elanite.base.text import are, counted, number
+from elanite.figures import beside, grouping
+from elanite.figures.missing import missing
+from elanite.library.api import Machine
+from elanite.report.pages import curves, findings, hottest, summaries
+from elanite.report.pages.failures import failures
+from elanite.report.pages.frame import Page, Section
+from elanite.results import frames
+from elanite.results.congestion import matrix
+from elanite.study.limits import ASSUMED, of_plans
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from elanite.figures import Figure
+    from elanite.inputs.plan import Plan, Point
+    from elanite.report.pages.inputs import Inputs
+    from elanite.store import Store
+    from elanite.study.limits import Limit
+
+MOST_MATRICES = 12
+"""Points in the pictures of congestion."""
+
+
+def page(
+    plan: Plan, store: Store, command: Sequence[str], inputs: Inputs, limits: Iterable[Limit] | None = None
+) -> Page:
+    """The page of the finished points of a plan; ``command`` are the words of the command line that ran it.
+
+    ``limits`` are those of the plan and its results, by default those of the plan.
+    """
+    limits = of_plans([plan]) if limits is None else limits
+    limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
+    points = frames.finished(plan, store)
+    rows = curves.unsearched(frames.tidy(points, store))
+    kinds = {point.series: point.kind for point in points}
+    units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
+    shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
+    configurations = curves.curves(_bare(rows, shared), kinds)
+    found = findings.sentences(configurations, units)
+    loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == curves.JOBS]))
+    searches = curves.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
+    columns = curves.distinguishing(loaded)
+    links = hottest.hottest(of_jobs, store, columns)
+    best = hottest.first(links)
+    drawn = _figures(plan, store, rows, kinds)
+    empty = missing(plan, store, [one.name for one in drawn])
+    lost, counts = failures(loaded, columns)
+    found += lost
+    results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
+    if best is not None:
+        known = hottest.shares(best.point, store)
+        found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
+        results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
+    results += _congestion(links, store)
+    return Page(
+        title=plan.title,
+        command=command,
+        inputs=inputs,
+        about=" · ".join([_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]),
+        findings=found,
+        notes=[*_notes(plan, points, store), *limited, *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
+        sections=results,
+        machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
+    )
+
+
+def pictures(plan: Plan, store: Store) -> list[Figure]:
+    """The figures of the page without sliders and lists, for a picture of their own.
+
+    Matrices are those of points with slices of time, of the first seed of each configuration: the measured window.
+    """
+    points = frames.finished(plan, store)
+    rows = curves.unsearched(frames.tidy(points, store))
+    kinds = {point.series: point.kind for point in points}
+    shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
+    searches = curves.searches(rows)
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
+    sliced = [point for point in of_jobs if point.run["slices"]]
+    links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
+    first: dict[str, hottest.Hottest] = {}
+    for one in links:
+        if one.links["waiting_us"].sum() > 0:
+            first.setdefault(one.configuration, one)
+    shown = list(first.values())[:MOST_MATRICES]
+    cases = [beside.Case(one.configuration, matrix(one.point, store)) for one in shown]
+    return [*_figures(plan, store, rows, kinds), *(beside.still(cases) if cases else [])]
+
+
+def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
+    """Rows without the changes that all machines share, which the head of the page names."""
+    if not shared:
+        return rows
+    labels = rows[grouping.MACHINE].unique().to_list()
+    own = {label: grouping.without(label, shared) for label in labels}
+    return rows.with_columns(pl.col(grouping.MACHINE).replace(own))
+
+
+def _own(point: Point, shared: Sequence[str], searches: Collection[str]) -> Point:
+    """A point without the changes that all machines share, and without the first load of a search, in its parameters.
+
+    ``searches`` are the series that search the saturation point.
+    """
+    own = point.parameters
+    if shared:
+        own = {**own, grouping.MACHINE: grouping.without(own[grouping.MACHINE], shared)}
+    if point.series in searches:
+        own = {name: value for name, value in own.items() if name.split(".")[-1] != "load"}
+    return replace(point, parameters=own)
+
+
+def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
+    """The figures of the experiment file; without them, and in sweeps, also general figures.
+
+    In general figures, series that vary the same keys share charts.
+    """
+    asked = figures.charts(replace(plan, general=False), store) if plan.figures else []
+    if plan.figures and not plan.general:
+        return asked
+    groups = [
+        (kind, together)
+        for kind in dict.fromkeys(kinds.values())
+        for together in curves.alike(rows, [name for name, of in kinds.items() if of == kind])
+    ]
+    drawn = list(asked)
+    for kind, together in groups:
+        here = rows.filter(pl.col("series").is_in(together))
+        title = curves.named(together)
+        if len(together) > 1:
+            # The name of the series is one more parameter, and stands for all that it decides.
+            names = curves.distinguishing(here)
+            decided = [name for name in frames.varying(here) if name not in names]
+            twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
+            here = here.drop([name for name in (*decided, *twins) if name in here.columns])
+            here = here.with_columns(pl.col("series").alias("case"), series=pl.lit(title))
+        drawn += figures.generic.draw(here, {title: kind})
+    return list(figures.unique(drawn))
+
+
+def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]:
+    """The congestion matrices of the points with the hottest links, of all seeds; the hottest point comes up first."""
+    waited = [one for one in links if one.links["waiting_us"].sum() > 0]
+    if not waited:
+        return []
+    shown = sorted(waited, key=hottest.heat, reverse=True)[:MOST_MATRICES]
+    chosen = {one.point.id for one in shown}
+    inside = [one for one in waited if one.point.id in chosen]
+    cases = [beside.Case(one.label, matrix(one.point, store)) for one in inside]
+    start = [one.point.id for one in inside].index(shown[0].point.id)
+    text = []
+    if len(links) > len(shown):
+        text.append(f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one link.")
+    drawn = beside.draw(cases, start)
+    return [Section("Congestion", text, drawn)] if drawn else []
+
+
+def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
+    """The experiment, its machines, and the size of the runs."""
+    manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
+    machines = " and ".join(machine.name for machine in plan.machines)
+    packets = number(sum(manifest["packets"] for manifest in manifests))
+    seconds = number(sum(manifest.cpu_seconds for manifest in manifests))
+    parts = [
+        f"{plan.experiment.name} on {machines}",
+        counted(len(manifests), "point"),
+        f"{packets} packets",
+        f"{seconds} processor seconds",
+    ]
+    return " · ".join([plan.document, *parts] if plan.document else parts)
+
+
+def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
+    """Missing points, and points of other builds."""
+    missing = len(plan.points) - len(points)
+    said = [f"Incomplete: {missing} of {len(plan.points)} points {are(missing)} missing."] if missing else []
+    manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
+    others = build.note(build.grouped(build.Build.of(manifest["versions"]) for manifest in manifests))
+    return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]

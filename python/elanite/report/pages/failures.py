@@ -1,0 +1,71 @@
+"""Counters of failures: packets that were refused or lost and sent again, and messages that ended with an error.
+
+The counters of packets belong to the network, those of messages to jobs. A figure is the mean over the seeds of a
+configuration, summed over its jobs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.base.text import counted, number
+from elanite.report.pages.curves import label_of
+from elanite.report.pages.frame import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+METRICS = {
+    "packets_unreachable": "refused without a living link",
+    "packets_corrupted": "corrupted",
+    "packets_timed_out": "timed out",
+    "packets_resent": "sent again",
+    "packets_repeated": "repeated",
+    "given_up": "given up",
+    "failed": "messages with an error",
+}
+"""The counters, and their names for people."""
+
+REASONS = ("packets_unreachable", "packets_corrupted", "packets_timed_out")
+"""The reasons for which packets are sent again."""
+
+
+def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], list[Table]]:
+    """The finding and the table of tidy rows with failures; ``columns`` tell their configurations apart."""
+    here = rows.filter(pl.col("metric").is_in(list(METRICS)))
+    if here.is_empty():
+        return [], []
+    names = [name for name in columns if name != "job"]
+    keys = list(dict.fromkeys(["series", *names]))
+    runs = here.group_by([*keys, "id", "metric"], maintain_order=True).agg(pl.col("value").sum())
+    found: dict[str, dict[str, float]] = {}
+    for row in runs.group_by([*keys, "metric"], maintain_order=True).agg(pl.col("value").mean()).iter_rows(named=True):
+        found.setdefault(label_of(row, names) or "all", {})[row["metric"]] = row["value"]
+    shown = [name for name in METRICS if any(name in one for one in found.values())]
+    lines = [(label, *(number(one[name]) if name in one else "" for name in shown)) for label, one in found.items()]
+    heads = [METRICS[name] for name in shown]
+    note = "Packets, and in the last column messages, in the measured window of a run; means over seeds."
+    seeds = here["seed"].n_unique()
+    resent = runs.filter(pl.col("metric") == "packets_resent")["value"].max()
+    most = float(resent) if isinstance(resent, int | float) else 0.0
+    table = Table(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
+    return [_sentence(found, seeds, most)], [table]
+
+
+def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
+    """The configuration that sends most packets again; ``most`` are those of the run that sends most again."""
+    if not any(value for one in found.values() for value in one.values()):
+        return "Failures: no packet was refused or lost."
+    label, worst = max(found.items(), key=lambda one: one[1].get("packets_resent", 0.0))
+    where = f" ({label})" if len(found) > 1 else ""
+    bound = "at most " if len(found) > 1 else ""
+    why = [f"{number(worst[name])} {METRICS[name]}" for name in REASONS if worst.get(name)]
+    of = f"as the mean of {seeds} seeds" if seeds > 1 else "in a run"
+    said = f"Failures: {bound}{number(worst.get('packets_resent', 0.0))} packets sent again {of}{where}"
+    said += f", {', '.join(why)}" if why else ""
+    said += f"; at most {number(most)} packets sent again in a run" if seeds > 1 else ""
+    errors = sum(bool(one.get("failed")) for one in found.values())
+    some = f"messages end with an error in {errors} of {counted(len(found), 'configuration')}"
+    return f"{said}; {some if errors else 'no message ends with an error'}."

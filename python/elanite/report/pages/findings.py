@@ -1,0 +1,251 @@
+"""The findings of an experiment: sentences on the best and the worst of its configurations.
+
+- The *highest accepted load* of a curve is the largest mean of ``accepted`` at any load that was run.
+- The *knee* lies between two loads that were run: the highest one up to which all loads are steady, and the lowest
+  saturated one. Points that are neither (``states``) are counted apart.
+- A search of the saturation point has no load on its axis: its results are those of the lower end of the search, and
+  are compared as such.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from elanite import _core
+from elanite.base.text import YES_OR_NO, are, counted, distinct, number
+from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, Place
+from elanite.report.pages.worded import LOWER_END, few, mean_of, scaled, united, with_half
+from elanite.results.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MOST_KNEES = 3
+"""Loads of saturation that a sentence names; of more, it names the first and the last."""
+
+ALIKE = "; the difference is within the intervals"
+
+
+def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
+    """One sentence per finding; ``units`` are those of the metrics."""
+    said: list[str] = []
+    for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
+        here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
+        if kind != JOBS:
+            said += _of_metrics(here, kind, units)
+            continue
+        for job in dict.fromkeys(curve.job for curve in here):
+            alone = [replace(curve, label=curve.beside) if job else curve for curve in here if curve.job == job]
+            of = f" of job {job}" if job else ""
+            said += _of_searches([curve for curve in alone if curve.searched], units, of)
+            said += _of_loads([curve for curve in alone if not curve.searched], units, of)
+    return said
+
+
+def _named(label: str) -> str:
+    return f" ({label})" if label else ""
+
+
+def _by(at: str) -> str:
+    return f" at {at}" if at else ""
+
+
+def _tied(count: int, of: int, label: str) -> str:
+    """The configurations with a figure, within a sentence: one by its label, several by their number."""
+    if count == 1:
+        return _named(label)
+    return f" (all {of} configurations)" if count == of else f" in {count} of {of} configurations"
+
+
+def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
+    unit = f"{units.get('accepted', 'MB/s')} per node"
+    found = [curve for curve in found if "accepted" in curve.best.means]
+    if not found:
+        return
+    means = [curve.best.means["accepted"] for curve in found]
+    top, low = (
+        [curve for curve, mean in zip(found, means, strict=True) if number(mean) == number(end)]
+        for end in (max(means), min(means))
+    )
+    said = f"Highest accepted load{job}: {_best(top, unit)}{_tied(len(top), len(found), top[0].label)}"
+    if len(top) < len(found):
+        said += f"; the lowest of the {len(found)} maxima is {_best(low, unit)}"
+        said += _tied(len(low), len(found), low[0].label)
+        said += ALIKE if _within(top[0].best, low[0].best, "accepted") else ""
+    yield f"{said}."
+    yield from _knees(found, job)
+    yield from _undecided(found, unit, job)
+    yield from _latencies(found, units, job)
+
+
+def _best(curves: Sequence[Curve], unit: str) -> str:
+    """The highest accepted load of curves that have the same one, and its offered load if this is the same, too."""
+    best = [curve.best for curve in curves]
+    at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
+    return f"{with_half(best, 'accepted')} {unit}{at}"
+
+
+def _within(one: Place, other: Place, metric: str) -> bool:
+    """Whether the difference of two means is less than its interval; False for means without intervals."""
+    halves = [place.halves.get(metric, 0.0) for place in (one, other)]
+    return abs(one.means[metric] - other.means[metric]) < math.hypot(*halves)
+
+
+def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
+    """From which load on the sources' queues grow: the first and the last curves to saturate."""
+    knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
+    if not knees:
+        if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
+            yield f"No saturation{job} at any load up to {max(found, key=_last).places[-1].at}."
+        return
+    loads = sorted({x for x, _ in knees})
+    named = loads if len(loads) <= MOST_KNEES else [loads[0], loads[-1]]
+    ends = [_knees_at([curve for x, curve in knees if x == load], len(found)) for load in named]
+    between = sum(x not in named for x, _ in knees)
+    said = f"Saturation{job}: {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
+    steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
+    if steady:
+        said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads"
+    yield f"{said}."
+
+
+def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
+    """The points that are neither steady nor saturated, with the one that loses most."""
+    there = [(curve, place) for curve in found for place in curve.undecided]
+    if not there:
+        return
+    curve, worst = min(there, key=lambda one: one[1].means["accepted"] / (one[1].means.get("offered") or math.inf))
+    count = sum(len(one.places) for one in found)
+    loads = counted(count, "load") + (" of all configurations" if len(found) > 1 else "")
+    said = f"Undecided{job} at {len(there)} of {loads}, whose window is too short or whose seeds differ"
+    if "offered" in worst.means:
+        got, offered = distinct(worst.means["accepted"], worst.means["offered"])
+        said += f": accepted {got} of {offered} {unit} offered{_by(worst.at)}{_named(curve.label)}"
+    yield f"{said}."
+
+
+def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
+    """The saturation points, and the results at the lower ends of the searches."""
+    names = {SEARCHED: f"Saturation point{job}", "accepted": f"Accepted load{job}", LATENCY: f"Mean latency{job}"}
+    for metric, name in names.items():
+        here = [curve for curve in found if all(metric in place.means for place in curve.places)]
+        if not here:
+            continue
+        at = "" if metric == SEARCHED else f" {LOWER_END}"
+        per = units if metric == LATENCY else {**units, metric: f"{units.get(metric, 'MB/s')} per node"}
+        if len(here) == 1:
+            yield f"{name}{at}: {mean_of(here[0].places[0], metric, per)}."
+        else:
+            yield from _at_common(here, metric, f"{name}{at}", per, ends=1)
+
+
+def _knees_at(curves: Sequence[Curve], of: int) -> str:
+    """The knee of curves that saturate at the same load."""
+    first, same = curves[0], len({_knee(curve) for curve in curves}) == 1
+    said = _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
+    return said + _tied(len(curves), of, first.label)
+
+
+def _knee(curve: Curve) -> str:
+    steady, saturated = curve.steady, curve.saturated
+    assert saturated is not None  # noqa: S101 - only saturated curves are asked for
+    return f"steady up to {steady.at}, saturated from {saturated.at}" if steady else f"saturated from {saturated.at}"
+
+
+def _last(curve: Curve) -> float:
+    return curve.places[-1].x or 0.0
+
+
+def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
+    """The mean latency: of one curve at its ends, of several at the lowest load that all have."""
+    here = [curve for curve in found if all(LATENCY in place.means for place in curve.places)]
+    if not here:
+        return
+    if len(here) == 1:
+        (curve,) = here
+        first, end = curve.places[0], curve.steady or curve.places[0]
+        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}"
+        yield said + (
+            f", {mean_of(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
+        )
+        return
+    yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
+
+
+def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Iterator[str]:
+    """The ends of each metric of a kind of benchmark."""
+    metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
+    for metric in metrics:
+        here = [curve for curve in found if any(metric in place.means for place in curve.places)]
+        if not here:
+            continue
+        name = metric.replace("_", " ").capitalize() + (f" of {here[0].group}" if here[0].group else "")
+        if metric in YES_OR_NO:
+            places = [place for curve in here for place in curve.places if metric in place.means]
+            count = sum(place.means[metric] > 0 for place in places)
+            yield f"{name} in {count} of {counted(len(places), 'configuration')}."
+        elif len(here) > 1:
+            yield from _at_common(here, metric, name, units, ends=2)
+        else:
+            (curve,) = here
+            places = [place for place in curve.places if metric in place.means]
+            first, last = places[0], places[-1]
+            said = f"{name}: {mean_of(first, metric, units)}{_at(curve, first)}"
+            yield said + (f", {mean_of(last, metric, units)}{_at(curve, last)}." if last is not first else ".")
+
+
+def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[str, str], ends: int) -> Iterator[str]:
+    """The lowest and the highest curve at the first (and the last) place of the axis that all curves have."""
+    held = [{place.x: place for place in curve.places if metric in place.means} for curve in found]
+    common = set.intersection(*(set(each) for each in held)) if held else set()
+    for x in _ends(common, ends) if common else [None]:
+        if common:
+            pairs = [(curve, each[x]) for curve, each in zip(found, held, strict=True)]
+        else:  # curves over different axes: all of their places
+            pairs = [(curve, place) for curve in found for place in curve.places if metric in place.means]
+        low = min(pairs, key=lambda pair: pair[1].means[metric])
+        high = max(pairs, key=lambda pair: pair[1].means[metric])
+        axis = found[0].axis
+        where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
+        if low[1].means[metric] == high[1].means[metric]:
+            if low[1].means[metric]:
+                unit = units.get(metric, "")
+                figure = united(with_half([place for _, place in pairs], metric, unit), unit)
+                yield f"{name}{where}: {figure}{few(low[1], metric)} in all configurations."
+            continue
+        unit = units.get(metric, "")
+        figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
+        least, most = (
+            united(with_half([place for _, place in _alike(pairs, end, metric)], metric, unit, figure), unit)
+            + few(end[1], metric)
+            + _whose(pairs, end, metric, bool(common))
+            for figure, end in zip(figures, (low, high), strict=True)
+        )
+        alike = ALIKE if _within(low[1], high[1], metric) else ""
+        yield f"{name}{where}: lowest {least}; highest {most}{alike}."
+
+
+def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str) -> list[tuple[Curve, Place]]:
+    """The configurations with the figure of an end."""
+    others = [place.means[metric] for _, place in pairs]
+    # Figures that are equal as written are equal here, unless the ends themselves need more digits.
+    shown = number if number(min(others)) != number(max(others)) else "{:.9g}".format
+    return [pair for pair in pairs if shown(pair[1].means[metric]) == shown(end[1].means[metric])]
+
+
+def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
+    """The configurations with the figure of an end; without a common axis, one of them with its place on its axis."""
+    count = len(_alike(pairs, end, metric))
+    curve, place = end
+    return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)
+
+
+def _ends(common: set[float | None], ends: int) -> list[float | None]:
+    ordered = sorted(common, key=lambda x: (x is None, x or 0.0))
+    return list(dict.fromkeys([ordered[0], ordered[-1]][:ends]))
+
+
+def _at(curve: Curve, place: Place) -> str:
+    return f" at {curve.axis} {place.at}" if curve.axis else ""

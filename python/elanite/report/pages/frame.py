@@ -1,0 +1,180 @@
+"""The frame of a page: types for its content, and the writer of the HTML file.
+
+The content is data. The template ``page.html.j2`` lays it out, with the style, the script and the Vega libraries that
+the report of the papers has, too. Charts are drawn by the browser from the data inside the page, all of them as soon
+as the page has loaded, so that a printed page is complete. All texts are escaped; only a ``Drawing`` brings its own
+HTML.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from elanite.base import bounded, build, html, whole
+from elanite.base.text import minus, number, percent, plain
+from elanite.figures import tabular, vega
+from elanite.figures.curves import OFFERED, SAID
+from elanite.figures.table import tint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import jinja2
+
+    from elanite.figures import Figure
+    from elanite.library.api import Machine
+    from elanite.report.pages.inputs import Inputs
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a section; all cells are texts, numbers formatted for people."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str
+    """The name of the table, a line above it."""
+    right: Sequence[str] = ()
+    """The columns with numbers, which are aligned at the right."""
+    folded: bool = False
+    """Whether the table is closed at first; folded tables are not printed."""
+    note: str = ""
+    """A sentence below the table: units, or rows that were left out."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawing with a script of its own, for pictures that are no Vega chart, such as a timeline."""
+
+    title: str
+    markup: str
+    """HTML of the drawing, inserted as it is: the maker escapes all texts (``html.escape``, ``html.embedded``)."""
+    caption: str = ""
+    style: str = ""
+    """CSS; a page has each distinct style once."""
+    script: str = ""
+    """JavaScript, run once after the page has loaded; a page has each distinct script once."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page: texts, then drawings, figures and tables."""
+
+    heading: str
+    text: Sequence[str] = ()
+    """Paragraphs of plain text."""
+    figures: Sequence[Figure] = ()
+    tables: Sequence[Table] = ()
+    drawings: Sequence[Drawing] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """The content of a page."""
+
+    title: str
+    command: Sequence[str]
+    """The words of the command line that made the results, exactly as it ran."""
+    inputs: Inputs
+    """The files that the command read, and the command that gives the same results in a folder with these files."""
+    about: str = ""
+    """A line below the title: machines, number of points, processor time."""
+    findings: Sequence[str] = ()
+    """One sentence per finding, with its numbers; the most important one first."""
+    notes: Sequence[str] = ()
+    """Warnings that decide how the page is read, such as missing points."""
+    sections: Sequence[Section] = ()
+    machines: Sequence[Machine] = ()
+    """The machines, whose parameters and sources the page lists."""
+
+
+def write(path: Path, page: Page) -> None:
+    """Write the file of a page. Raises ``ElaniteError`` if it cannot be written."""
+    whole.write(path, render(page))
+
+
+def render(page: Page) -> str:
+    """The HTML of a page."""
+    sections = [
+        {"anchor": f"section-{place}", "of": replace(each, figures=list(signs_once(each.figures)))}
+        for place, each in enumerate(page.sections, 1)
+    ]
+    drawings = [drawing for each in page.sections for drawing in each.drawings]
+    return (
+        environment()
+        .get_template("page.html.j2")
+        .render(
+            page=page,
+            sections=sections,
+            command=shlex.join(page.command),
+            rerun=page.inputs.command,
+            inputs=page.inputs.block(),
+            style="\n".join([template("report.css"), template("page.css")]),
+            styles=list(dict.fromkeys(one.style for one in drawings if one.style)),
+            script=template("report.js"),
+            scripts=list(dict.fromkeys(one.script for one in drawings if one.script)),
+            libraries=vega.libraries(),
+            build=footer(),
+        )
+    )
+
+
+def footer() -> dict[str, str]:
+    """The date of a page and the build that made it: names and values."""
+    return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.here().facts()
+
+
+def environment(**filters: Callable[..., Any]) -> jinja2.Environment:
+    """The templates of pages with figures, with the filters that figures need and further ones."""
+    import jinja2
+
+    found = jinja2.Environment(
+        loader=jinja2.FunctionLoader(template),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(
+        number=number,
+        percent=percent,
+        minus=minus,
+        plain=plain,
+        tint=tint,
+        legends=lambda figure: tabular.legends(figure.spec()),
+        embedded=_embedded,
+        **filters,
+    )
+    return found
+
+
+def template(name: str) -> str:
+    """The text of a file in the folder of templates."""
+    return bounded.packaged("templates", name)
+
+
+def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
+    """The figures of a section; a sentence on symbols that they share is in the caption of the first one only."""
+    told: dict[str, str] = {}
+    for figure in drawn:
+        caption = minus(figure.caption)
+        said = [words for words in (OFFERED, *SAID.values()) if words in caption]
+        known = [words for words in said if words in told]
+        for words in known[1:]:
+            caption = caption.replace(f" {words}", "")
+        if known:
+            places = " and ".join(dict.fromkeys(told[words] for words in known))
+            caption = caption.replace(known[0], f"Symbols as in {places}.")
+        told |= dict.fromkeys(said, figure.paper or f"“{figure.title}”") | told
+        yield replace(figure, caption=caption)
+
+
+def _embedded(figure: Figure) -> str:
+    """The data of a figure for the page's script: the chart, and the table behind it."""
+    head, rows = tabular.table(figure)
+    content: dict[str, Any] = {"spec": figure.spec(), "head": head, "rows": rows}
+    return html.embedded(content)

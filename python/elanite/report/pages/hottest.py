@@ -1,0 +1,308 @@
+"""The hottest links of an experiment, and the jobs whose packets they carry.
+
+A link is hotter the longer packets waited for it in the measured window; of links without waits, the busier one. Links
+from nodes count with their business only: the packets that wait for them are the backlog of an adapter
+(``elanite.results.congestion``).
+
+The simulator counts packets by link, not by job. The *shares* of jobs are those of a second run of the point with the
+hottest link, which records the circuits of the first packets of the measured window: the run is deterministic, so
+these are packets of the point itself. A share is the part of the flits on the link that came from the nodes of a job.
+Nodes of several jobs cannot be told apart, and a point with such nodes has no shares; nor has a long run. Nodes
+without a job are servers, which send what jobs read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.base.text import counted, number
+from elanite.errors import RunError
+from elanite.report.pages.curves import label_of
+from elanite.report.pages.frame import Table
+from elanite.report.pages.traffic import HOTTEST
+from elanite.results.congestion import matrix
+from elanite.store import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from elanite.inputs.plan import Point
+    from elanite.store import Store
+
+MOST_LINKS = 10
+"""Links in the table."""
+
+MOST_OPEN = 12
+"""Configurations up to which their table is open."""
+
+MOST_SECONDS = 10.0
+"""Processor time in seconds up to which a point is run again for the shares of its jobs."""
+
+MOST_PACKETS = 100_000
+"""Packets, about, whose circuits are recorded for the shares."""
+
+
+BEHIND = 0.9
+"""A node is behind its offer if less than this fraction of its offered load is accepted."""
+
+DEVIATIONS = 2.0
+"""Standard deviations of the offered bytes, above which lacking bytes are no noise."""
+
+
+SERVERS = ""
+"""The name of the nodes without a job, among jobs."""
+
+
+@dataclass(frozen=True)
+class Hottest:
+    """The links of one point that carried packets, the hottest first."""
+
+    point: Point
+    configuration: str
+    """The configuration of the point, among those of the experiment."""
+    label: str
+    """The configuration, and the seed if the experiment has several."""
+    links: pl.DataFrame
+    """``link``, ``from``, ``to``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us``."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The jobs on the links of a point."""
+
+    jobs: tuple[str, ...]
+    links: dict[int, dict[str, float]]
+    """For each link the fraction of its flits that each job sent."""
+    recorded_us: float
+    """The recorded time, from the start of the measured window on."""
+    whole: bool
+    """Whether this is the whole window."""
+
+
+def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Hottest]:
+    """The hottest links of each point, in the order of the points; ``columns`` tell configurations apart."""
+    found = []
+    seeds = len({point.seed for point in points})
+    for point in points:
+        counted = store.table(point.id, "links")
+        if counted.is_empty():
+            continue
+        about = matrix(point, store)
+        window = (about.window[1] - about.window[0]) * 1e6
+        links = (
+            about.links.select("link", "from", "to", waiting_us=pl.col("waiting_us").fill_null(0.0))
+            .join(counted.select("link", "packets", "flits", "busy_ps"), on="link", how="inner", maintain_order="left")
+            .filter(pl.col("packets") > 0)
+            .with_columns(busy=pl.col("busy_ps") / window if window > 0 else pl.lit(0.0))
+            .sort("waiting_us", "busy", "link", descending=[True, True, False])
+        )
+        if not links.is_empty():
+            configuration = label_of({"series": point.series} | point.parameters, columns)
+            found.append(Hottest(point, configuration, _with_seed(configuration, point, seeds), links))
+    return found
+
+
+def _with_seed(configuration: str, point: Point, seeds: int) -> str:
+    """The label of a point of an experiment with some number of seeds."""
+    return ", ".join(one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one)
+
+
+def heat(one: Hottest) -> tuple[float, float]:
+    """The order of points: the waits for their hottest link in µs, then the busy fraction of the window."""
+    link = one.links.row(0, named=True)
+    return float(link["waiting_us"]), float(link["busy"])
+
+
+def first(found: Sequence[Hottest]) -> Hottest | None:
+    """The point with the hottest link of all points and seeds."""
+    return max(found, key=heat, default=None)
+
+
+def shares(point: Point, store: Store) -> Shares | None:
+    """The shares of the jobs on the links of a point, from a second run; None where they are not known."""
+    nodes = store.table(point.id, "nodes")
+    jobs = tuple(nodes["job"].unique(maintain_order=True).to_list()) if not nodes.is_empty() else ()
+    manifest = store.get(point.id)
+    if manifest is None or manifest.cpu_seconds > MOST_SECONDS or point.kind != "jobs" or len(jobs) < 2:
+        return None
+    if nodes["node"].n_unique() != len(nodes):
+        return None
+    content = json.loads(point.json)
+    begin, end = (_core.quantity(content["run"][key]) for key in ("warm_up", "window"))
+    if begin is None or end is None:
+        return None
+    window = manifest["simulated_ps"] / 1e6 - begin[0]
+    recorded = min(window, window * MOST_PACKETS / max(manifest["packets"], 1))
+    content["run"]["watch"] = f"{round(recorded * 1e6)} ps"
+    try:
+        records = _core.simulate(json.dumps(content), _core.Cancel())
+    except RunError:  # the recording needs more memory than the run may take
+        return None
+    if not frame(records["tables"]["links"]).equals(store.table(point.id, "links")):
+        return None  # another build computed the point
+    circuits = frame(records["tables"]["circuits"])
+    owners = nodes.select(source="node", job="job")
+    flits = (
+        circuits.join(owners, on="source", how="left")
+        .with_columns(pl.col("job").fill_null(SERVERS))
+        .group_by("link", "job")
+        .agg(pl.col("flits").cast(pl.Float64).sum())
+        .sort("link", "job")
+    )
+    found: dict[int, dict[str, float]] = {}
+    jobs += (SERVERS,) if SERVERS in flits["job"] else ()
+    for link, job, count in flits.iter_rows():
+        found.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = count
+    parts = {link: {job: count / sum(of.values()) for job, count in of.items()} for link, of in found.items()}
+    return Shares(jobs, parts, recorded, recorded >= window)
+
+
+def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> str:
+    """The hottest link in a sentence, with the shares of the jobs where they are known; ``found`` are all points."""
+    link = one.links.row(0, named=True)
+    alike = sum(_written(each) == _written(link) for each in one.links.iter_rows(named=True)) - 1
+    equal = {each.configuration for each in found if _written(each.links.row(0, named=True)) == _written(link)}
+    every = len({each.configuration for each in found})
+    tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
+    words = "; ".join(filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied]))
+    where = f" ({words})" if words else ""
+    share = f"{link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
+    said = f"No packet waited for a link. Busiest link: {share}"
+    if link["waiting_us"]:
+        said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
+    if known is not None and link["link"] in known.links:
+        each = known.links[link["link"]]
+        said += f"; its flits come from {', '.join(f'{_owner(job)} ({share:.0%})' for job, share in each.items())}"
+        said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
+    return f"{said}."
+
+
+def _owner(job: str) -> str:
+    """The senders of a share in words."""
+    return "servers" if job == SERVERS else f"job {job}"
+
+
+def _written(link: Mapping[str, Any]) -> tuple[str, str]:
+    """The heat of a link as pages write it."""
+    return number(link["waiting_us"]), f"{link['busy']:.1%}"
+
+
+def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
+    """The hottest links of the point with the hottest link, and the hottest link of each configuration in any seed."""
+    jobs = known.jobs if known else ()
+    columns = ("link", "busy", "packets", "waits, µs", *(f"flits of {_owner(job)}" for job in jobs))
+    rows = []
+    for link in best.links.head(MOST_LINKS).iter_rows(named=True):
+        each = known.links.get(link["link"], {}) if known else {}
+        parts = (f"{each[job]:.0%}" if job in each else "" for job in jobs)
+        rows.append((*_cells(link), *parts))
+    where = f": {best.label}" if best.label else ""
+    note = "Busy: share of the measured window. Waits: sum over all packets that waited for the link."
+    if known and not known.whole:
+        note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
+    seeds = len({one.point.seed for one in found})
+    if seeds > 1:
+        note += f" Of all points of {seeds} seeds, this one has the hottest link."
+    made = [Table(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
+    hot: dict[str, Hottest] = {}
+    for one in found:
+        hot[one.configuration] = max(hot.get(one.configuration, one), one, key=heat)
+    if len(hot) > 1:
+        columns = ("configuration", *(("seed",) if seeds > 1 else ()), "hottest link", "busy", "packets", "waits, µs")
+        rows = []
+        for one in hot.values():
+            seed = (str(one.point.seed),) if seeds > 1 else ()
+            rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
+        name = "Hottest link of every configuration"
+        note = f"The hottest link in any of {seeds} seeds, with its seed." if seeds > 1 else ""
+        made.append(Table(columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN))
+    return made
+
+
+def _cells(link: dict[str, object]) -> tuple[str, ...]:
+    busy, packets, waits = link["busy"], link["packets"], link["waiting_us"]
+    assert isinstance(busy, float)  # noqa: S101 - columns of ``Hottest.links``
+    assert isinstance(packets, int)  # noqa: S101
+    assert isinstance(waits, float)  # noqa: S101
+    return f"{link['from']} → {link['to']}", f"{busy:.1%}", f"{packets:,}", number(waits)
+
+
+def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
+    """The node with the least accepted of its offered load, of all points; empty if all accept nine tenths of it.
+
+    A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of the offer of
+    independent messages: near the end of a short window, a few messages are on their way in any network. A smaller
+    part within this noise is named as such.
+    """
+    below = [node for point in points for node in _below(point, store)]
+    if not below:
+        return []
+    seeds = len({point.seed for point in points})
+
+    def named(node: _Node) -> str:
+        jobs = store.table(node.point.id, "nodes")["job"].n_unique()
+        job = f" of job {node.job}" if jobs > 1 else ""
+        configuration = label_of({"series": node.point.series} | node.point.parameters, columns)
+        label = _with_seed(configuration, node.point, seeds)
+        return (
+            f"node {node.node}{job}{f' ({label})' if label else ''}, with {number(node.accepted)} MB/s"
+            f" accepted of {number(node.offered)} MB/s offered ({node.part:.0%})"
+        )
+
+    def least(nodes: Sequence[_Node]) -> _Node:
+        return min(nodes, key=lambda node: (node.part, node.node))
+
+    behind = [node for node in below if node.behind]
+    noisy = least(below)
+    if not behind:
+        return [f"No node is slow beyond the chance of few messages; the smallest accepted part: {named(noisy)}."]
+    last = least(behind)
+    smaller = noisy.part < last.part
+    chance = f"; a smaller part, by the chance of few messages: {named(noisy)}" if smaller else ""
+    return [f"Slowest node: {named(last)}{chance}."]
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A node of a point that accepted clearly less than it offered. Loads are in MB/s."""
+
+    point: Point
+    node: int
+    job: str
+    accepted: float
+    offered: float
+    behind: bool
+    """Whether it lacks more than noise."""
+
+    @property
+    def part(self) -> float:
+        """The accepted part of its offer."""
+        return self.accepted / self.offered
+
+
+def _below(point: Point, store: Store) -> Iterator[_Node]:
+    """The nodes of a point that lack more than a tenth of their offer."""
+    nodes = store.table(point.id, "nodes")
+    manifest = store.get(point.id)
+    if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
+        return
+    content = json.loads(point.json)
+    begin = _core.quantity(content["run"]["warm_up"])
+    window_us = manifest["simulated_ps"] / 1e6 - (begin[0] if begin else 0.0)
+    jobs = content["workload"].get("jobs", {}).get("jobs", {})
+    for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
+        offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us
+        job = jobs.get(node["job"], {})
+        size = _core.quantity(str(job.get("message", "")))
+        if size is None:
+            continue
+        # The variance of a sum of independent messages of exponential sizes is twice that of fixed sizes.
+        variance = offered * size[0] * (1.0 if job.get("sizes") == "fixed" else 2.0)
+        if lacking > (1 - BEHIND) * offered:
+            far = lacking > DEVIATIONS * variance**0.5
+            yield _Node(point, node["node"], node["job"], node["accepted"], node["offered"], far)

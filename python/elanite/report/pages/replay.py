@@ -1,0 +1,227 @@
+"""Pages for replays, from their tables. A replay that stops before its end has a page up to that moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.base.text import counted, number
+from elanite.errors import Exit
+from elanite.library.api import Machine
+from elanite.mpirun.summary import by_size, named, size
+from elanite.report.pages import lanes, traffic
+from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.timeline import drawing
+from elanite.results.congestion import in_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from elanite.inputs.sources import Source
+    from elanite.report.pages.inputs import Inputs
+    from elanite.traces.replay import Replay, Unfinished
+
+UNENDED = "Operations that did not end are not counted."
+
+
+def page(replay: Replay, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
+    """The page for a replay that kept its operations; ``command`` are the words that ran it."""
+    return _page(replay, machine, command, inputs, "repeatable", _findings(replay), _sections(replay))
+
+
+def unfinished(error: Unfinished, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
+    """The page for a replay that stopped before its end: why, the operations that wait, and all until then."""
+    replay = error.replay
+    *lines, last = str(error).splitlines()
+    if error.exit_code == Exit.FAILED:
+        why = "a bound was passed"
+    else:
+        why = "operations have no partner" if lines else "a deadlock of packets"
+    said = last.replace(": see the lines before", "")
+    rows = [(line,) for line in lines]
+    partners = Table(("operation",), rows, "Operations that wait, or whose messages have no receive")
+    end = Section("End of the replay", [said], tables=[*([partners] if rows else []), *_waiting(replay)])
+    return _page(
+        replay,
+        machine,
+        command,
+        inputs,
+        "no end",
+        [
+            f"The replay ended early, at {number(replay.summary['time_us'])} µs of simulated time: {why}.",
+            *_failed(replay),
+            *_oldest(replay),
+            *_of_traffic(replay),
+        ],
+        [end, *_sections(replay, UNENDED)],
+    )
+
+
+def _failed(replay: Replay) -> list[str]:
+    """The finding on failures of the machine before the end: operations may have lost their partners by them."""
+    faults = replay.tables["faults"]
+    if faults.is_empty():
+        return []
+    first = in_words(faults.row(0, named=True))
+    more = f", and {counted(len(faults) - 1, 'other failure')}" if len(faults) > 1 else ""
+    return [f"Before the end, the machine failed: {first}{more}; operations may wait because of it."]
+
+
+def _oldest(replay: Replay) -> list[str]:
+    """The finding on the operations that had not ended, and the one that was free first."""
+    waiting = replay.tables["waiting"].sort("free_us", "rank", "operation")
+    if waiting.is_empty():
+        return []
+    count, ranks = len(waiting), named(waiting["rank"].unique().sort().to_list())
+    first = waiting.row(0, named=True)
+    oldest = f"{_in_words(first)} at rank {first['rank']}, since {number(first['free_us'])} µs"
+    if count == 1:
+        return [f"At the end, one operation had not ended: {oldest}."]
+    return [f"At the end, {count:,} operations of {ranks} had not ended; the first of them: {oldest}."]
+
+
+def _in_words(operation: Mapping[str, Any]) -> str:
+    """An operation: ``recv of 5 B from rank 1 with tag 3``."""
+    kind, amount, peer, tag = (operation[name] for name in ("kind", "size", "peer", "tag"))
+    if kind == "calc":
+        return f"calc of {number(amount / 1e3)} µs"
+    whom = "any rank" if peer is None else f"rank {peer}"
+    label = "any tag" if tag is None else f"tag {tag}"
+    return f"{kind} of {size(amount)} {'to' if kind == 'send' else 'from'} {whom} with {label}"
+
+
+def _waiting(replay: Replay) -> list[Table]:
+    found = [
+        (f"rank {row['rank']}", str(row["operation"]), _in_words(row), number(row["free_us"]))
+        for row in replay.tables["waiting"].iter_rows(named=True)
+    ]
+    rows, left = traffic.cut(found, traffic.MOST_RANKS, "operations that had not ended")
+    columns = ("rank", "number", "operation", "since, µs")
+    right = ("number", "since, µs")
+    return [Table(columns, rows, "Operations that had not ended", right, note=left)] if rows else []
+
+
+def _page(
+    replay: Replay,
+    machine: Source,
+    command: Sequence[str],
+    inputs: Inputs,
+    end: str,
+    findings: Sequence[str],
+    sections: Sequence[Section],
+) -> Page:
+    ideal = replay.options.network == "ideal"
+    totals = replay.summary
+    nodes = counted(len(set(replay.placement)), "node")
+    where = "ideal network without contention" if ideal else f"{nodes} of {replay.cluster.name}"
+    about = [where, f"{replay.cpu_seconds:.2f} s of processor time", end, f"digest {totals['digest']}"]
+    return Page(
+        title=f"{replay.trace.name} on {counted(replay.options.ranks, 'rank')} of {replay.cluster.name}",
+        command=command,
+        inputs=inputs,
+        about=" · ".join(about),
+        findings=findings,
+        sections=sections,
+        machines=[Machine.of(machine, replay.cluster.overrides)],
+    )
+
+
+def _findings(replay: Replay) -> list[str]:
+    totals, slowest, ranks = replay.summary, replay.slowest, replay.tables["ranks"]
+    found = [
+        f"The replay takes {number(totals['time_us'])} µs of simulated time;"
+        f" {traffic.with_others(ranks, slowest, 'end_us', 'is the slowest and', 'are the slowest; the first')}"
+        f" computes {number(slowest['computed_us'])} µs of it."
+    ]
+    total = float(ranks["end_us"].sum())
+    if total and len(ranks) > 1:
+        most = ranks.sort("computed_us", "rank", descending=[True, False]).row(0, named=True)
+        computed = float(ranks["computed_us"].sum())
+        share = f"The ranks compute {computed / total:.1%} of their time"
+        who = traffic.with_others(ranks, most, "computed_us", "computes", "compute")
+        longest = f"{who} most, {number(most['computed_us'])} µs"
+        if ranks["computed_us"].n_unique() == 1:
+            longest = f"each computes {number(most['computed_us'])} µs"
+        found.append(f"{share}; {longest}." if computed else "The trace has no computation.")
+    return found + _of_traffic(replay)
+
+
+def _of_traffic(replay: Replay) -> list[str]:
+    """The findings on links, messages and packets that were sent again."""
+    totals, sends = replay.summary, _sends(replay)
+    found = [
+        one
+        for one in (traffic.link(replay.tables["links"], totals["time_us"]), traffic.largest(by_size(sends), sends))
+        if one
+    ]
+    if totals["packets_resent"]:
+        found.append(f"{counted(totals['packets_resent'], 'packet')} sent again after failures of the machine.")
+    return found
+
+
+def _sections(replay: Replay, note: str = "") -> list[Section]:
+    """All that happened; ``note`` stands below the tables of operations and ranks."""
+    totals, sends = replay.summary, _sends(replay)
+    found = [
+        Section("Timeline", drawings=[drawing(lanes.of_replay(replay), "Ranks over time")]),
+        Section("Ranks and operations", tables=[_operations(replay, note), _ranks(replay, note)]),
+    ]
+    sizes = traffic.messages(by_size(sends), sends)
+    ideal = replay.options.network == "ideal"
+    if sizes:
+        words = [f"{counted(totals['messages'], 'message')} with {size(totals['bytes'])}."]
+        if not ideal:
+            words.append(traffic.crossing(sends, replay.tables["ranks"], totals["packets"]))
+        found.append(Section("Messages", [" ".join(words)], tables=sizes))
+    if ideal:
+        found.append(Section("Links", ["The ideal network has no links, and so neither load nor congestion."]))
+    else:
+        found.append(traffic.network(replay.cluster.point, replay.tables, float(totals["time_us"])))
+    return found
+
+
+def _sends(replay: Replay) -> pl.DataFrame:
+    """``source``, ``destination`` and ``bytes`` of all messages."""
+    sends = replay.tables["operations"].filter(pl.col("kind") == "send")
+    return sends.select(source="rank", destination="peer", bytes="size")
+
+
+def by_kind(operations: pl.DataFrame) -> pl.DataFrame:
+    """``kind``, ``operations``, ``mean_us`` and ``longest_us`` from free to end, by the name of the kind."""
+    length = pl.col("end_us") - pl.col("free_us")
+    return (
+        operations.group_by("kind")
+        .agg(operations=pl.len(), mean_us=length.mean(), longest_us=length.max())
+        .sort("kind")
+    )
+
+
+def _operations(replay: Replay, note: str) -> Table:
+    rows = [
+        (kind, f"{count:,}", number(mean), number(longest))
+        for kind, count, mean, longest in by_kind(replay.tables["operations"]).iter_rows()
+    ]
+    right = ("operations", "mean, µs", "longest, µs")
+    words = "Times from the moment at which all dependencies are met to the end of the operation."
+    return Table(("operation", *right), rows, "Operations by kind", right, note=" ".join(filter(None, (words, note))))
+
+
+def _ranks(replay: Replay, note: str) -> Table:
+    slowest = replay.tables["ranks"].sort("end_us", "rank", descending=[True, False])
+    rows = [
+        (
+            f"rank {row['rank']}",
+            str(row["node"]),
+            number(row["end_us"]),
+            number(row["computed_us"]),
+            f"{row['operations']:,}",
+            *traffic.sent_and_received(row),
+        )
+        for row in slowest.head(traffic.MOST_RANKS).iter_rows(named=True)
+    ]
+    left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
+    columns = ("rank", "node", "end, µs", "computes, µs", "operations", "sent", "received")
+    note = " ".join(filter(None, (left, note)))
+    return Table(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note)

@@ -1,0 +1,109 @@
+"""The tables of an experiment: every configuration in a row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite import _core
+from elanite.base.text import YES_OR_NO, heading
+from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED
+from elanite.report.pages.frame import Table
+from elanite.report.pages.worded import LOWER_END, cell, few, with_half
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elanite.report.pages.curves import Curve
+
+
+def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
+    """Every curve in a row: for jobs the highest accepted load and the knee, else the range of each metric."""
+    made = []
+    for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
+        here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
+        if kind == JOBS:
+            searches, loads = ([one for one in here if one.searched is which] for which in (True, False))
+            made += [_saturations(searches, units)] if searches else []
+            made += [_throughput(loads, units), _states(loads, units)] if loads else []
+        elif len(here) > 1:
+            made.append(_ranges(here, kind, units))
+    return made
+
+
+def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    accepted, saturation = (f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED))
+    columns = (
+        "configuration",
+        heading("saturation point", saturation),
+        heading(f"accepted {LOWER_END}", accepted),
+        heading(f"mean latency {LOWER_END}", units.get(LATENCY, "")),
+    )
+    rows = [
+        (curve.label or "all", *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
+        for curve in found
+    ]
+    return Table(columns, rows, "Saturation point of every configuration", right=columns[1:])
+
+
+def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    accepted = heading("highest accepted", f"{units.get('accepted', 'MB/s')} per node")
+    latency = heading("mean latency at the lowest load", units.get(LATENCY, ""))
+    rows = []
+    for curve in found:
+        best, steady, saturated = curve.best, curve.steady, curve.saturated
+        first = curve.places[0]
+        rows.append(
+            (
+                curve.label or "all",
+                with_half(best, "accepted") if "accepted" in best.means else "",
+                best.at,
+                steady.at if steady else "",
+                saturated.at if saturated else "",
+                *([", ".join(place.at for place in curve.undecided)] if any(one.undecided for one in found) else []),
+                with_half(first, LATENCY) + few(first, LATENCY) if LATENCY in first.means else "",
+            )
+        )
+    doubt = ["undecided at"] if any(one.undecided for one in found) else []
+    columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
+    return Table(columns, rows, "Throughput of every configuration", right=columns[1:])
+
+
+def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+    """Every load with the comparison that decides its state."""
+    offered, accepted = (f"{name}, {units.get(name, 'MB/s')} per node" for name in ("offered", "accepted"))
+    columns = ("configuration", "load", offered, accepted, "state", "because")
+    rows = [
+        (
+            curve.label or "all",
+            place.at,
+            *(with_half(place, name) if name in place.means else "" for name in ("offered", "accepted")),
+            place.state.value,
+            place.reason,
+        )
+        for curve in found
+        for place in curve.places
+    ]
+    return Table(columns, rows, "State of every load", right=columns[1:4], folded=True)
+
+
+def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Table:
+    metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
+    metrics = [each for each in metrics if each not in YES_OR_NO and any(each in c.places[0].means for c in found)]
+    axis = found[0].axis
+    columns = ["configuration"]
+    for metric in metrics:
+        name = heading(metric.replace("_", " "), units.get(metric, ""))
+        columns += [f"{name}, first", f"{name}, last"] if axis else [name]
+    rows = []
+    for curve in found:
+        cells = [curve.label or "all"]
+        for metric in metrics:
+            ends = (curve.places[0], curve.places[-1]) if axis else curve.places[:1]
+            cells += [cell(place, metric, units) for place in ends]
+        rows.append(cells)
+    note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
+    return Table(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)
+
+
+def _spans(found: Sequence[Curve]) -> str:
+    return "; ".join(dict.fromkeys(f"{curve.places[0].at} and {curve.places[-1].at}" for curve in found))

@@ -1,0 +1,182 @@
+"""Message and link tables, findings and figures for run and replay pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite.base.text import counted
+from elanite.figures import matrix
+from elanite.mpirun.summary import Sizes, busiest, hottest, size, waits
+from elanite.report.pages.frame import Section, Table
+from elanite.results.congestion import in_words, of_tables
+from elanite.store import empty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+MOST_PAIRS = 12
+"""Rows in the table of pairs."""
+
+MOST_LINKS = 8
+"""Links in the table, at nodes and between switches each."""
+
+MOST_FAULTS = 64
+MOST_RANKS = 128
+"""Rows in the table of ranks."""
+
+
+def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
+    """Messages by size and by pair; ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message."""
+    if not sizes:
+        return []
+    by_size = [(one.label, f"{one.messages:,}", size(one.bytes)) for one in sizes]
+    sums = by_pair(pairs)
+    by_bytes = [
+        (f"rank {source} → rank {destination}", f"{count:,}", size(total))
+        for source, destination, count, total in sums.head(MOST_PAIRS).iter_rows()
+    ]
+    left = f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload." if len(sums) > MOST_PAIRS else ""
+    return [
+        Table(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
+        Table(
+            ("pair", "messages", "payload"),
+            by_bytes,
+            "Pairs of ranks with the most payload",
+            ("messages", "payload"),
+            note=left,
+        ),
+    ]
+
+
+def by_pair(pairs: pl.DataFrame) -> pl.DataFrame:
+    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each pair of ranks, by bytes."""
+    sums = pairs.group_by("source", "destination").agg(messages=pl.len(), bytes=pl.col("bytes").sum())
+    return sums.sort("bytes", "source", "destination", descending=[True, False, False])
+
+
+def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
+    """The finding about the messages that carry most payload; empty without payload."""
+    total = sum(one.bytes for one in sizes)
+    if not total:
+        return ""
+    most = max(sizes, key=lambda one: one.bytes)
+    source, destination, count, carried = (sums := by_pair(pairs)).row(0)
+    alike = len(sums.filter(pl.col("bytes") == carried))
+    pair = f"from rank {source} to rank {destination} go {size(carried)} in {counted(count, 'message')}"
+    pair += ", more than between any other pair" if alike == 1 else f", as between {counted(alike - 1, 'other pair')}"
+    return (
+        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most)} with {size(most.bytes)},"
+        f" {most.bytes / total:.1%} of the payload; {pair}."
+    )
+
+
+def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
+    """The sentence on the messages of ranks of one node, which are in no packet, and on the packets of the others.
+
+    ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message, and ``ranks`` the node of each rank.
+    """
+    nodes = dict(ranks.select("rank", "node").iter_rows())
+    within = pairs.filter(pl.col("source").replace_strict(nodes) == pl.col("destination").replace_strict(nodes))
+    said = f"{counted(packets, 'packet')} {'crosses' if packets == 1 else 'cross'} the network"
+    if within.is_empty():
+        return f"{said}."
+    kept = f"{counted(len(within), 'message')} with {size(float(within['bytes'].sum()))}"
+    return f"{said}; {kept} {'stays' if len(within) == 1 else 'stay'} within a node."
+
+
+def _class(sizes: Sizes) -> str:
+    """A class of sizes within a sentence."""
+    if sizes.most is None:
+        return sizes.label
+    return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
+
+
+def with_others(ranks: pl.DataFrame, rank: Mapping[str, Any], column: str, one: str, several: str) -> str:
+    """A rank with its verb, and the number of the other ranks with the same value: ``rank 0 and 15 others compute``."""
+    others = len(ranks.filter(pl.col(column) == rank[column])) - 1
+    if not others:
+        return f"rank {rank['rank']} {one}"
+    return f"rank {rank['rank']} and {counted(others, 'other')} {several}"
+
+
+HOTTEST = "Hottest link, by the time that packets waited for it"
+"""How the sentences of all pages begin; pages have one definition of heat (``mpirun.summary.hottest``)."""
+
+
+def link(links: pl.DataFrame, time_us: float) -> str:
+    """The finding about the hottest and the busiest link; empty if no link was busy."""
+    some = hottest(links, time_us)
+    if some.is_empty():
+        return ""
+    top, busy = some.row(0, named=True), busiest(links, time_us).row(0, named=True)
+    share = f"busy {busy['busy']:.1%} of the time{_alike(some, busy, _busy)}"
+    if not top["waiting_us"]:
+        return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
+    waited = f"{counted(top['packets'], 'packet')} waited {waits(top)} µs in total{_alike(some, top, waits)}"
+    if busy["link"] == top["link"]:
+        return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
+    return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
+
+
+def _place(link: Mapping[str, Any]) -> str:
+    return f"{link['from']} → {link['to']} ({'of a node' if link['level'] == 0 else 'between switches'})"
+
+
+def _busy(link: Mapping[str, Any]) -> str:
+    return f"{link['busy']:.1%}"
+
+
+def _alike(links: pl.DataFrame, one: Mapping[str, Any], written: Callable[[Mapping[str, Any]], str]) -> str:
+    """The number of other links with the same figure, as pages write it."""
+    others = sum(written(each) == written(one) for each in links.iter_rows(named=True)) - 1
+    return f", as {counted(others, 'other link')}" if others else ""
+
+
+def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> Section:
+    """The links, the congestion matrix and the faults; ``point`` is the configuration of the machine as JSON."""
+    links, faults = tables["links"], tables["faults"]
+    busy = hottest(links, time_us)
+    of_nodes = pl.col("level") == 0
+    shown = [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).iter_rows(named=True)]
+    rows = [
+        (
+            f"{row['from']} → {row['to']}",
+            "node" if row["level"] == 0 else "switches",
+            f"{row['busy']:.1%}",
+            f"{row['packets']:,}",
+            waits(row),
+        )
+        for row in shown
+    ]
+    note = "Waits: sum over all packets that waited for the link; links from nodes have none."
+    if len(busy) > len(shown):
+        note += f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between switches."
+    right = ("busy", "packets", "waits, µs")
+    found = [Table(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
+    if len(faults):
+        words = [(in_words(one),) for one in faults.head(MOST_FAULTS).iter_rows(named=True)]
+        more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
+        found.append(Table(("failure",), words, "Failures", note=more))
+    text, drawn = [], []
+    if links["delay_ps"].sum():
+        congestion = of_tables(point, links, empty("slices"), (0.0, time_us), 0, faults)
+        drawn = matrix.draw(congestion, "matrix", "Congestion matrix")
+    elif len(busy):
+        text = ["No packet waited for a link, so that the congestion matrix is zero."]
+    return Section("Links", text, drawn, found)
+
+
+def sent_and_received(rank: Mapping[str, Any]) -> tuple[str, str]:
+    """Two cells in the table of ranks: sent and received messages, with their payload."""
+    kinds = ("sent", "received")
+    sent, received = (f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds)
+    return sent, received
+
+
+def cut(rows: Sequence[tuple[str, ...]], most: int, of: str) -> tuple[Sequence[tuple[str, ...]], str]:
+    """The first rows, and a note of how many were left out."""
+    if len(rows) <= most:
+        return rows, ""
+    return rows[:most], f"{most:,} of {len(rows):,} {of}."

@@ -1,0 +1,65 @@
+"""Means with their intervals and units, as findings and tables write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite.base.text import SCALE, counted, number, symbol
+from elanite.report.pages.curves import LATENCY, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+LOWER_END = "at the lower end of the search"
+
+TIGHT = ("fraction", "ratio")
+"""Units whose symbols follow the figure without a space."""
+
+FEW = 30
+"""Messages below which a latency comes with their number."""
+
+
+def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text: str = "") -> str:
+    """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
+
+    Of several places with this mean, the halves are the smallest and the largest one. Places without an interval are
+    counted: their means are less certain, not exact.
+    """
+    alike = [places] if isinstance(places, Place) else places
+    halves = sorted(scaled(place.halves[metric], unit) for place in alike if metric in place.halves)
+    least, most = (number(half) for half in (halves[0], halves[-1])) if halves else ("0", "0")
+    mean = text or number(scaled(alike[0].means[metric], unit))
+    if most == "0":
+        return mean
+    lacking = len(alike) - len(halves)
+    without = f" ({lacking} without an interval)" if lacking else ""
+    return f"{mean} ± {most if least == most else f'{least} to {most}'}{without}"
+
+
+def few(place: Place, metric: str) -> str:
+    """The number of messages behind a latency, if they are few."""
+    few = metric == LATENCY and place.messages is not None and place.messages < FEW
+    return f" (of {counted(place.messages or 0, 'message')})" if few else ""
+
+
+def mean_of(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    """A mean with half its interval and its unit."""
+    unit = units.get(metric, "")
+    return united(with_half(place, metric, unit), unit) + few(place, metric)
+
+
+def united(figure: str, unit: str) -> str:
+    """A figure, with or without its interval, and its unit."""
+    return f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
+
+
+def cell(place: Place, metric: str, units: Mapping[str, str]) -> str:
+    """A mean with half its interval in a table, whose heading has the unit; empty if there is none."""
+    if metric not in place.means:
+        return ""
+    return with_half(place, metric, units.get(metric, "")) + few(place, metric)
+
+
+def scaled(value: float, unit: str) -> float:
+    """A figure of a unit as one of the unit's symbol."""
+    return value * SCALE.get(unit, 1.0)

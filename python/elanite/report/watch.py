@@ -1,0 +1,207 @@
+"""A picture of packets: a fat tree over a few microseconds, with the circuits that packets open, hold and close.
+
+The picture is made of the table ``circuits`` of a point whose run has ``watch``. A row of the table is a channel on the
+way of a packet, and at any moment the channel is in one of four states:
+
+- *waits*: the header is at the start of the link and has no channel; the picture says who holds the channels that the
+  header wants;
+- *opens*: the packet has the channel, and its first flit has not left yet;
+- *carries*: flits cross the link;
+- *held*: the last flit has gone, and the channel stays taken until the end-of-packet token has passed. This is what a
+  circuit that is held until its acknowledgement costs.
+
+``Scene.at`` tells the states at a moment; the page computes the same states in the browser, and a test compares the
+two. The page is one file that needs no network. It is for networks that fit a screen: fat trees of at most 64 nodes
+with one rail.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.base import bounded, html
+from elanite.base.text import plain
+from elanite.errors import UsageError
+from elanite.store import frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from elanite.inputs.plan import Point
+    from elanite.store import Store
+
+MOST_NODES = 64
+"""Nodes that fit a screen."""
+
+MOST_ROWS = 200_000
+"""Channels of packets that a browser draws without delay."""
+
+_MOMENTS = ("waits", "opened", "head", "tail", "closed", "delivered", "acknowledged")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What happens in the watched time of one point. All times are in ns from the start of the watched time."""
+
+    title: str
+    about: str
+    """The parameters of the point, in words."""
+    length: float
+    """The length of the watched time."""
+    nodes: int
+    switches: list[dict[str, Any]]
+    """``id``, ``name``, ``level`` (from 1) and ``x``, from 0 to 1, in the order of the numbers."""
+    links: list[dict[str, Any]]
+    """By number: the ends ``from`` and ``to`` (the number of a node, or the number of nodes plus that of a switch), the
+    ``name``, and the number of the ``group``: the links of a group lead to the same place, or upwards from the same
+    switch."""
+    packets: list[dict[str, Any]]
+    """``source``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the channels
+    ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; None for what has not happened."""
+
+    def at(self, time: float) -> list[tuple[int, int, str]]:
+        """The place of the packet in ``packets``, the number of the link and the state, of all channels at a moment."""
+        found = []
+        for place, packet in enumerate(self.packets):
+            for _, link, _, *moments in packet["way"]:
+                state = _state(time, *moments)
+                if state:
+                    found.append((place, link, state))
+        return found
+
+    def page(self) -> str:
+        """The page as text."""
+        import jinja2
+
+        environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
+        about = {name: getattr(self, name) for name in ("length", "nodes", "switches", "links", "packets")}
+        scene = html.embedded(about)
+        texts = {name: _template(f"watch.{name}") for name in ("css", "js")}
+        template = environment.from_string(_template("watch.html.j2"))
+        return template.render(title=self.title, about=self.about, scene=scene, **texts)
+
+
+def _state(
+    time: float,
+    waits: float,
+    opened: float | None,
+    head: float | None,
+    tail: float | None,
+    closed: float | None,
+) -> str | None:
+    """The state of a channel of a packet at a moment, if it has any."""
+    if time < waits or (closed is not None and time >= closed):
+        return None
+    for moment, state in ((opened, "waits"), (head, "opens"), (tail, "carries")):
+        if moment is None or time < moment:
+            return state
+    return "held"
+
+
+def check(point: Point) -> None:
+    """Raise ``UsageError`` if the packets of a point cannot be shown."""
+    if point.kind != "jobs":
+        raise UsageError(
+            f"{point.experiment} {point.series} is a {point.kind}; packets are shown of jobs, for example of"
+            " qsnet/uniform"
+        )
+    nodes, rails = _size(point)
+    if nodes > MOST_NODES or rails > 1 or not _is_tree(point):
+        several = f" and {rails} rails" if rails > 1 else ""
+        shape = "" if _is_tree(point) else " in a network that is no tree"
+        raise UsageError(
+            f"{point.machine} has {nodes} nodes{several}{shape}; the picture shows fat trees of at most"
+            f" {MOST_NODES} nodes with one rail\n  Choose a smaller machine with --machine, or with"
+            " --set topology.nodes=... and --set topology.down=..."
+        )
+
+
+def scene(point: Point, store: Store) -> Scene:
+    """The scene of a finished point.
+
+    Raises ``UsageError`` if the point was not watched, or cannot be shown.
+    """
+    check(point)
+    length, _ = _core.quantity(str(point.run.get("watch", "0 s"))) or (0.0, "")
+    if length == 0:
+        raise UsageError(f"point {point.id} was not watched; set run.watch, for example to 20 us")
+    wiring = frame(_core.wiring(point.json))
+    nodes, _ = _size(point)
+    rows = store.table(point.id, "circuits")
+    if len(rows) > MOST_ROWS:
+        raise UsageError(f"{len(rows):,} channels were held in {point.run['watch']}; watch a shorter time: --for")
+    begin, _ = _core.quantity(point.run["warm_up"]) or (0.0, "")
+    parameters = ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items())
+    switches, links = _layout(wiring, nodes)
+    return Scene(
+        title=f"{point.experiment}, {point.series}",
+        about=f"{point.machine}; {parameters}; seed {point.seed}"
+        if parameters
+        else f"{point.machine}; seed {point.seed}",
+        length=length * 1e3,
+        nodes=nodes,
+        switches=switches,
+        links=links,
+        packets=_packets(rows, begin * 1e6),
+    )
+
+
+def _packets(rows: pl.DataFrame, begin_ps: float) -> list[dict[str, Any]]:
+    """The packets with their channels, in the order of their sources."""
+    import polars as pl
+
+    names = {f"{moment}_ps": moment for moment in _MOMENTS}
+    begun = rows.select(
+        *("source", "sequence", "first", "last", "flits", "hop", "link", "channel"),
+        *(((pl.col(column).cast(pl.Int64) - int(begin_ps)) / 1000).alias(name) for column, name in names.items()),
+    ).sort("source", "sequence", "hop", "link")
+    found: dict[tuple[int, int], dict[str, Any]] = {}
+    for row in begun.iter_rows(named=True):
+        packet = found.setdefault(
+            (row["source"], row["sequence"]),
+            {key: row[key] for key in ("source", "sequence", "first", "last", "flits", "delivered", "acknowledged")}
+            | {"way": []},
+        )
+        packet["way"].append([row[key] for key in ("hop", "link", "channel", *_MOMENTS[:5])])
+    return list(found.values())
+
+
+def _layout(wiring: pl.DataFrame, nodes: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Switches with their places, and links with the numbers of their ends."""
+    leaving = wiring.drop_nulls("switch").unique("switch").sort("switch")
+    switches = []
+    for level in sorted(set(leaving["level"])):
+        of_level = leaving.filter(leaving["level"] == level)
+        for place, row in enumerate(of_level.iter_rows(named=True)):
+            x = (place + 0.5) / len(of_level)
+            switches.append({"id": row["switch"], "name": row["from"], "level": level, "x": x})
+    groups: dict[tuple[str, str], int] = {}
+    links = []
+    for row in wiring.sort("link").iter_rows(named=True):
+        start = _end(row["from"], row["switch"], nodes)
+        end = _end(row["to"], row["enters"], nodes)
+        group = groups.setdefault((row["from"], "up" if row["up"] else row["to"]), len(groups))
+        links.append({"from": start, "to": end, "name": f"{row['from']} → {row['to']}", "group": group})
+    return switches, links
+
+
+def _end(name: str, switch: int | None, nodes: int) -> int:
+    return int(name.removeprefix("node ")) if switch is None else nodes + switch
+
+
+def _size(point: Point) -> tuple[int, int]:
+    """How many nodes and rails the machine has."""
+    adapters = {row["from"] for row in frame(_core.wiring(point.json)).iter_rows(named=True) if row["switch"] is None}
+    rails = {name.partition(" of rail ")[2] for name in adapters}
+    return len(adapters) // len(rails), len(rails)
+
+
+def _is_tree(point: Point) -> bool:
+    return "down" in json.loads(point.json)["machine"]["topology"]
+
+
+def _template(name: str) -> str:
+    return bounded.packaged("templates", name)

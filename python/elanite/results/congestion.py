@@ -1,0 +1,217 @@
+"""The congestion matrix: where packets wait, switch by switch and link by link (petrini2003 s5.4, figure 15).
+
+A packet waits for a link from the moment when its header is at the switch until its first flit is on the link. The
+matrix counts this time in two ways:
+
+- The *delay* is what the packets that come in by a link have waited on their whole way since their injection: what the
+  paper shows, "the sum of the delay experienced by the packets incoming from the corresponding link". The number of a
+  switch is the sum over the links that enter it. The paper's figure has no blocks for nodes, but its text names the
+  delay on the links that enter nodes as the greatest; these links are in the matrix, too.
+- The *wait* is what packets have waited for one link: which link it is that holds packets up. The number of a switch is
+  the sum over the links that leave it. Links from the nodes into the network leave no switch, and have no wait in the
+  matrix: the packets that wait for them are the backlog of the adapters, which at saturation is larger than all other
+  waits. The table of links has it.
+
+Each is scaled, so that the most loaded link and the most loaded switch have 100 per cent. A packet is injected when it
+takes a channel of the link from its node, and its age is counted from there; what it waits until its first flit is on
+this link is a part of its delay, and the time in the queue of the adapter is not.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.base import html
+from elanite.base.text import number
+from elanite.results import frames
+from elanite.store import frame
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.inputs.plan import Point
+    from elanite.store import Store
+
+HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
+"""White to dark red (OrRd of ColorBrewer): lightness alone shows the order."""
+
+
+@dataclass(frozen=True, repr=False)
+class Matrix:
+    """The congestion matrix of one finished point. Times are in us; the relative ones are 100 for the most loaded."""
+
+    links: pl.DataFrame
+    """One row per link, those from the nodes first and then switch by switch, downwards before upwards, in the order of
+    the ports: ``switch`` and ``level`` (number and level of the switch that it leaves, null for a node), ``from``,
+    ``to``, ``enters`` and ``enters_level`` (of the switch that it enters, null for a node), ``link_level``, ``up``,
+    ``way`` (in words), ``link``, ``packets``, ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us``
+    and ``relative_delay``."""
+    switches: pl.DataFrame
+    """One row per switch: ``switch``, ``name``, ``level``, ``packets`` (that it sent on), ``waiting_us``, ``relative``,
+    ``delay_us``, ``relative_delay``."""
+    slices: pl.DataFrame
+    """Waits and delays over time, from the start of the run on, one row per slice and link with any: ``slice``,
+    ``switch``, ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no
+    slices."""
+    faults: pl.DataFrame
+    """What failed in the run: the table of faults."""
+    failed: frozenset[int]
+    """The links that were down at any time of the run."""
+    window: tuple[float, float]
+    """Start and end of the measured window, in us, for which links and switches are counted."""
+    slice_count: int
+
+    def __repr__(self) -> str:
+        return f"Matrix(links={len(self.links)}, switches={len(self.switches)}, slices={self.slice_count})"
+
+    def _repr_html_(self) -> str:
+        hottest = self.links.filter(pl.col("relative") > 0).sort("relative", "link", descending=[True, False]).head(5)
+        rows = hottest.select("from", "to", "packets", "waiting_us", pl.col("relative").round(1)).rows()
+        links = html.table(("from", "to", "packets", "waits, µs", "relative"), rows)
+        return html.block("Congestion matrix: the links for which packets waited longest", links)
+
+    @property
+    def slice_us(self) -> float:
+        """Length of a slice."""
+        return self.window[1] / max(self.slice_count, 1)
+
+
+def matrix(point: Point, store: Store) -> Matrix:
+    """The congestion matrix of a finished point, for any topology; idle links and switches have zeros."""
+    run = point.run
+    manifest = store.get(point.id)
+    begin = _us(run["warm_up"])
+    end = manifest["simulated_ps"] / 1e6 if manifest else begin
+    counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
+    return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)
+
+
+def of_tables(
+    point_json: str,
+    counted: pl.DataFrame,
+    slices: pl.DataFrame,
+    window: tuple[float, float],
+    slice_count: int,
+    faults: pl.DataFrame,
+) -> Matrix:
+    """The congestion matrix of the machine of a point, from the counters of links in a window and over time."""
+    wiring = _attached(frame(_core.wiring(point_json)), point_json)
+    counted = counted.select("link", "packets", *_TIMES)
+    links = (
+        wiring.join(counted, on="link", how="left", maintain_order="left")
+        .with_columns(pl.col("packets", "waiting_us", "delay_us").fill_null(0))
+        .with_columns(_WAITED)
+        .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
+        .sort("switch", "up", "link")
+        .select(
+            *("switch", "from", "to", "level", "enters", "enters_level", "link_level", "up", "way", "link"),
+            *("packets", "waiting_us", "relative", "delay_us", "relative_delay"),
+        )
+    )
+    entered = links.drop_nulls("enters").group_by("enters", maintain_order=True).agg(pl.col("delay_us").sum())
+    switches = (
+        links.drop_nulls("switch")
+        .group_by("switch", pl.col("from").alias("name"), "level", maintain_order=True)
+        .agg(pl.col("packets", "waiting_us").sum())
+        .join(entered, left_on="switch", right_on="enters", maintain_order="left")
+        .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
+        .select("switch", "name", "level", "packets", "waiting_us", "relative", "delay_us", "relative_delay")
+    )
+    ends = links.select("link", "switch", "enters")
+    slices = (
+        slices.join(ends, on="link", how="inner", maintain_order="left")
+        .select("slice", "switch", "enters", "link", *_TIMES)
+        .with_columns(_WAITED)
+    )
+    return Matrix(links, switches, slices, faults, _failed(links, faults), window, slice_count)
+
+
+def _attached(wiring: pl.DataFrame, point_json: str) -> pl.DataFrame:
+    """The links of a network without those of the empty positions in a partly populated one."""
+    nodes = json.loads(point_json)["machine"]["topology"]["nodes"]["value"]
+    node = pl.concat_str("from", pl.lit(" "), "to").str.extract(r"\bnode (\d+)\b").cast(pl.UInt32)
+    return wiring.filter(node.is_null() | (node < nodes))
+
+
+def in_words(fault: dict[str, Any]) -> str:
+    """A row of the table of faults for people."""
+    if fault["bit_error_rate"] is not None:
+        return f"{fault['name']}: bit error rate {fault['bit_error_rate']:g}"
+    times = {key: fault[f"{key}_ps"] for key in ("down", "up", "known")}
+    shown = {key: f"{number(time / 1e6)} µs" for key, time in times.items() if time is not None}
+    end = f" to {shown['up']}" if "up" in shown else ""
+    told = f", known to the sources at {shown['known']}" if "known" in shown else ""
+    return f"{fault['name']}: down from {shown['down']}{end}{told}"
+
+
+def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
+    """The links that were down: those of cables and adapters by their ends, those of switches and rails by names."""
+    found: set[int] = set()
+    down = faults.filter(pl.col("down_ps").is_not_null())
+    for fault in down.unique(["part", "name"], maintain_order=True).iter_rows(named=True):
+        start, end = pl.col("from"), pl.col("to")
+        if fault["from"] is not None:
+            ends = [fault["from"], fault["to"]]
+            here = start.is_in(ends) & end.is_in(ends)
+        elif fault["part"] == "switch":
+            here = (start == fault["name"]) | (end == fault["name"])
+        elif fault["part"] == "rail":
+            of_rail = f" of {fault['name']}"
+            several = links["from"].str.contains(" of rail ").any()
+            here = start.str.ends_with(of_rail) if several else pl.lit(True)
+        else:
+            continue
+        found.update(links.filter(here)["link"].to_list())
+    return frozenset(found)
+
+
+def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
+    """The links of the congestion matrices of finished points in one table, with the parameters of each point."""
+    return frames.joined(points, [matrix(point, store).links for point in points])
+
+
+def path(links: pl.DataFrame) -> pl.DataFrame:
+    """The steps of the longest path, in order from the source to the destination.
+
+    ``links`` are those of one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as the links have,
+    ``least``, ``mean`` and ``most`` of the relative waits of its links, and ``least_delay``, ``mean_delay`` and
+    ``most_delay`` of their relative delays. The step from the nodes has no waits.
+    """
+    up = links.filter(pl.col("up")).sort("link_level", maintain_order=True)
+    down = links.filter(~pl.col("up")).sort("link_level", descending=True, maintain_order=True)
+    wait, delay = pl.col("relative"), pl.col("relative_delay")
+    return (
+        pl.concat([up, down])
+        .group_by("up", "link_level", "way", maintain_order=True)
+        .agg(
+            least=wait.min(),
+            mean=wait.mean(),
+            most=wait.max(),
+            least_delay=delay.min(),
+            mean_delay=delay.mean(),
+            most_delay=delay.max(),
+        )
+    )
+
+
+_TIMES = ((pl.col("waiting_ps") / 1e6).alias("waiting_us"), (pl.col("delay_ps") / 1e6).alias("delay_us"))
+
+_WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).alias("waiting_us")
+"""Packets that wait for the link from their node are the backlog of an adapter."""
+
+
+def _relative(column: str) -> pl.Expr:
+    value, most = pl.col(column), pl.col(column).max()
+    # The most loaded has 100 exactly: polars may divide by a multiplication with the reciprocal.
+    return pl.when(most == 0).then(value).when(value == most).then(100.0).otherwise(value / most * 100)
+
+
+def _us(text: str) -> float:
+    quantity = _core.quantity(text)
+    assert quantity is not None, text  # noqa: S101 - the simulator wrote it
+    return quantity[0]

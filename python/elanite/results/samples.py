@@ -1,0 +1,174 @@
+"""Samples of a figure, and whether two of them differ.
+
+A sample is the values of one figure by seed and batch. The simulator records for each point whether it drew random
+numbers (``random`` of the manifest). A point that drew none has no noise: its mean is exact, and any difference between
+two exact means is real.
+
+Noise is left where random numbers were drawn. Two samples with the same seeds and batches are compared pair by pair:
+their runs draw from the same random streams, so that common noise cancels and the interval of the difference is
+narrower. The interval is right without common noise, too, for example where the change that is studied also changes the
+order of the draws. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is
+compared with the interval of the other side.
+
+Every pair of samples has one of three states (``State``). *Differs*: the 95% interval of the difference excludes zero.
+*Equal*: the interval contains zero and reaches no farther than ``NEGLIGIBLE`` of the figure. *Undecided*: the interval
+is wider, or a sample has fewer than three values. The interval of one equal figure in twenty excludes zero by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from elanite.base.text import FEWEST, SCALE, distinct, estimate
+from elanite.results.numbers import Number, difference, number
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+NEGLIGIBLE = 0.01
+"""Means whose difference is surely below this fraction of the larger one are equal: the error of measured values
+without a sigma, too (see ``elanite.study.measured``)."""
+
+ROUNDED = 1e-12
+"""Exact means that are less apart, as a fraction, differ by the rounding of sums alone."""
+
+
+class State(StrEnum):
+    """The result of a comparison."""
+
+    DIFFERS = "differs"
+    EQUAL = "equal"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The values of a figure."""
+
+    labels: tuple[tuple[int, ...], ...]
+    """Seed and, where there are several, batch of each value, in ascending order."""
+    values: tuple[float, ...]
+    random: bool | None = None
+    """Whether the simulator drew random numbers; None if that was not recorded. Noise is possible unless False."""
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, random: Iterable[bool | None]) -> Sample:
+        """The sample of rows with the columns ``seed``, ``batch`` and ``value``; one value for each seed and batch.
+
+        ``random``: of each point of the rows, whether it drew random numbers.
+        """
+        rows = rows.with_columns(pl.col("batch").fill_null(-1))
+        means = rows.group_by("seed", "batch").agg(pl.col("value").mean()).sort("seed", "batch")
+        drew = set(random)
+        known = True if True in drew else None if None in drew or not drew else False
+        labels = tuple((seed, batch) for seed, batch in means.select("seed", "batch").iter_rows())
+        return cls(labels, tuple(means["value"].to_list()), known)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the mean has no noise."""
+        return self.random is False
+
+    @cached_property
+    def figure(self) -> Number:
+        """The mean with its 95% interval, which is the mean alone where it is exact."""
+        found = number(self.values, seeds=[seed for seed, _ in self.labels])
+        return replace(found, low=found.mean, high=found.mean, values=(), seeds=()) if self.exact else found
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the mean has an interval: it is exact, or there are enough values."""
+        return self.exact or self.figure.n >= FEWEST
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two samples of one figure, compared."""
+
+    a: Sample
+    b: Sample
+
+    @property
+    def paired(self) -> bool:
+        """Whether value is compared with value: neither side is exact, and seeds and batches are the same."""
+        return not (self.a.exact or self.b.exact) and self.a.labels == self.b.labels
+
+    @property
+    def exact(self) -> bool:
+        """Whether neither side has noise."""
+        return self.a.exact and self.b.exact
+
+    @cached_property
+    def state(self) -> State:
+        """Whether the figures differ."""
+        a, b = self.a.figure, self.b.figure
+        if self.exact:
+            return State.EQUAL if math.isclose(a.mean, b.mean, rel_tol=ROUNDED) else State.DIFFERS
+        if self.paired and self.a.values == self.b.values:
+            return State.EQUAL
+        change = self.difference
+        if change is None:
+            return State.UNDECIDED
+        if change.low > 0 or change.high < 0:
+            return State.DIFFERS
+        near = max(abs(change.low), abs(change.high)) <= NEGLIGIBLE * max(abs(a.mean), abs(b.mean))
+        return State.EQUAL if near else State.UNDECIDED
+
+    @cached_property
+    def difference(self) -> Number | None:
+        """The second mean less the first, with its 95% interval; None without an interval."""
+        found = difference(*self._sides)
+        return found if (found.n >= FEWEST if self.paired else self._bounded) else None
+
+    @cached_property
+    def ratio(self) -> Number | None:
+        """The second mean relative to the first; None if the first is 0.
+
+        The interval is that of the difference, as a fraction of the first mean: it excludes 1 if the figures differ.
+        Without an interval, it is the mean alone.
+        """
+        a, b = self.a.figure.mean, self.b.figure.mean
+        if not a:
+            return None
+        half = abs(self.difference.half / a) if self.difference else 0.0
+        return Number(b / a, b / a - half, b / a + half)
+
+    @property
+    def change(self) -> float:
+        """The distance of the means as a fraction of the smaller one: 0.5 for half as much more or less."""
+        low, high = sorted(abs(side.figure.mean) for side in (self.a, self.b))
+        if self.a.figure.mean * self.b.figure.mean <= 0:
+            return 0.0 if self.a.figure.mean == self.b.figure.mean else math.inf
+        return high / low - 1
+
+    def texts(self, unit: str) -> tuple[str, str, str]:
+        """Both means and their ratio for people: with intervals, or exact, with enough digits to tell them apart."""
+        relative = self.ratio
+        if self.exact:
+            scale = SCALE.get(unit, 1.0)
+            sides = distinct(scale * self.a.figure.mean, scale * self.b.figure.mean)
+            return *sides, distinct(relative.mean, 1.0)[0] if relative else ""
+        a, b = (
+            estimate(side.figure.mean, side.figure.low, side.figure.high, 0 if side.exact else side.figure.n, unit)
+            for side in (self.a, self.b)
+        )
+        if relative is None:
+            return a, b, ""
+        ratio = distinct(relative.mean, 1.0)[0]
+        return a, b, f"{ratio} ± {distinct(relative.half, 0.0)[0]}" if relative.half else ratio
+
+    @property
+    def _bounded(self) -> bool:
+        return self.a.bounded and self.b.bounded
+
+    @property
+    def _sides(self) -> tuple[Number, Number]:
+        """The second and the first figure, as ``difference`` and ``ratio`` take them: with values where they pair."""
+        b, a = self.b.figure, self.a.figure
+        return (b, a) if self.paired else (replace(b, values=(), seeds=()), replace(a, values=(), seeds=()))

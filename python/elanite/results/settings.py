@@ -1,0 +1,93 @@
+"""The inputs of finished points: keys of the machine and of the experiment, seeds, and the simulator that ran.
+
+A manifest has the whole point, so that two folders can be compared by inputs, too: ``apart`` lists the keys whose
+values differ between points of the same work. Keys are those of ``--set``. Sources of values and titles are no inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elanite.base.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from elanite.store.manifest import Manifest
+
+ABSENT = "absent"
+"""The value of a key that one side lacks."""
+
+MOST = 4
+"""Most values of one side that are listed."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A key whose values differ between two sides."""
+
+    key: str
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The values of both sides, the first few of many."""
+        first, second = (", ".join(side[:MOST]) + _more(len(side) - MOST) for side in (self.a, self.b))
+        return first, second
+
+
+def apart(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tuple[Setting, ...]:
+    """The keys that differ between the two sides of any pair, with the values of the pairs in which they do."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for sides in pairs:
+        a, b = (_of_side(side) for side in sides)
+        for key in dict.fromkeys([*a, *b]):
+            values = [side.get(key, {ABSENT: None}) for side in (a, b)]
+            if values[0].keys() != values[1].keys():
+                for kept, new in zip(found.setdefault(key, ({}, {})), values, strict=True):
+                    kept.update(new)
+    return tuple(Setting(key, _ordered(a), _ordered(b)) for key, (a, b) in found.items())
+
+
+def _ordered(values: Iterable[str]) -> tuple[str, ...]:
+    """Whole numbers, such as seeds, by their size; other values in the order of the points."""
+    some = tuple(values)
+    return tuple(sorted(some, key=int)) if all(one.isdecimal() for one in some) else some
+
+
+def _of_side(manifests: Sequence[Manifest]) -> dict[str, dict[str, None]]:
+    """The values of each key, in the order of the points."""
+    found: dict[str, dict[str, None]] = {}
+    for manifest in manifests:
+        for key, value in _of_point(manifest):
+            found.setdefault(key, {})[plain(value) or "none"] = None
+    return found
+
+
+def _of_point(manifest: Manifest) -> Iterator[tuple[str, Any]]:
+    point = manifest["point"]
+    for section, keys in point["machine"].items():
+        if section == "machine":
+            yield "machine", keys["name"]
+            continue
+        for key, value in keys.items() if isinstance(keys, dict) else [("", keys)]:
+            stated = value["value"] if isinstance(value, dict) and "value" in value else value
+            yield f"{section}.{key}".rstrip("."), stated
+    for workload in point["workload"].values():
+        jobs = workload.get("jobs")
+        for name, job in jobs.items() if isinstance(jobs, dict) else [("", workload)]:
+            begin = f"series.{point['series']}." + (f"{name}." if isinstance(jobs, dict) and len(jobs) > 1 else "")
+            yield from ((f"{begin}{key}", value) for key, value in job.items())
+    for place, fault in enumerate(point.get("faults", ())):
+        begin = f"fault.{place}." if len(point["faults"]) > 1 else "fault."
+        yield from ((f"{begin}{key}", value) for key, value in fault.items())
+    yield from ((f"run.{key}", value) for key, value in point["run"].items())
+    yield "seed", point["seed"]
+    build = manifest.build
+    yield "simulator", f"revision {manifest['versions'].get('model', '')}, engine {build.engine[:12] or 'unknown'}"
+
+
+def _more(count: int) -> str:
+    return f" and {count} more" if count > 0 else ""

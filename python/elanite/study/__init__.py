@@ -1,0 +1,8 @@
+"""Studies: many values of a few keys, and what becomes of results, claims or measured values.
+
+- ``ranges`` and ``vary``: values to try. ``limits``: warnings before a campaign.
+- ``sweeps``: all combinations or a sample of them.
+- ``calibration``, with ``measured``, ``search``, ``minimum`` and ``identify``: values nearest to measured ones.
+- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``studied``, ``causes`` and
+  ``ablation_table`` are what was found.
+"""

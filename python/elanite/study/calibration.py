@@ -1,0 +1,393 @@
+"""Calibration: values of a machine's parameters that come nearest to what was measured on a real machine.
+
+    found = el.calibrate([el.Experiment.load("qsnet/ping")], {"bus.rate": "150 MB/s..400 MB/s"}, "measured.csv")
+    found.text  # a machine file with the fitted values
+
+The sum of squares is minimised over all measured values (``study.minimum``): the difference of the simulated and the
+measured value, in units of both errors (the sigma of the measurement, and the standard error of the simulation where it
+draws random numbers). Only points that were measured are simulated. They are ordinary points of the store: an
+interrupted calibration that is repeated uses them again, and has the same result.
+
+The result has only values that the data determine (``study.identify``), each with its standard error and its 95%
+interval. A parameter that they do not determine keeps its value; the machine file says so in its source. Pairs of
+parameters whose effects are alike are named (``alike``).
+
+The points of a set of values run at the same time, and so do the sets of the hypercube and those of a derivative.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite.errors import UsageError
+from elanite.inputs.machines import rewritten
+from elanite.inputs.overrides import of_experiment
+from elanite.inputs.plan import FIRST_SEED, plan
+from elanite.library.api import Machine
+from elanite.results import frames
+from elanite.store import Store
+from elanite.study import measured, ranges
+from elanite.study.identify import ALIKE, identify
+from elanite.study.minimum import minimise
+from elanite.study.ranges import Choice, Range
+from elanite.study.search import Search
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from concurrent.futures import Executor
+
+    from elanite.figures import Figure
+    from elanite.inputs.plan import Point
+    from elanite.library.api import Experiment
+    from elanite.study.identify import Known
+    from elanite.study.measured import Measured
+    from elanite.study.search import Progress
+
+
+UNLIKELY = 0.01
+"""Errors of a fit that chance makes so large in fewer cases are not explained by the machine."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A parameter that was fitted."""
+
+    key: str
+    before: str
+    after: str
+    """The value of the machine, in the unit of the one before: the fitted value, if the data determine it."""
+    low: str
+    high: str
+    """Ends of the 95% interval within the range: values outside fit worse than chance explains."""
+    error: float
+    """Standard error as a fraction of the value; meaningless unless the data determine the value."""
+    determined: bool
+    """Whether the data determine the value."""
+    reason: str
+    """Why they do not; empty if they do."""
+
+    @property
+    def interval(self) -> str:
+        """The 95% interval: ``228 to 234 MB/s``."""
+        return interval(self.low, self.high)
+
+    @property
+    def supported(self) -> str:
+        """The value after with the digits that its standard error supports, two of the error: ``554 ns``."""
+        text, _, unit = self.after.partition(" ")
+        try:
+            value = float(text)
+        except ValueError:  # one of several names
+            return self.after
+        error = abs(value * self.error)
+        if not self.determined or not error:
+            return self.after
+        digits = 1 - math.floor(math.log10(error))
+        shown = f"{round(value, digits):.{max(0, digits)}f}"
+        return f"{min(shown, text, key=len)} {unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Group:
+    """The errors of the measured values of a series and metric."""
+
+    experiment: str
+    series: str
+    metric: str
+    count: int
+    before: float
+    """Root mean square of simulated/measured - 1, of the difference where 0 was measured; on the machine as it is."""
+    after: float
+    worst: float
+    """The largest of these errors afterwards, by magnitude, with its sign."""
+    worst_place: str
+    """File and line of the value with this error."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A measured value beside the simulated ones."""
+
+    about: Mapping[str, Any]
+    """The columns that identify the point, as of tidy rows."""
+    job: str | None
+    metric: str
+    unit: str
+    measured: float
+    sigma: float
+    stated: bool
+    """Whether the file of measured values states the sigma."""
+    error: float
+    """The standard error of the measured and the simulated value together, the unit of residuals."""
+    before: float
+    """Simulated on the machine as it is."""
+    after: float
+    """Simulated on the machine of the result."""
+
+    @property
+    def residual(self) -> float:
+        """The value of the result less the measured one, in standard errors of both."""
+        return (self.after - self.measured) / self.error
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The result of a calibration."""
+
+    values: list[Value]
+    correlation: list[list[float]]
+    """Of the errors of the values, in their order, by the data alone."""
+    groups: list[Group]
+    before: float
+    """Root mean square of all errors in units of their sigma, on the machine as it is."""
+    after: float
+    """The same on the machine of the result."""
+    best: float
+    """The same with the best set of values, those included that the data do not determine."""
+    places: list[Place]
+    """Every measured value beside the simulated ones, in the order of the file."""
+    swept: Mapping[tuple[str, str], tuple[str, ...]]
+    """By experiment and series: the parameters that its points vary, measured or not."""
+    freedom: int
+    """Measured values beyond the number of parameters with an effect on them."""
+    trials: int
+    """How many sets of values the search tried."""
+    sets: int
+    """The same with those that the intervals needed beside them."""
+    ended: bool
+    """Whether the search came to its end, and not to the number of trials that was allowed."""
+    base: Machine
+    """The machine as it was."""
+    machine: Machine
+    """The machine with the fitted values."""
+
+    @property
+    def text(self) -> str:
+        """The machine as a file."""
+        return self.machine.file.text
+
+    def figures(self) -> list[Figure]:
+        """Measured against simulated values, and the residuals: two charts for each series and metric."""
+        from elanite.figures import calibrated
+
+        return list(calibrated.draw(self))
+
+    @property
+    def misfit(self) -> str:
+        """A sentence if no set of values fits: the errors of the best one are larger than chance explains; or empty."""
+        if not _unlikely(self.best, len(self.places), self.freedom):
+            return ""
+        worst = max(self.groups, key=lambda group: abs(group.worst))
+        return (
+            f"no values within the ranges fit: the best set is {self.best:.2f} standard errors off (root mean square),"
+            f" and chance explains about 1; the measured values contradict each other or the model, or their sigmas are"
+            f" too small; the largest error is that of {worst.worst_place}"
+        )
+
+    @property
+    def undetermined(self) -> list[Value]:
+        """The parameters that keep their values."""
+        return [each for each in self.values if not each.determined]
+
+    @property
+    def alike(self) -> list[tuple[str, str, float]]:
+        """Pairs of parameters that these data can hardly tell apart, with the correlation."""
+        return _alike([each.key for each in self.values], self.correlation)
+
+
+def calibrate(
+    experiments: Sequence[Experiment],
+    fit: Mapping[str, str] | Sequence[Choice | Range],
+    to: str | Path,
+    machine: Machine | None = None,
+    *,
+    trials: int | None = None,
+    seed: int = FIRST_SEED,
+    jobs: int | None = None,
+    out: str | Path = "out",
+    name: str | None = None,
+    progress: Progress | None = None,
+    executor: Executor | None = None,
+) -> Calibration:
+    """Search the values of ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
+
+    ``trials`` is the largest number of sets of values in the search; the intervals of the values need more. ``name`` is
+    that of the fitted machine. ``progress`` is called after each step with the number of sets tried and the error of
+    the best one. ``executor`` is as in ``sweep``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the
+    file of measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are kept.
+    """
+    keys = _ranges(fit)
+    base = _base(experiments, machine)
+    plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in experiments]
+    targets = measured.read(Path(to), plans)
+    store = Store(Path(out) / "store")
+    search = Search(base, experiments, keys, targets, store, seed, jobs, trials, progress, str(out), executor)
+    own = search.own()
+    search.first(own)
+    ended = minimise(search, seed)
+    tried = len(search.tried)
+    best, known, correlation = identify(search)
+    alike = _alike([key.key for key in keys], correlation)
+    freedom = len(targets) - sum(each.effect for each in known)
+    fits = "as badly" if _unlikely(search.root(best), len(targets), freedom) else "as well"
+    values = [
+        _value(key, before, after, each, [other for *pair, _ in alike if key.key in pair for other in pair], fits)
+        for key, before, after, each in zip(keys, own, best, known, strict=True)
+    ]
+    fitted = {each.key: (each.after, _fitted(each, to)) for each in values if each.determined}
+    kept = {each.key: _kept(each, to) for each in values if not each.determined}
+    written = tuple(text if each.determined else before for each, text, before in zip(values, best, own, strict=True))
+    before, after = search.simulated(own), search.simulated(written)
+    about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
+    return Calibration(
+        values=values,
+        correlation=correlation,
+        groups=_groups(targets, before, after),
+        before=search.root(own),
+        after=search.root(written),
+        best=search.root(best),
+        places=[
+            Place(
+                about[each.key],
+                each.job,
+                each.metric,
+                search.units[each.metric],
+                each.value,
+                each.sigma,
+                each.stated,
+                *sides,
+            )
+            for each, *sides in zip(targets, search.sigmas, before, after, strict=True)
+        ],
+        swept={
+            (each.experiment.name, series): _swept([p for p in each.points if p.series == series])
+            for each in plans
+            for series, _ in each.titles
+        },
+        freedom=freedom,
+        trials=tried,
+        sets=len(search.tried),
+        ended=ended,
+        base=base,
+        machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),
+    )
+
+
+def _unlikely(error: float, count: int, freedom: int) -> bool:
+    """Whether chance hardly explains the root mean square of so many errors, in sigmas, with this freedom left."""
+    from scipy.stats import chi2
+
+    return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY
+
+
+def _swept(points: Sequence[Point]) -> tuple[str, ...]:
+    """The parameters that vary among points."""
+    names = dict.fromkeys(name for point in points for name in point.parameters)
+    return tuple(name for name in names if len({repr(point.parameters.get(name)) for point in points}) > 1)
+
+
+def _ranges(fit: Mapping[str, str] | Sequence[Choice | Range]) -> list[Range]:
+    keys: list[Choice | Range] = []
+    if isinstance(fit, Mapping):
+        keys += [ranges.of("--fit", key, text) for key, text in fit.items()]
+    else:
+        keys += fit
+    ranges.unique("--fit", (each.key for each in keys))
+    found = []
+    for each in keys:
+        if not isinstance(each, Range) or each.count:
+            raise UsageError(f"--fit {each.key}: a fit needs a range\n  for example --fit {each.key}='10 ns..50 ns'")
+        if of_experiment(each.key):
+            raise UsageError(f"--fit {each.key}: this key belongs to the experiment\n  fit parameters of the machine")
+        found.append(each)
+    return found
+
+
+def _base(experiments: Sequence[Experiment], machine: Machine | None) -> Machine:
+    """The machine on which all experiments run."""
+    if machine is not None:
+        return machine
+    names = [each.machine for each in experiments]
+    if any(not isinstance(name, str) or name != names[0] for name in names):
+        raise UsageError("the experiments run on several machines\n  choose the one to calibrate: --machine MACHINE")
+    return Machine.load(str(names[0]))
+
+
+def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str], fits: str) -> Value:
+    share = key.share(best)
+    wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
+    number = abs(key.number(share))
+    unit = before.partition(" ")[2]
+    low, high = (
+        f"{ranges.in_unit(key.number(end), key.unit, unit):.4g} {unit or key.unit}".rstrip()
+        for end in (known.low, known.high)
+    )
+    span = interval(low, high)
+    return Value(
+        key=key.key,
+        before=before,
+        after=ranges.rewritten(best, unit) if known.determined else before,
+        low=low,
+        high=high,
+        error=wide / number if number else wide,
+        determined=known.determined,
+        reason="" if known.determined else _reason(known, span, [each for each in alike if each != key.key], fits),
+    )
+
+
+def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
+    """Why a parameter is not determined; its other values fit ``as well`` or ``as badly``."""
+    if not known.effect:
+        return "no measured value depends on it"
+    if alike:
+        return f"{' and '.join(alike)} can make up for it: values from {span} fit {fits}"
+    if known.below and known.above:
+        return f"values from {span} fit {fits}"
+    ends = [text for text, excluded in (("lower", known.below), ("upper", known.above)) if not excluded]
+    return f"the {' and the '.join(ends)} end of its range fits {fits} as values from {span}"
+
+
+def _fitted(value: Value, to: str | Path) -> str:
+    """The source of a fitted value."""
+    spread = f"standard error {value.error:.1%}, 95% interval {value.interval}"
+    return f"fitted to {Path(to).name}, {spread}; {value.before} before"
+
+
+def _kept(value: Value, to: str | Path) -> str:
+    """The addition to the source of a value that the data do not determine."""
+    return f"not determined by {Path(to).name}: {value.reason}"
+
+
+def interval(low: str, high: str) -> str:
+    """An interval with its unit once: ``228 to 234 MB/s``."""
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
+
+
+def _alike(keys: Sequence[str], correlation: Sequence[Sequence[float]]) -> list[tuple[str, str, float]]:
+    pairs = ((i, j) for i in range(len(keys)) for j in range(i))
+    return [(keys[j], keys[i], correlation[i][j]) for i, j in pairs if abs(correlation[i][j]) > ALIKE]
+
+
+def _groups(targets: Sequence[Measured], before: Sequence[float], after: Sequence[float]) -> list[Group]:
+    groups: dict[tuple[str, str, str], list[int]] = {}
+    for index, each in enumerate(targets):
+        groups.setdefault(each.group, []).append(index)
+
+    def error(index: int, simulated: Sequence[float]) -> float:
+        value = targets[index].value
+        return (simulated[index] - value) / (abs(value) or 1.0)
+
+    def root(members: Sequence[int], simulated: Sequence[float]) -> float:
+        return float((sum(error(index, simulated) ** 2 for index in members) / len(members)) ** 0.5)
+
+    found = []
+    for names, members in groups.items():
+        worst = max(members, key=lambda index: abs(error(index, after)))
+        ends = error(worst, after), targets[worst].place
+        found.append(Group(*names, len(members), root(members, before), root(members, after), *ends))
+    return found

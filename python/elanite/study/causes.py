@@ -1,0 +1,78 @@
+"""The causes that texts give for missed claims, against ablations and studies of sensitivity.
+
+``known_miss`` says in words why a claim is missed. Beside it, ``causes`` names the mechanisms (see ``ablation``) and
+the parameters on which the missed figure hangs by these words, and ``not_causes`` those on which it does not hang.
+Shipped data can contradict both:
+
+- A *cause* is contradicted if the figure is the same without it, or if no step of it moves the claim.
+- A *not-cause* is contradicted if the verdict turns without it, or with a step of it.
+
+What was not looked at contradicts nothing, and is listed as open.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from elanite.study import ablation, studied
+from elanite.validation import ablated
+from elanite.validation.ablated import WHOLE, turning
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elanite.validation.claims import Claim
+
+
+PARAMETER = re.compile(r"\b(?:switch|adapter|bus|link|rails|group|tport|host|packet|elan4)\.[a-z_]+")
+"""The keys of machine files in a text."""
+
+
+def contradicted(claims: Iterable[Claim]) -> list[tuple[str, str, str]]:
+    """The causes that shipped data contradict: claim, cause and the contradiction."""
+    chosen = list(claims)
+    wrong = [(one.id, name, "changes nothing") for one in chosen for name in one.causes if moves(one.id, name) is False]
+    turned = [(one.id, name, "turns the verdict") for one in chosen for name in one.not_causes if turns(one.id, name)]
+    return [*wrong, *turned]
+
+
+def open_(claims: Iterable[Claim]) -> list[tuple[str, str]]:
+    """Claims with causes that were not looked at, each with the cause."""
+    return [
+        (claim.id, name)
+        for claim in claims
+        for name in (*claim.causes, *claim.not_causes)
+        if moves(claim.id, name) is None
+    ]
+
+
+def undeclared(claims: Iterable[Claim]) -> list[tuple[str, str]]:
+    """Missed claims whose words name a mechanism or a parameter that is neither in ``causes`` nor in ``not_causes``."""
+    found = []
+    for claim in claims:
+        declared = {*claim.causes, *claim.not_causes}
+        names = [name for name, entry in ablation.every().items() if re.search(entry["words"], claim.known_miss)]
+        names += re.findall(
+            r"\b(?:switch|adapter|bus|link|rails|group|tport|host|packet|elan4)\.[a-z_]+", claim.known_miss
+        )
+        found += [(claim.id, name) for name in names if name not in declared]
+    return found
+
+
+def moves(claim: str, name: str) -> bool | None:
+    """Whether a figure changes without a mechanism or with a step of a parameter; None if this was not looked at."""
+    if "." in name:
+        looked = [study for study in studied.shipped().values() if claim in study.claims and name in study.values]
+        return any(each.claim == claim for study in looked for each in study.of(name)) if looked else None
+    rows = {row.mechanism: row for row in ablated.shipped().get(claim, ())}
+    return rows[name].figure != rows[WHOLE].figure if name in rows else None
+
+
+def turns(claim: str, name: str) -> bool:
+    """Whether the verdict of a claim turns without a mechanism, or with a step of a parameter."""
+    if "." in name:
+        return any(
+            each.claim == claim and each.turns for study in studied.shipped().values() for each in study.of(name)
+        )
+    return name in turning(ablated.shipped().get(claim, ()))

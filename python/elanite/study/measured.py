@@ -1,0 +1,177 @@
+"""Measured values as a CSV file, and the points of experiments that they belong to.
+
+The columns are those of the tidy rows that `elanite run --format csv` prints: those that identify a configuration
+(``experiment``, ``series``, parameters such as ``message`` or ``nodes``, ``job``), ``metric``, and ``value``. A column
+``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell says
+nothing, so that rows of several experiments share a file. Rows need only as many columns as tell their configuration
+from all others; several rows of one configuration are measurements of the same value. Other columns of tidy rows
+(``id``, ``seed``, ``batch``, ``unit``, ``state``, ``because``) are ignored.
+
+All mistakes are ``UsageError`` with file, line, column and remedy. Only names of metrics are checked later: which
+metrics there are is known when the first points are finished.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.base import bounded
+from elanite.base.foreign import reading
+from elanite.errors import UsageError
+from elanite.inputs.sources import did_you_mean
+from elanite.results import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from elanite.inputs.plan import Plan, Point
+
+UNKNOWN = 0.01
+"""The standard error of a value without a sigma, as a fraction of the value."""
+
+IGNORED = frozenset({"id", "seed", "batch", "unit", frames.STATE, frames.REASON})
+OWN = frozenset({"metric", "value", "sigma", "job"})
+
+Key = tuple[str, str, str]
+"""Experiment, series and parameters of a configuration: of points that differ in nothing but their seed and machine."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured value and its configuration."""
+
+    place: str
+    """File and line."""
+    key: Key
+    metric: str
+    job: str | None
+    value: float
+    sigma: float
+    stated: bool
+    """Whether the file states the sigma."""
+
+    @property
+    def group(self) -> tuple[str, str, str]:
+        """Experiment, series and metric."""
+        return self.key[0], self.key[1], self.metric
+
+
+def key(point: Point) -> Key:
+    """The configuration of a point."""
+    return point.experiment, point.series, json.dumps(point.parameters)
+
+
+def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
+    """Read measured values, and find the configuration of each among the points of the plans."""
+    with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
+        text = bounded.load(file, bounded.TABLE).decode("utf-8-sig")
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
+        rows = [(reader.line_num, row) for row in reader]
+    columns = [name for name in reader.fieldnames or () if name is not None]
+    points = {key(point): frames.identity(point) for each in plans for point in each.points}
+    _check(file, columns, {name for about in points.values() for name in about})
+    index: dict[tuple[str, ...], dict[tuple[object, ...], list[Key]]] = {}
+    found = []
+    for line, row in rows:
+        place = f"{file}:{line}"
+        if None in row or None in row.values():
+            raise UsageError(f"{place}: the line has another number of cells than the first line")
+        cells = {name: cell.strip() for name, cell in row.items()}
+        told = {name: cells[name] for name in columns if cells[name] and name not in OWN | IGNORED}
+        names = tuple(told)
+        if names not in index:
+            index[names] = _indexed(points, names)
+        candidates = index[names].get(tuple(_canonical(cell) for cell in told.values()), [])
+        if len(candidates) != 1:
+            raise UsageError(f"{place}: {_says(told)}: {_lost(told, points, candidates)}")
+        found.append(_measured(place, candidates[0], cells))
+    if not found:
+        raise UsageError(f"{file}: there is no measured value\n  add a line for each")
+    return found
+
+
+def _check(file: Path, columns: Sequence[str], parameters: set[str]) -> None:
+    for name in ("metric", "value"):
+        if name not in columns:
+            raise UsageError(f"{file}:1: there is no column `{name}`\n  the first line names the columns")
+    known = parameters | OWN | IGNORED
+    for name in columns:
+        if columns.count(name) > 1:
+            raise UsageError(f"{file}:1: there are two columns `{name}`\n  leave one of them out")
+        if name not in known:
+            allowed = ", ".join(sorted(known))
+            raise UsageError(
+                f"{file}:1: the experiments have no column `{name}`{did_you_mean(name, known)}\n  {allowed}"
+            )
+
+
+def _measured(place: str, where: Key, cells: Mapping[str, str]) -> Measured:
+    numbers: dict[str, float] = {}
+    for name in ("value", "sigma"):
+        cell = cells.get(name, "")
+        if not cell and name == "sigma":
+            continue
+        try:
+            numbers[name] = float(cell)
+        except ValueError:
+            numbers[name] = float("nan")
+        if not abs(numbers[name]) < float("inf"):
+            raise UsageError(
+                f"{place}: {name}: `{cell}` is no number\n  write a plain number in the unit of the metric"
+            )
+    if not cells["metric"]:
+        raise UsageError(f"{place}: metric: the cell is empty\n  name the metric, for example latency")
+    value = numbers["value"]
+    sigma = numbers.get("sigma", UNKNOWN * abs(value))
+    if sigma <= 0:
+        remedy = "a value of 0 needs a sigma" if "sigma" not in numbers else "a sigma is more than 0"
+        raise UsageError(f"{place}: sigma: {remedy}; give the standard error of the value, or leave the line out")
+    return Measured(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
+
+
+def _indexed(points: Mapping[Key, Mapping[str, Any]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:
+    """The configurations by their values in some columns."""
+    found: dict[tuple[object, ...], list[Key]] = {}
+    for where, about in points.items():
+        if all(name in about for name in names):
+            found.setdefault(tuple(_canonical(str(about[name])) for name in names), []).append(where)
+    return found
+
+
+@cache
+def _canonical(text: str) -> object:
+    """Equal for `64 KB` and `65536 B`, for 1 and 1.0."""
+    quantity = _core.quantity(text)
+    if quantity is not None:
+        return f"{quantity[0]:.12g}", quantity[1]
+    try:
+        return f"{float(text):.12g}"
+    except ValueError:
+        return text.lower() if text in ("True", "False") else text
+
+
+def _says(told: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {cell}" for name, cell in told.items()) or "no configuration is named"
+
+
+def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, Any]], found: Sequence[Key]) -> str:
+    """Why a line has not one configuration."""
+    if found:
+        all_ = [points[where] for where in found]
+        differ = [name for name in all_[0] if name not in told and len({str(each.get(name)) for each in all_}) > 1]
+        names = [name for name in differ if name not in ("id", "seed")]
+        return f"{len(found)} configurations are meant\n  tell them apart by {' or '.join(names)}"
+    for name, cell in told.items():
+        values = list(dict.fromkeys(str(about[name]) for about in points.values() if name in about))
+        if _canonical(cell) not in {_canonical(value) for value in values}:
+            listed = ", ".join(values[:12]) + (", ..." if len(values) > 12 else "")
+            return f"no point has this {name}{did_you_mean(cell, values)}\n  points have: {listed}"
+    return "no point has all of these values\n  add the configuration to the experiment, or leave the line out"

@@ -1,0 +1,212 @@
+"""The values of a key that people state: a list, or a range from a low to a high end.
+
+    link.hop_delay=55 ns,65 ns,75 ns      a list; commas within brackets and quotes belong to a value
+    bus.rate=150 MB/s..400 MB/s           a range
+    adapter.share_period=100..300 flits   one unit for both ends
+    tport.big=1 KB..64 KB in 7 log        seven values of the range, in equal ratios; without `log` in equal steps
+
+A range is numbers, and a file may take only some of them: hop delays are whole cycles, buffers are whole flits. The
+nearest value that the file takes counts. All mistakes are ``UsageError``, with the option, the key, the value and a
+remedy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import ConfigError, UsageError
+from elanite.inputs.overrides import of_experiment
+from elanite.library.api import Machine
+from elanite.study.vary import texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elanite.inputs.sources import Source
+
+_END = r"(-?\d+(?:\.\d+)?)(?: ([^\s\d.]\S*))?"
+_RANGE = re.compile(rf"{_END}\s*\.\.\s*{_END}(?: in (\d+))?( log)?")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A key with the values that were listed."""
+
+    key: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Range:
+    """A key with the values from one number to another."""
+
+    key: str
+    low: float
+    high: float
+    unit: str
+    """The unit of both ends; empty for plain numbers."""
+    log: bool = False
+    """Whether equal steps are equal ratios."""
+    count: int | None = None
+    """How many values were asked for, the ends included."""
+
+    def number(self, share: float) -> float:
+        """The value at a share of the way from the low end (0) to the high end (1)."""
+        if self.log:
+            return float(self.low * (self.high / self.low) ** share)
+        return self.low + (self.high - self.low) * share
+
+    def share(self, text: str) -> float:
+        """Where a value of a file lies on the way; below 0 or above 1 outside the range."""
+        number = amount(text) / amount(f"1 {self.unit}")
+        if self.log:
+            return math.log(max(number, 1e-300) / self.low) / math.log(self.high / self.low)
+        return (number - self.low) / (self.high - self.low)
+
+    def shares(self) -> list[float]:
+        """The places of the values that were asked for."""
+        count = self.count or 1
+        return [index / (count - 1) if count > 1 else 0.0 for index in range(count)]
+
+    def __str__(self) -> str:
+        ends = (f"{number:.6g} {self.unit}".strip() for number in (self.low, self.high))
+        return f"{self.key}={'..'.join(ends)}{f' in {self.count}' if self.count else ''}{' log' if self.log else ''}"
+
+
+def amount(text: Any) -> float:
+    """A value as a number of the base of its unit (us, B, MB/s, flits); a plain number as it is."""
+    found = _core.quantity(str(text))
+    return found[0] if found else float(str(text).split()[0])
+
+
+def in_unit(value: float, unit: str, other: str) -> float:
+    """A number of one unit as a number of another; without a second unit, the number as it is."""
+    return value * amount(f"1 {unit}") / amount(f"1 {other}") if unit and other and unit != other else value
+
+
+def rewritten(text: str, unit: str) -> str:
+    """A value of a file in another unit, or as it is if the unit would need more digits than it has."""
+    digits, _, own = text.partition(" ")
+    if not own or not unit or own == unit:
+        return text
+    found = f"{in_unit(float(digits), own, unit):.12g} {unit}"
+    return (
+        found
+        if "e" not in found.partition(" ")[0] and math.isclose(amount(found), amount(text), rel_tol=1e-12)
+        else text
+    )
+
+
+def read(option: str, text: str) -> Choice | Range:
+    """Read ``KEY=VALUES`` of a command line; ``option`` names the place in messages."""
+    key, equals, values = text.partition("=")
+    if not equals or not key.strip() or not values.strip():
+        raise UsageError(
+            f"{option} {text}: this is not KEY=VALUES\n  for example {option} link.hop_delay='55 ns,65 ns'"
+            f" or {option} bus.rate='150 MB/s..400 MB/s'"
+        )
+    return of(option, key.strip(), values.strip())
+
+
+def of(option: str, key: str, values: str | Sequence[Any]) -> Choice | Range:
+    """The values of a key: text as of a command line, or a list of values."""
+    if not isinstance(values, str):
+        words = [each if isinstance(each, str) else json.dumps(each) for each in values]
+    elif ".." in values and not values.startswith(('"', "'", "[")):
+        return _range(option, key, values)
+    else:
+        words = _split(values)
+    if not words or not all(words):
+        raise UsageError(f"{option} {key}={_shown(values)}: a value is empty\n  separate values by one comma: a,b,c")
+    if len(set(words)) < len(words):
+        twice = next(word for word in words if words.count(word) > 1)
+        raise UsageError(f"{option} {key}={_shown(values)}: `{twice}` is there twice\n  name each value once")
+    return Choice(key, tuple(words))
+
+
+def unique(option: str, keys: Iterable[str]) -> None:
+    """No key may be named twice, and there must be one."""
+    names = list(keys)
+    if not names:
+        raise UsageError(f"no key is named\n  name one or more by {option} KEY=VALUES")
+    for key in names:
+        if names.count(key) > 1:
+            raise UsageError(f"{option} {key}: the key is named twice\n  give all values of a key in one {option}")
+
+
+def taken(where: Range, share: float, machine: Source, experiment: Source, overrides: Sequence[str]) -> str:
+    """The value at a share of a range, as the file takes it beside the overrides.
+
+    Raises ``ConfigError`` with what the file says of the value if the file takes none nearby.
+    """
+    problem: ConfigError | None = None
+    base = Machine.of(machine, [each for each in overrides if not of_experiment(each)])
+    for text in dict.fromkeys(texts(base, where.number(share), where.unit)):
+        change = f"{where.key}={text}"
+        try:
+            if of_experiment(change):
+                own = [each for each in overrides if of_experiment(each)]
+                _core.load_experiment(experiment.text, experiment.file, [*own, change])
+            else:
+                _core.load_machine(machine.text, machine.file, [*base.overrides, change])
+        except ConfigError as error:
+            problem = problem or error
+        else:
+            return text
+    if problem is None:
+        raise UsageError(f"{where}: `{where.unit}` is no unit of a range")
+    raise problem
+
+
+def _range(option: str, key: str, text: str) -> Range:
+    here = f"{option} {key}={text}"
+    found = _RANGE.fullmatch(text)
+    if not found:
+        raise UsageError(
+            f"{here}: this is no range\n  write low..high with a unit, for example '10 ns..50 ns'; '10 ns..50 ns in 5'"
+            " for five values, '1 KB..1 MB in 11 log' for equal ratios"
+        )
+    low, low_unit, high, high_unit, count, log = found.groups()
+    unit = low_unit or high_unit or ""
+    for each in (unit, high_unit or unit):
+        if each not in ("", "flits") and _core.quantity(f"1 {each}") is None:
+            raise UsageError(f"{here}: `{each}` is no unit\n  units are ns, us, ms, s; B, KB, MB; MB/s; flits")
+    kinds = {(_core.quantity(f"1 {each}") or (0, each))[1] for each in (unit, high_unit or unit)}
+    if len(kinds) > 1 or (low_unit and not high_unit):
+        raise UsageError(f"{here}: the ends have different units\n  give both ends a unit of the same quantity")
+    first, last = float(low), float(high) * amount(f"1 {high_unit or unit}") / amount(f"1 {unit}")
+    if first >= last:
+        raise UsageError(f"{here}: the range is empty\n  the lower end comes first, and the ends differ")
+    if log and first <= 0:
+        raise UsageError(f"{here}: equal ratios need a low end above 0\n  raise the low end, or leave `log` out")
+    if count and int(count) < 2:
+        raise UsageError(
+            f"{here}: a range has two values at least\n  ask for two or more, or name one value: {key}={low}"
+        )
+    return Range(key, first, last, unit, bool(log), int(count) if count else None)
+
+
+def _split(text: str) -> list[str]:
+    """The values between commas that are in no bracket and no quotes."""
+    words, depth, quote = [""], 0, ""
+    for sign in text:
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        else:
+            depth += (sign in "[{") - (sign in "]}")
+            if sign == "," and depth == 0:
+                words.append("")
+                continue
+        words[-1] += sign
+    return [word.strip() for word in words]
+
+
+def _shown(values: str | Sequence[Any]) -> str:
+    return values if isinstance(values, str) else ",".join(map(str, values))

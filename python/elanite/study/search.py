@@ -1,0 +1,238 @@
+"""The sets of values that a calibration tries, and how far each is from what was measured.
+
+A set of values is a tuple of texts, as a machine file takes them, in the order of the ranges. Every set is simulated
+once, and sets that are asked for together run together in one campaign. A set that the machine refuses, or with which a
+point fails, is far from all measured values (``REFUSED``); with the machine as it is, a failure is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core, campaign
+from elanite.errors import ConfigError, ElaniteError, UsageError
+from elanite.inputs.plan import plan
+from elanite.inputs.sources import did_you_mean
+from elanite.study import measured, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
+
+    import numpy as np
+
+    from elanite.campaign import Failure
+    from elanite.inputs.plan import Point
+    from elanite.library.api import Experiment, Machine
+    from elanite.store import Store
+    from elanite.study.measured import Key, Measured
+    from elanite.study.ranges import Range
+
+REFUSED = 100.0
+"""The residual of every measured value, in sigmas, of a set of values that cannot be simulated."""
+
+Texts = tuple[str, ...]
+
+Progress = Callable[[int, float], None]
+"""Receives the number of sets tried so far and the error of the best one, in sigmas."""
+
+
+class Spent(Exception):
+    """All trials are used."""
+
+
+class Search:
+    """Residuals of measured values over sets of values."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        experiments: Sequence[Experiment],
+        keys: Sequence[Range],
+        targets: Sequence[Measured],
+        store: Store,
+        seed: int,
+        jobs: int | None,
+        most: int | None,
+        progress: Progress | None,
+        out: str,
+        executor: Executor | None,
+    ) -> None:
+        self.machine = machine
+        self.experiments = experiments
+        self.keys = keys
+        self.targets = targets
+        self.store = store
+        self.seed = seed
+        self.jobs = jobs
+        self.progress = progress
+        self.most = most
+        self.out = out
+        self.executor = executor
+        self.tried: dict[Texts, list[float] | None] = {}
+        """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
+        self.units: dict[str, str] = {}
+        """Of each metric of the measured points."""
+        self.sigmas: list[float] = []
+        """The standard error of each measured value and its simulated one together, in the order of ``targets``."""
+        self._wanted = {target.key for target in targets}
+        self._texts: dict[tuple[int, float, Texts], str] = {}
+
+    def own(self) -> Texts:
+        """The values of the machine as it is."""
+        found = []
+        for key in self.keys:
+            try:
+                found.append(str(self.machine[key.key]))
+                key.share(found[-1])
+            except KeyError as error:
+                raise UsageError(f"--fit {key}: {error.args[0]}") from None
+            except ValueError:
+                raise UsageError(f"--fit {key}: the value {found[-1]} is no number\n  fit numbers") from None
+        return tuple(found)
+
+    def first(self, own: Texts) -> None:
+        """Simulate the machine as it is, and check that there are values for all that was measured.
+
+        Raises ``ElaniteError`` if a point fails, ``UsageError`` if there is no such metric or job.
+        """
+        for key in self.keys:
+            for end in (0.0, 0.5, 1.0):
+                ranges.taken(key, end, self.machine.file, self.experiments[0].file, self.machine.overrides)
+        points, failures = self._simulate([own])
+        if failures:
+            raise ElaniteError(f"on the machine as it is: {failures[0].message}\n  reproduce: {failures[0].command}")
+        values, errors = [], []
+        found = self._tables(points[own] or [])
+        for target in self.targets:
+            mean, low, high = _core.interval(_pick(target, found[target.key]))
+            values.append(mean)
+            errors.append((high - low) / 2 / 1.96)
+        self.tried[own] = values
+        self.sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
+
+    def run(self, sets: Sequence[Texts]) -> None:
+        """Simulate sets of values; raises ``Spent`` if that needs more trials than are left, after those that fit."""
+        new = [texts for texts in dict.fromkeys(sets) if texts not in self.tried]
+        room = len(new) if self.most is None else max(0, self.most - len(self.tried))
+        points, _ = self._simulate(new[:room])
+        for texts, own in points.items():
+            missing = own is None or any(self.store.get(point.id) is None for point in own)
+            if own is None or missing:
+                self.tried[texts] = None
+                continue
+            found = self._tables(own)
+            picked = [_pick(target, found[target.key]) for target in self.targets]
+            self.tried[texts] = [sum(values) / len(values) for values in picked]
+        if self.progress and points:
+            self.progress(len(self.tried), min(map(self.root, self.tried)))
+        if len(new) > room:
+            raise Spent
+
+    def simulated(self, texts: Texts) -> list[float]:
+        """The simulated values of a set, in the order of the measured ones."""
+        self.run([texts])
+        return self.tried[texts] or [float("nan")] * len(self.targets)
+
+    def residuals(self, texts: Texts) -> np.ndarray[Any, Any]:
+        """Simulated less measured values, in units of their errors."""
+        import numpy as np
+
+        self.run([texts])
+        values = self.tried[texts]
+        if values is None:
+            return np.full(len(self.targets), REFUSED)
+        pairs = zip(values, self.targets, self.sigmas, strict=True)
+        return np.array([(value - target.value) / sigma for value, target, sigma in pairs])
+
+    def root(self, texts: Texts) -> float:
+        """Root mean square of the residuals."""
+        left = self.residuals(texts)
+        return float((left @ left / len(left)) ** 0.5)
+
+    def best(self) -> Texts:
+        """The set of values within the ranges that is nearest to what was measured, of all that were tried."""
+        inside = [t for t in self.tried if all(-1e-9 <= share <= 1 + 1e-9 for share in self.shares(t))]
+        if not inside:
+            raise ElaniteError("no set of values could be tried\n  allow more trials: --trials")
+        return min(inside, key=self.root)
+
+    def shares(self, texts: Texts) -> list[float]:
+        """Where values lie on their ranges, from 0 to 1."""
+        return [key.share(text) for key, text in zip(self.keys, texts, strict=True)]
+
+    def texts(self, shares: Sequence[float]) -> Texts:
+        """The values at places of the ranges, as the machine takes them one after the other."""
+        found: list[str] = []
+        for index, share in enumerate(shares):
+            found.append(self.text(index, float(share), tuple(found)))
+        return tuple(found)
+
+    def text(self, index: int, share: float, before: Texts) -> str:
+        """One value at a place of its range, beside the values before it."""
+        before = before[:index]
+        place = (index, share, before)
+        if place not in self._texts:
+            key = self.keys[index]
+            changes = [*self.machine.overrides, *self._changes(before)]
+            experiment = self.experiments[0].file
+            try:
+                text = ranges.taken(key, share, self.machine.file, experiment, changes)
+            except ConfigError:  # beside these values; the campaign finds that out
+                text = ranges.taken(key, share, self.machine.file, experiment, self.machine.overrides)
+            self._texts[place] = text
+        return self._texts[place]
+
+    def _changes(self, texts: Texts) -> list[str]:
+        return [f"{key.key}={text}" for key, text in zip(self.keys, texts, strict=False)]
+
+    def _simulate(self, sets: Sequence[Texts]) -> tuple[dict[Texts, list[Point] | None], list[Failure]]:
+        """Simulate the measured points with each of these sets of values; None for sets that the machine refuses."""
+        points: dict[Texts, list[Point] | None] = {}
+        plans = []
+        for texts in sets:
+            try:
+                here = [self._plan(each, texts) for each in self.experiments]
+            except ConfigError:
+                points[texts] = None
+                continue
+            points[texts] = [point for each in here for point in each.points]
+            plans += here
+        if not plans:
+            return points, []
+        outcome = campaign.run(plans, self.store, self.jobs, None, self.out, executor=self.executor)
+        if outcome.interrupted:
+            raise KeyboardInterrupt
+        return points, outcome.failures
+
+    def _plan(self, experiment: Experiment, texts: Texts) -> Any:
+        changes = [*experiment.overrides, *self.machine.overrides, *self._changes(texts)]
+        whole = plan(experiment.file, [self.machine.file], changes, self.seed)
+        return whole.only([point.id for point in whole.points if measured.key(point) in self._wanted])
+
+    def _tables(self, points: Sequence[Point]) -> dict[Key, dict[tuple[str, str], list[float]]]:
+        """For each configuration the values of each metric and job, over batches and seeds."""
+        found: dict[Key, dict[tuple[str, str], list[float]]] = {}
+        for point in points:
+            values = found.setdefault(measured.key(point), {})
+            rows = self.store.table(point.id, "rows").select("metric", "unit", "job", "value")
+            for metric, unit, job, value in rows.iter_rows():
+                self.units[metric] = unit or ""
+                values.setdefault((metric, job or ""), []).append(value)
+        return found
+
+
+def _pick(target: Measured, values: Mapping[tuple[str, str], list[float]]) -> list[float]:
+    """The values of the metric and job that were measured."""
+    metrics = list(dict.fromkeys(metric for metric, _ in values))
+    if target.metric not in metrics:
+        near = did_you_mean(target.metric, metrics)
+        raise UsageError(f"{target.place}: there is no metric `{target.metric}`{near}\n  metrics: {', '.join(metrics)}")
+    jobs = [job for metric, job in values if metric == target.metric]
+    if target.job is None and len(jobs) == 1:
+        return values[target.metric, jobs[0]]
+    if target.job not in jobs:
+        told = f"there is no job `{target.job}`" if target.job else "several jobs have this metric"
+        raise UsageError(f"{target.place}: job: {told}\n  jobs: {', '.join(filter(None, jobs))}")
+    return values[target.metric, target.job]

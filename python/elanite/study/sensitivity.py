@@ -1,0 +1,303 @@
+"""Sensitivity: how much each claim changes if a parameter that nobody knows is a fifth lower or higher.
+
+The uncertain parameters of a machine (see ``vary``) are changed one at a time, and the points on which claims rest (see
+``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as
+it is and with a parameter a step away. If all tables of the two are the same byte for byte, this step does not act on
+this point, and the change is zero. Only the other points run for the whole time.
+
+A change of a number is a fraction of the published figure. A change of a finding is that of the figure behind it that
+changes most, as a fraction of this figure. The interval of a change has the uncertainty of both sides, batch by batch;
+a change whose interval contains zero is not told from noise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core, campaign
+from elanite.errors import ConfigError
+from elanite.results.numbers import Number, difference, ratio
+from elanite.store import Store, keep, versions
+from elanite.study.basis import asked, measured, traffic
+from elanite.study.vary import varied
+from elanite.validation.claims import judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from elanite.campaign import Observer, Outcome
+    from elanite.inputs.plan import Plan, Point
+    from elanite.study.basis import Study
+    from elanite.study.vary import Varied
+    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.measures import Finding, Measurement, Order
+
+FOLDER = "sensitivity"
+"""Where tables of changes are kept, beside the store."""
+
+PROBE = 0.2
+"""How long a probe is, as a fraction of the run for which it stands."""
+
+LEAST = 0.005
+"""A smaller change does not count as one."""
+
+STRONG = 0.05
+"""From this change of a claim on, a parameter counts as one that matters to the claim."""
+
+SCHEMA = {
+    "parameter": pl.String,
+    "value": pl.String,
+    "fitted": pl.Boolean,
+    "own": pl.Boolean,
+    "step": pl.String,
+    "changed": pl.String,
+    "claim": pl.String,
+    "role": pl.String,
+    "usual": pl.Float64,
+    "simulated": pl.Float64,
+    "change": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "held": pl.Boolean,
+    "holds": pl.Boolean,
+}
+"""The columns of a table of changes: one row for each parameter, step (less or more) and claim.
+
+``fitted`` is a parameter that was fitted to some claim, ``own`` one that was fitted to this claim. ``usual`` and
+``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the interval of
+the change, empty for a single value of a random process; ``held`` and ``holds`` say whether the claim holds before and
+after, empty if this is not resolved.
+"""
+
+SIGN = {"less": "-", "more": "+"}
+"""Steps in short."""
+
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The points of the claims with one parameter changed; points on which it does not act are those as usual."""
+
+    varied: Varied
+    step: str
+    plans: Mapping[str, Plan]
+
+
+def run(
+    study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
+) -> tuple[Outcome, list[Changed]]:
+    """Simulate what the store lacks.
+
+    The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so does a step that the
+    machine takes and an experiment refuses.
+    """
+    numbers, _ = varied(study.machine)
+    steps = [(one, step) for one in numbers for step in one.steps]
+    outcome, found = probed(study, store, [[_override(*each)] for each in steps], jobs, observer, out)
+    changed = [Changed(*steps[number], plans) for number, plans in found.items()]
+    return outcome, changed
+
+
+def probed(
+    study: Study,
+    store: Store,
+    changes: Sequence[Sequence[str]],
+    jobs: int | None = None,
+    observer: Observer | None = None,
+    out: str | None = None,
+) -> tuple[Outcome, dict[int, dict[str, Plan]]]:
+    """Simulate the points of a study on changed machines, after probes; ``changes`` are overrides of machine files.
+
+    Returns the plans of each change by its number. A change that an experiment refuses is left out, and there are no
+    plans after an interrupt.
+    """
+    still = study.plans(share=PROBE)
+    probes: dict[int, dict[str, Plan]] = {}
+    for number, change in enumerate(changes):
+        with suppress(ConfigError):
+            probes[number] = study.plans(change, PROBE)
+    plans = [planned for one in (study.usual, still, *probes.values()) for planned in one.values()]
+    first = campaign.run(plans, store, jobs, observer, out)
+    if first.interrupted:
+        return first, {}
+    found = {number: _acting(study, store, still, probe, changes[number]) for number, probe in probes.items()}
+    last = campaign.run([planned for one in found.values() for planned in one.values()], store, jobs, observer, out)
+    last.reused += first.reused
+    last.simulated += first.simulated
+    last.failures = [*first.failures, *last.failures]
+    return last, {} if last.interrupted else found
+
+
+def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFrame:
+    """The table of changes; see ``SCHEMA``. Claims without results on the machine as it is are left out."""
+    rows = []
+    for claim in study.claims:
+        usual = measured(claim, study.usual, store)
+        if usual is None:
+            continue
+        before = judge(claim, usual)
+        for one in changed:
+            points = asked(claim, one.plans)
+            same = {point.id for point in points} == {point.id for point in asked(claim, study.usual)}
+            after = usual if same else measured(claim, one.plans, store)
+            rows.append(_row(claim, one, usual, before, after))
+    return pl.DataFrame(rows, SCHEMA, orient="row")
+
+
+def identity(study: Study) -> str:
+    """A hash of all that decides a table of changes."""
+    points = [point.id for planned in study.usual.values() for point in planned.points]
+    numbers, _ = varied(study.machine)
+    content = [_core.MODEL_REVISION, points, [repr(claim) for claim in study.claims], repr(numbers)]
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:20]
+
+
+def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
+    """Keep a table of changes below ``out``, where the report finds it; returns its folder."""
+    folder = out / FOLDER
+    Store(folder).clean()
+    data: dict[str, Any] = {
+        "id": identity(study),
+        "machine": study.machine.name,
+        "parts": dict(study.parts),
+        "files": {},
+        "versions": versions(),
+    }
+    shutil.rmtree(folder / data["id"], ignore_errors=True)  # it may have gaps
+    keep(folder, data["id"], {"effects": table}, data)
+    return folder / identity(study)
+
+
+def kept(study: Study, out: Path) -> pl.DataFrame | None:
+    """The table of changes of a study, if it was kept below ``out``."""
+    path = out / FOLDER / identity(study) / "effects.parquet"
+    return pl.read_parquet(path) if path.is_file() else None
+
+
+def resolved() -> pl.Expr:
+    """Whether a change is told from noise."""
+    return (pl.col("low") > 0) | (pl.col("high") < 0)
+
+
+def turned(table: pl.DataFrame) -> pl.DataFrame:
+    """The rows in which the verdict turns: the claim held and is missed, or the other way round.
+
+    A number of which only one value is known, of a random process, turns nothing.
+    """
+    known = pl.col("low").is_not_null() | pl.col("simulated").is_null()
+    return table.filter(known, pl.col("held").ne(pl.col("holds")))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a table of changes says."""
+
+    steady: list[str]
+    """Claims whose verdict no step turns, apart from parameters that were fitted to the claim."""
+    turning: dict[str, list[str]]
+    """Claims whose verdict turns, and the steps of such other parameters that turn it: ``bus.burst -``."""
+    open: list[str]
+    """Claims without a verdict, even as the machine is."""
+    strong: dict[str, list[str]]
+    """Parameters that change some claim much, and these claims, the most powerful parameter first."""
+    idle: list[str]
+    """Parameters that change no claim."""
+
+
+def read(table: pl.DataFrame) -> Reading:
+    """What can be trusted, and which parameters matter."""
+    turning: dict[str, list[str]] = {}
+    for row in turned(table).filter(~pl.col("own")).iter_rows(named=True):
+        turning.setdefault(row["claim"], []).append(f"{row['parameter']} {SIGN[row['step']]}")
+    claims = table.group_by("claim", maintain_order=True).agg(pl.col("held").first())
+    open_ = claims.filter(pl.col("held").is_null())["claim"].to_list()
+    told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
+    size = pl.col("change").abs().max()
+    much = told.filter(pl.col("change").abs() >= STRONG).group_by("parameter", "claim", maintain_order=True).agg(size)
+    strong: dict[str, list[str]] = {}
+    for parameter, claim, _ in much.sort("change", descending=True, maintain_order=True).iter_rows():
+        strong.setdefault(parameter, []).append(claim)
+    acting = set(told["parameter"])
+    return Reading(
+        steady=[claim for claim in claims["claim"] if claim not in turning and claim not in open_],
+        turning=turning,
+        open=open_,
+        strong=strong,
+        idle=[name for name in table["parameter"].unique(maintain_order=True) if name not in acting],
+    )
+
+
+def _override(each: Varied, step: str) -> str:
+    return f"{each.key}={each.steps[step]}"
+
+
+def _acting(
+    study: Study, store: Store, still: Mapping[str, Plan], probe: Mapping[str, Plan], change: Sequence[str]
+) -> dict[str, Plan]:
+    """The points with a change, and the points as usual where the probe did not change."""
+    found = {}
+    for name, planned in study.plans(change).items():
+        before, after = (_by_key(plans[name]) for plans in (still, probe))
+        usual = _by_key(study.usual[name])
+        points = []
+        for key, point in _by_key(planned).items():
+            same = key in after and key in before and _tables(store, before[key]) == _tables(store, after[key])
+            points.append(usual[key] if same else point)
+        found[name] = replace(planned, points=tuple(points))
+    return found
+
+
+def _by_key(planned: Plan) -> dict[Key, Point]:
+    """The points by what distinguishes them on one machine."""
+    return {(point.series, json.dumps(point.parameters), point.seed): point for point in planned.points}
+
+
+def _tables(store: Store, point: Point) -> object:
+    """The checksums of all tables of a finished point."""
+    manifest = store.get(point.id)
+    return manifest["files"] if manifest else point.id
+
+
+def _row(claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None) -> tuple[Any, ...]:
+    """A row of the table."""
+    moved = change(claim, usual, after) if after else None
+    numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
+    interval: tuple[float | None, ...] = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
+    if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in asked(claim, one.plans)):
+        interval = (moved.mean, None, None)  # one value of a random process
+    holds = judge(claim, after).holds if after else None
+    each = one.varied
+    fits = (bool(each.fitted_to), claim.id in each.fitted_to)
+    about = (each.key, each.value, *fits, one.step, each.steps[one.step], claim.id, claim.role)
+    return (*about, *numbers, *interval, before.holds, holds)
+
+
+def change(claim: Claim, before: Measurement, after: Measurement) -> Number | None:
+    """The change of a claim as a fraction; None for a finding without figures, or with other figures than before."""
+    if before == after:
+        return Number(0.0, 0.0, 0.0)
+    if isinstance(before, Number) and isinstance(after, Number):
+        published = claim.value if claim.value is not None else sum(claim.bounds) / 2
+        return difference(after, before).turned(1 / abs(published)) if published else None
+    if isinstance(before, Number) or isinstance(after, Number):
+        return None
+    return _most(before, after)
+
+
+def _most(before: Finding | Order, after: Finding | Order) -> Number | None:
+    """The largest change of a figure behind a finding, of those that are told from noise if there are any."""
+    if len(before.numbers) != len(after.numbers):
+        return None
+    pairs = zip(after.numbers, before.numbers, strict=True)
+    moved = [ratio(one, other).turned(1.0, -1.0) for one, other in pairs if other.mean]
+    told = [one for one in moved if one.low > 0 or one.high < 0]
+    return max(told or moved, key=lambda one: abs(one.mean), default=None)

@@ -1,0 +1,145 @@
+"""What the studies of sensitivity found: which claims a parameter moves, as data that comes with Elanite.
+
+``elanite sensitivity`` takes minutes (see ``sensitivity``). The outcome of the default study of each machine is
+shipped in ``data/studies.json``, so that ``elanite explain`` can tell it at once. The table has the changes that were
+told from noise and are no smaller than half a percent, and the verdicts that turned. It says with which model
+revision, when and by which command it was made, and which values the machine had: where a machine file or the
+revision has changed since, ``explain`` says so.
+
+``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and a study may be
+made in pieces, of some claims at a time. What no study had is *not looked at*, and not without effect; what was studied
+with an older model revision keeps that revision.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from elanite import _core
+from elanite.base import bounded
+from elanite.study.sensitivity import LEAST, resolved, turned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What the steps of a parameter do to a claim, as fractions of the figure behind it."""
+
+    parameter: str
+    claim: str
+    less: float | None
+    """The change with the lower value; None if it is not told from noise, or below ``LEAST``."""
+    more: float | None
+    turns: bool
+    """Whether a step turns the verdict of the claim."""
+
+    @property
+    def size(self) -> float:
+        """The larger of the two changes."""
+        return max(abs(self.less or 0.0), abs(self.more or 0.0))
+
+
+@dataclass(frozen=True)
+class Studied:
+    """The outcome of the default study of a machine."""
+
+    machine: str
+    revision: int
+    """The model revision of the study."""
+    date: str
+    command: str
+    claims: tuple[str, ...]
+    values: Mapping[str, Mapping[str, str]]
+    """The studied parameters: the ``value`` of the machine, and the steps ``less`` and ``more`` that it has."""
+    effects: tuple[Effect, ...]
+    """The strongest first."""
+    older: Mapping[str, int] = field(default_factory=dict)
+    """Claims that were studied with an older model revision, with this revision."""
+
+    def of(self, parameter: str) -> list[Effect]:
+        """The claims that a parameter moves, the strongest change first."""
+        return [each for each in self.effects if each.parameter == parameter]
+
+    def on(self, claim: str) -> list[Effect]:
+        """The parameters that move a claim, the strongest change first."""
+        return [each for each in self.effects if each.claim == claim]
+
+    def stale(self, parameter: str, value: str) -> str:
+        """Why the study no longer speaks of the present model and value, or an empty text."""
+        if self.revision != _core.MODEL_REVISION:
+            return f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
+        then = self.values[parameter]["value"]
+        if then != value:
+            return f"made when the value was {then}"
+        revisions = ", ".join(map(str, sorted(set(self.older.values()))))
+        return f"{self.date}; {len(self.older)} of them with model revision {revisions}" if self.older else ""
+
+
+@cache
+def shipped() -> dict[str, Studied]:
+    """The shipped outcomes, by machine."""
+    text = bounded.packaged("data", "studies.json")
+    return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
+
+
+def outcome(table: pl.DataFrame, command: str, date: str) -> dict[str, Any]:
+    """The entry of a machine in the shipped data, from the table of changes of its study."""
+    values: dict[str, dict[str, str]] = {}
+    for row in table.iter_rows(named=True):
+        values.setdefault(row["parameter"], {"value": row["value"]})[row["step"]] = row["changed"]
+    strong = {
+        (row["parameter"], row["claim"], row["step"]): row["change"]
+        for row in table.filter(resolved(), pl.col("change").abs() >= LEAST).iter_rows(named=True)
+    }
+    turns = {(row["parameter"], row["claim"]) for row in turned(table).iter_rows(named=True)}
+    pairs = dict.fromkeys([*(key[:2] for key in strong), *sorted(turns)])
+    effects = [Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns) for pair in pairs]
+    return {
+        "revision": _core.MODEL_REVISION,
+        "date": date,
+        "command": command,
+        "claims": table["claim"].unique(maintain_order=True).to_list(),
+        "values": values,
+        "effects": [
+            [each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns]
+            for each in sorted(effects, key=lambda each: -each.size)
+        ],
+    }
+
+
+def merged(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+    """A new entry with the claims of an old one that it does not have."""
+    rest = [claim for claim in old["claims"] if claim not in new["claims"]]
+    older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
+    effects = [*new["effects"], *(row for row in old["effects"] if row[1] in rest)]
+    effects.sort(key=lambda row: -max(abs(row[2] or 0.0), abs(row[3] or 0.0)))
+    return new | {
+        "claims": sorted([*new["claims"], *rest]),
+        "values": {**old["values"], **new["values"]} if rest else new["values"],
+        "older": {claim: revision for claim, revision in older.items() if revision != new["revision"]},
+        "effects": effects,
+    }
+
+
+def _rounded(change: float | None) -> float | None:
+    return None if change is None else round(change, 4)
+
+
+def _read(machine: str, about: Mapping[str, Any]) -> Studied:
+    return Studied(
+        machine,
+        about["revision"],
+        about["date"],
+        about["command"],
+        tuple(about["claims"]),
+        about["values"],
+        tuple(Effect(*row) for row in about["effects"]),
+        about.get("older", {}),
+    )

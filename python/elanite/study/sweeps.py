@@ -1,0 +1,254 @@
+"""Sweeps: one experiment with many values of a few keys, each combination of them or a sample.
+
+    keys = {"bus.rate": "150 MB/s..400 MB/s", "link.hop_delay": ["55 ns", "65 ns"]}
+    swept = el.sweep(el.Experiment.load("qsnet/ping"), keys, sample=("lhs", 100))
+    swept.summary()  # the varied keys are columns
+
+Keys are those of the machine or of the experiment, as with ``--set``. Without a sample, all combinations are simulated:
+a full factorial. A *Latin hypercube* of n combinations divides each range into n parts and takes one value of each
+part, so that a few hundred combinations cover many keys evenly (scipy.stats.qmc, by a seed). Every combination is
+planned before the first one is simulated, so that a wrong key or value costs no time. Points are ordinary points of the
+store: an interrupted sweep goes on, and a point that another experiment has simulated is not simulated again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import campaign
+from elanite.errors import ConfigError, UsageError
+from elanite.inputs import sources
+from elanite.inputs.overrides import check as check_keys
+from elanite.inputs.plan import FIRST_SEED, plan
+from elanite.library.api import PointsFailed, Result
+from elanite.store import Store
+from elanite.study import limits, ranges
+from elanite.study.limits import Limit
+from elanite.study.ranges import Choice, Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    import polars as pl
+
+    from elanite.campaign import Observer
+    from elanite.inputs.plan import Plan, Point
+    from elanite.inputs.sources import Source
+    from elanite.library.api import Experiment, Machine
+    from elanite.store import Table
+
+METHODS = ("lhs",)
+"""How samples are drawn: Latin hypercubes."""
+
+Sample = tuple[str, int]
+"""A method and the number of combinations."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The finished points of a sweep."""
+
+    keys: tuple[str, ...]
+    """The varied keys, which are columns of all tables; a field of a series has the column of the field, such as
+    ``message`` for ``series.load.message``."""
+    plans: tuple[Plan, ...]
+    """One for each combination; the parameters of their points begin with the values of the varied keys."""
+    store: Store = field(repr=False)
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of each combination."""
+        return [Result(each, self.store) for each in self.plans]
+
+    @property
+    def whole(self) -> Result:
+        """The points of all combinations."""
+        return Result(merged(self.plans), self.store)
+
+    @property
+    def points(self) -> list[Point]:
+        """The finished points, by combination in the order of the plan."""
+        return self.whole.points
+
+    def frame(self) -> pl.DataFrame:
+        """Tidy rows: one per (point, metric, batch), with the varied keys and the parameters of the point."""
+        return self.whole.frame()
+
+    def table(self, name: Table) -> pl.DataFrame:
+        """Another table of the points, as ``Result.table`` gives it."""
+        return self.whole.table(name)
+
+    def summary(self) -> pl.DataFrame:
+        """Mean and 95% confidence interval of every metric, over batches and seeds, for each combination."""
+        return self.whole.summary()
+
+
+def sweep(
+    experiment: Experiment,
+    vary: Mapping[str, str | Sequence[Any]],
+    machine: Machine | None = None,
+    *,
+    sample: Sample | None = None,
+    seed: int = FIRST_SEED,
+    jobs: int | None = None,
+    out: str | Path = "out",
+    observer: Observer | None = None,
+    executor: Executor | None = None,
+) -> Sweep:
+    """Simulate an experiment with all combinations of the values in ``vary``, or with a sample of them.
+
+    ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"`` (see
+    ``study.ranges``). ``sample`` is ``("lhs", n)`` for a Latin hypercube of n combinations; ranges without a number
+    of values need it. ``seed`` is the first seed of the points, and that of the sample. Raises ``UsageError`` or
+    ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as ``run``.
+    With an ``executor`` of an engine, batches of points run on its workers.
+    """
+    keys = [ranges.of("vary", key, values) for key, values in vary.items()]
+    machines = [machine.file] if machine else []
+    overrides = experiment.overrides + (machine.overrides if machine else ())
+    plans = planned(experiment.file, machines, overrides, keys, sample, seed)
+    found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
+    outcome = campaign.run(plans, found.store, jobs, observer, str(out), executor=executor)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failures:
+        raise PointsFailed(found.whole, outcome.failures)
+    return found
+
+
+def planned(
+    experiment: Source,
+    machines: Sequence[Source],
+    overrides: Sequence[str],
+    keys: Sequence[Choice | Range],
+    sample: Sample | None = None,
+    seed: int = FIRST_SEED,
+) -> tuple[Plan, ...]:
+    """The plans of all combinations, or of a sample; nothing is simulated."""
+    ranges.unique("--vary", (each.key for each in keys))
+    base = plan(experiment, machines, overrides, seed)
+    check_keys((each.key for each in keys), experiment, base.machines[0])
+    combinations: dict[tuple[str, ...], None] = {}
+    for shares in _sampled(keys, sample, seed) if sample else _all(keys):
+        values: list[str] = []
+        for each, share in zip(keys, shares, strict=True):
+            if isinstance(each, Choice):
+                values.append(each.values[min(int(share * len(each.values)), len(each.values) - 1)])
+            else:
+                before = [f"{other.key}={value}" for other, value in zip(keys, values, strict=False)]
+                values.append(ranges.taken(each, share, base.machines[0], experiment, [*overrides, *before]))
+        combinations[tuple(values)] = None
+    return tuple(_plan(experiment, machines, overrides, keys, values, seed) for values in combinations)
+
+
+def without_effect(plans: Sequence[Plan], keys: Sequence[Choice | Range]) -> list[Limit]:
+    """The varied keys with values that make the same points; in samples, those without which no point changes."""
+    found = limits.without_effect(plans[0].experiment.argument, merged(plans).points)
+    told = {limit.key for limit in found}
+    for each in keys:
+        if each.key not in told and all(_is_same(one, each.key) for one in plans):
+            message = "no value of the sweep changes a point: the machine has this value, or nothing uses the key"
+            found.append(Limit("same", plans[0].experiment.argument, each.key, "", message))
+    return found
+
+
+def _is_same(planned: Plan, key: str) -> bool:
+    """Whether a plan has the same points without the change of a key."""
+    others = [change for change in planned.overrides if change.partition("=")[0].strip() != key]
+    machines = planned.machines if planned.machine_given else ()
+    try:
+        same = plan(planned.experiment, machines, others, planned.seed)
+    except ConfigError:
+        return False  # the others need it
+    chosen = {point.id for point in planned.points}
+    return chosen <= {point.id for point in same.points}
+
+
+def merged(plans: Sequence[Plan]) -> Plan:
+    """One plan of the points of all combinations, those of series that no varied key changes once.
+
+    The plan has the figures of the experiment, with the varied keys as curves or panels, and the general figures, in
+    which a varied key may be the axis.
+    """
+    points = {(point.id, json.dumps(point.parameters)): point for each in plans for point in each.points}
+    return replace(plans[0], general=True, points=tuple(points.values()))
+
+
+def _plan(
+    experiment: Source,
+    machines: Sequence[Source],
+    overrides: Sequence[str],
+    keys: Sequence[Choice | Range],
+    values: Sequence[str],
+    seed: int,
+) -> Plan:
+    chosen = {each.key: value for each, value in zip(keys, values, strict=True)}
+    changes = [f"{key}={value}" for key, value in chosen.items()]
+    try:
+        found = plan(experiment, machines, [*overrides, *changes], seed)
+    except ConfigError as error:
+        words, problems = error.args
+        raise ConfigError(f"in the sweep, with {', '.join(changes)}:\n{words}", problems) from None
+    points = tuple(replace(point, parameters=_beside(chosen, point) | point.parameters) for point in found.points)
+    return replace(found, points=points)
+
+
+def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
+    """The varied keys of a point, without those of other series and those that are its parameters anyway."""
+    found = {}
+    for key, value in chosen.items():
+        first, *rest = key.split(".", 2)
+        if first == "series" and len(rest) == 2:
+            name, field = rest
+            if name != point.series or field in point.parameters:
+                continue
+        found[key] = value
+    return found
+
+
+def _all(keys: Sequence[Choice | Range]) -> Iterator[tuple[float, ...]]:
+    """Places of the values in all combinations, the last key fastest."""
+    each: list[list[float]] = []
+    for key in keys:
+        if isinstance(key, Choice):
+            each.append([(index + 0.5) / len(key.values) for index in range(len(key.values))])
+        elif key.count is None:
+            raise UsageError(
+                f"--vary {key}: a range has no end of values\n  ask for some of them, for example '{key} in 5', or for"
+                " a sample of all keys: --sample lhs 100"
+            )
+        else:
+            each.append(key.shares())
+    return itertools.product(*each)
+
+
+def _sampled(keys: Sequence[Choice | Range], sample: Sample, seed: int) -> Iterator[tuple[float, ...]]:
+    """Places of the values in a sample."""
+    method, count = sample
+    if method not in METHODS:
+        raise UsageError(f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)}; use lhs")
+    if count < 1:
+        raise UsageError(f"--sample {method} {count}: a sample has one combination at least\n  for example lhs 100")
+    for shares in hypercube(len(keys), count, seed):
+        yield tuple(
+            key.shares()[min(int(share * key.count), key.count - 1)]
+            if isinstance(key, Range) and key.count is not None
+            else share
+            for key, share in zip(keys, shares, strict=True)
+        )
+
+
+def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
+    """Points of a Latin hypercube, each coordinate from 0 to 1."""
+    try:
+        import numpy as np
+        from scipy.stats import qmc
+    except ImportError:
+        raise UsageError("a sample needs SciPy: pip install scipy") from None
+    drawn: list[list[float]] = qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
+    return drawn

@@ -1,0 +1,153 @@
+"""Generated traces: collective operations and the traffic of training, as GOAL text for ``elanite replay``.
+
+A pattern writes the block of one rank after the other, so that a trace of any length takes the memory of one block. In
+each pattern the call of a collective operation begins, in each rank, with a computation; everything of the call waits
+for this computation, and the next call waits for everything of this one.
+
+| pattern | messages | bytes |
+|---|---|---|
+| all-reduce, ring | 2 p (p - 1) | 2 (p - 1) S |
+| all-reduce, tree | 2 (p - 1) | 2 (p - 1) S |
+| all-reduce, recursive doubling | q log2 q + 2 (p - q), q the largest power of 2 up to p | S of each |
+| all-reduce, hierarchical, groups of g, m of them | 2 p (g - 1) + 2 p (m - 1) | 2 m (g - 1) S + 2 (m - 1) S |
+| all-gather, reduce-scatter | p (p - 1) in each group | (p - 1) S in each group |
+| all-to-all | p (p - 1) in each group | S of each |
+| pipeline, of p stages and b micro-batches | 2 (p - 1) b | S of each |
+| expert, of l layers | l times 4 all-to-alls | S of each |
+
+The combination of vectors takes no time of its own; ``compute`` can stand for it. Limits: messages of a ring may be
+empty, where there are more ranks than bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, get_args
+
+from elanite.errors import UsageError
+from elanite.traces import collectives
+from elanite.traces.collectives import Block, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Algorithm = Literal["ring", "tree", "recursive-doubling", "hierarchical"]
+ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
+
+
+def _groups(ranks: int, share: int | None) -> list[range]:
+    """Groups of ranks next to each other."""
+    share = ranks if share is None else share
+    if ranks < 1 or share < 1 or ranks % share:
+        raise UsageError(f"--group: {ranks} ranks do not make groups of {share}; take a divisor of the ranks")
+    return [range(first, first + share) for first in range(0, ranks, share)]
+
+
+def _text(ranks: int, write: Callable[[Block, int], None]) -> Iterator[str]:
+    """The lines of a trace; ``write`` writes the block of a rank."""
+    yield f"num_ranks {ranks}\n"
+    for rank in range(ranks):
+        block = Block()
+        write(block, rank)
+        yield f"rank {rank} {{\n"
+        yield from (f"{line}\n" for line in block.lines)
+        yield "}\n"
+
+
+def _calls(ranks: int, calls: int, compute: int, call: Callable[[Block, int, list[int]], list[int]]) -> Iterator[str]:
+    def write(block: Block, rank: int) -> None:
+        for _ in range(calls):
+            block.end(call(block, rank, block.begin(compute)))
+
+    return _text(ranks, write)
+
+
+def all_reduce(
+    ranks: int, size: int, algorithm: Algorithm = "ring", *, group: int | None = None, compute: int = 0, calls: int = 1
+) -> Iterator[str]:
+    """All-reduces of vectors of ``size`` bytes, each after ``compute`` ns; ``group`` ranks for the hierarchical one."""
+    if algorithm == "hierarchical" and group is None:
+        raise UsageError("--algorithm hierarchical: name the ranks of a group with --group")
+    if algorithm != "hierarchical" and group is not None:
+        raise UsageError(f"--group: the algorithm {algorithm} has no groups; leave it out, or take hierarchical")
+    groups, everybody = _groups(ranks, group), range(ranks)
+
+    def call(block: Block, rank: int, after: list[int]) -> list[int]:
+        if algorithm == "hierarchical":
+            return collectives.hierarchical(block, groups, rank, size, after)
+        how = {
+            "ring": collectives.all_reduce_ring,
+            "tree": collectives.tree,
+            "recursive-doubling": collectives.doubling,
+        }[algorithm]
+        return how(block, everybody, rank, size, after)
+
+    return _calls(ranks, calls, compute, call)
+
+
+def all_gather(
+    ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1, scatter: bool = False
+) -> Iterator[str]:
+    """All-gathers of vectors of ``size`` bytes, by a ring in each group; reduce-scatters if ``scatter``."""
+    groups = _groups(ranks, group)
+    share = len(groups[0])
+    sizes = parts(size, share)
+
+    def call(block: Block, rank: int, after: list[int]) -> list[int]:
+        which, me = divmod(rank, share)
+        return (collectives.scatter if scatter else collectives.gather)(block, groups[which], me, sizes, after)
+
+    return _calls(ranks, calls, compute, call)
+
+
+def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1) -> Iterator[str]:
+    """All-to-alls in each group: ``size`` bytes from each rank to each other."""
+    groups = _groups(ranks, group)
+    share = len(groups[0])
+
+    def call(block: Block, rank: int, after: list[int]) -> list[int]:
+        which, me = divmod(rank, share)
+        return collectives.all_to_all(block, groups[which], me, size, after)
+
+    return _calls(ranks, calls, compute, call)
+
+
+def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[str]:
+    """A step of training by a pipeline, one forward and one backward in turns (1F1B).
+
+    A stage takes ``compute`` ns for a micro-batch forward, and twice as long backward. Activations and gradients of
+    a micro-batch have ``size`` bytes.
+    """
+
+    def write(block: Block, stage: int) -> None:
+        ahead = min(batches, stages - 1 - stage)
+        order = [True] * ahead
+        for _ in range(batches - ahead):
+            order += [True, False]
+        order += [False] * ahead
+        last: list[int] = []
+        for forward in order:
+            came, goes = (stage - 1, stage + 1) if forward else (stage + 1, stage - 1)
+            # Receives are posted at the start; messages of a way come in the order of the micro-batches.
+            data = [block.recv(size, came, [])] if 0 <= came < stages else []
+            last = [block.calc(compute if forward else 2 * compute, [*last, *data])]
+            if 0 <= goes < stages:
+                block.send(size, goes, last)
+
+    _groups(stages, None)
+    return _text(stages, write)
+
+
+def expert(ranks: int, size: int, *, group: int, layers: int, compute: int) -> Iterator[str]:
+    """A step of training of a mixture of experts: two all-to-alls in each group, for each layer, forward and backward.
+
+    A rank computes ``compute`` ns before each all-to-all forward (attention; then the expert), and twice as long
+    backward. ``size`` bytes go from each rank to each other of its group.
+    """
+    groups = _groups(ranks, group)
+
+    def write(block: Block, rank: int) -> None:
+        which, me = divmod(rank, group)
+        for time in [compute] * (2 * layers) + [2 * compute] * (2 * layers):
+            block.end(collectives.all_to_all(block, groups[which], me, size, block.begin(time)))
+
+    return _text(ranks, write)

@@ -1,0 +1,234 @@
+"""Replays of GOAL traces: what a recorded or generated program takes on a simulated machine.
+
+A trace says for each rank which messages it sends and receives, and what it computes between; ``docs/traces.md`` has
+the format. A replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong
+trace, no room) raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed)
+raises ``Unfinished``, with the records up to that moment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.base import bounded, build, html
+from elanite.errors import Exit, RunError, UsageError
+from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.interrupts import Interrupts
+from elanite.mpirun.options import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from elanite.inputs.sources import Source
+    from elanite.library.api import Machine
+
+TABLES = ("ranks", "operations", "links", "faults", "series")
+FOLDER = "replay"
+_LAYOUT = 2
+
+
+@dataclass(frozen=True, repr=False)
+class Replay:
+    """A replay with its tables."""
+
+    trace: Path
+    options: Options
+    cluster: Cluster
+    placement: tuple[int, ...]
+    """The node of each rank."""
+    cpu_seconds: float
+    """Processor time of this host for reading the trace and replaying it."""
+    tables: dict[str, pl.DataFrame] = field(repr=False)
+    """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting`` (operations that had not
+    ended, of a replay that stopped early), ``links``, ``faults``, ``summary``."""
+    buffered: int = 0
+    """Bytes of room for the sends of each pair of ranks."""
+    warnings: tuple[str, ...] = ()
+    """Labels of the trace that stand at a second operation."""
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``, ``digest``."""
+        return self.tables["summary"].row(0, named=True)
+
+    @property
+    def slowest(self) -> dict[str, Any]:
+        """The row of the rank that ends last; of several, the first."""
+        return self.tables["ranks"].sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+
+    def as_json(self, folder: str | None = None) -> dict[str, Any]:
+        """The figures of the replay as plain data."""
+        from elanite.mpirun.summary import hottest_of_each
+
+        summary, slowest = self.summary, self.slowest
+        return {
+            "trace": str(self.trace),
+            "machine": self.cluster.name,
+            "network": self.options.network,
+            "ranks": self.options.ranks,
+            "nodes": len(set(self.placement)),
+            **({"buffered_bytes": self.buffered} if self.buffered else {}),
+            "simulated_us": summary["time_us"],
+            "cpu_seconds": round(self.cpu_seconds, 6),
+            **{key: summary[key] for key in ("operations", "messages", "bytes", "packets", "packets_resent")},
+            "slowest": {key: slowest[key] for key in ("rank", "node", "end_us", "computed_us")},
+            "links": hottest_of_each(self.tables["links"], summary["time_us"]),
+            "digest": summary["digest"],
+            "versions": build.here().versions(),
+            "folder": folder,
+        }
+
+    def _repr_html_(self) -> str:
+        figures = {key: self.summary[key] for key in ("time_us", "operations", "messages", "bytes", "packets")}
+        title = f"{self.trace} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
+        return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
+
+
+class Unfinished(RunError):
+    """A replay that stopped before its end: receives wait for ever, messages have no receive, or a bound is passed."""
+
+    def __init__(self, message: str, exit_code: Exit, replay: Replay) -> None:
+        super().__init__(message, exit_code)
+        self.replay = replay
+        """The records up to the end."""
+
+
+def _room(buffered: str | None, network: str) -> int:
+    """The bytes of ``--buffered``. Raises ``UsageError``."""
+    if buffered is None:
+        return 0
+    found = _core.quantity(buffered)
+    if found is None or found[1] != "B" or not 0 < found[0] < 2**40:
+        raise UsageError(f"--buffered: `{buffered}` is not understood; write for example '4 MB'")
+    if network == "ideal":
+        raise UsageError("--buffered: no send waits for its receive on the ideal network; leave it out")
+    return round(found[0])
+
+
+def run(
+    trace: Path,
+    machine: Source,
+    overrides: Sequence[str] = (),
+    *,
+    keep: bool = False,
+    buffered: str | None = None,
+    **options: Any,
+) -> Replay:
+    """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
+
+    ``buffered`` is the room for the bytes of the sends of each pair of ranks: ``4 MB``. A send ends with its call if
+    its bytes have room there, and else when they have. Without it, long sends end when their bytes have been fetched.
+
+    ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
+    ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
+
+    Raises ``UsageError``, ``ConfigError``, ``RunError`` or, with the records, ``Unfinished``.
+    """
+    from elanite.store import frame
+
+    begun = time.process_time()
+    bounded.check(trace, "name a trace in GOAL")
+    cluster = Cluster.of(machine, overrides)
+    read = _core.GoalTrace(trace)
+    chosen = Options(read.ranks, **options)
+    placement = chosen.nodes(cluster.nodes)
+    sends = _room(buffered, chosen.network)
+    done: list[_core.ReplayRecords] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        text = chosen.as_json(placement)
+        try:
+            done.append(
+                read.replay(
+                    machine.text,
+                    machine.file,
+                    list(overrides),
+                    list(chosen.faults),
+                    text,
+                    sends,
+                    keep,
+                    interrupts.cancel,
+                )
+            )
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
+            failed.append(error)
+
+    # In another thread, so that this thread can receive interrupts.
+    with Interrupts() as interrupts:
+        thread = Thread(target=work, name="replay", daemon=True)
+        thread.start()
+        thread.join()
+    if failed:
+        raise failed[0]
+    early = done[0]["early"]
+    tables = {name: frame(columns) for name, columns in done[0].items() if name != "early"}  # type: ignore[arg-type]
+    tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
+    found = Replay(
+        trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables, sends, tuple(read.warnings)
+    )
+    if early is not None:
+        raise Unfinished(early[0], Exit(early[1]), found)
+    return found
+
+
+def keep(replay: Replay, out: Path) -> Path:
+    """Keep the tables of a replay in a folder below ``out``, by the content of the trace; returns the folder."""
+    from elanite import store
+
+    folder = out / FOLDER
+    store.Store(folder).clean()
+    with bounded.refused(replay.trace), bounded.opened(replay.trace) as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    asked = {
+        "trace": content,
+        "machine": replay.cluster.name,
+        "overrides": list(replay.cluster.overrides),
+        "options": json.loads(replay.options.as_json(list(replay.placement))),
+        "faults": list(replay.options.faults),
+        **({"buffered": replay.buffered} if replay.buffered else {}),
+        "digest": replay.summary["digest"],
+        "operations_kept": len(replay.tables["operations"]) > 0,
+    }
+    text = json.dumps([asked, replay.cluster.parameters, _core.MODEL_REVISION], sort_keys=True)
+    identity = hashlib.sha256(text.encode()).hexdigest()[:20]
+    if not store.ours(folder, identity):
+        data = {
+            "layout": _LAYOUT,
+            "id": identity,
+            **asked,
+            **{key: value for key, value in replay.summary.items() if key != "digest"},
+            "files": {},
+            "versions": store.versions(),
+            "point": json.loads(replay.cluster.point),
+            "times": {"cpu_seconds": round(replay.cpu_seconds, 6)},
+        }
+        store.keep(folder, identity, {name: replay.tables[name] for name in TABLES}, data)
+    return folder / identity
+
+
+def replay(
+    trace: str | Path, machine: Machine | str | Path = "es40-qsnet", *, operations: bool = False, **options: Any
+) -> Replay:
+    """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
+
+    ``operations`` keeps when each operation was free and ended, and the load of links over time. ``options`` are those
+    of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
+    ``faults``, ``buffered``. Nothing is kept on the disk. Call the function in the main thread.
+
+    Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
+    ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.
+    """
+    from elanite.library.api import Machine
+
+    on = machine if isinstance(machine, Machine) else Machine.load(machine)
+    return run(Path(trace), on.file, on.overrides, keep=operations, **options)

@@ -1,0 +1,104 @@
+"""Verdicts without a mechanism: the ablations of all claims, as data that comes with Elanite.
+
+A claim with the same verdict under every ablation says little about the model. The table
+(``data/ablations.toml``, generated) has a row for each claim and each mechanism that was removed, such as circuits or
+the second virtual channel, and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a
+removed mechanism turns its verdict from held to missed or from missed to held; a verdict that is not resolved turns
+nothing. A claim without rows is *not yet ablated*, and counts as neither.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from elanite.base import bounded
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elanite.validation.claims import Claim
+
+Outcome = Literal["holds", "missed", "not resolved"]
+
+FILE = "ablations.toml"
+"""The shipped ablations, among the data of the package."""
+
+WHOLE = "none"
+"""The mechanism of the rows that measure the unchanged model."""
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """The verdict on one claim without one mechanism."""
+
+    claim: str
+    mechanism: str
+    """The mechanism that was removed; ``WHOLE`` for the unchanged model."""
+    verdict: Outcome
+    figure: str
+    """The simulated figure in words, with its unit."""
+
+
+OUTCOME: dict[bool | None, Outcome] = {True: "holds", False: "missed", None: "not resolved"}
+"""The words for ``Verdict.holds``."""
+
+
+@cache
+def shipped() -> dict[str, tuple[Ablation, ...]]:
+    """The shipped ablations, by claim; empty if none were made."""
+    return read(text, FILE) if (text := bounded.packaged_or_none("data", FILE)) else {}
+
+
+def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
+    """The ablations of a data file, by claim.
+
+    Raises ``UsageError`` if a claim has no row for the unchanged model.
+    """
+    found: dict[str, tuple[Ablation, ...]] = {}
+    for entry in tomllib.loads(text).get("ablation", ()):
+        one = Ablation(**entry)
+        found[one.claim] = (*found.get(one.claim, ()), one)
+    for claim, rows in found.items():
+        if all(one.mechanism != WHOLE for one in rows):
+            raise UsageError(
+                f"{file}: claim `{claim}` has no row with mechanism = {WHOLE!r}, the unchanged model\n"
+                "  help: measure the claim without an ablation in the same way"
+            )
+    return found
+
+
+def written(rows: Iterable[Ablation]) -> str:
+    """The data file of some ablations."""
+    entries = [
+        "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(one).items())
+        for one in rows
+    ]
+    return "".join(f"[[ablation]]\n{entry}\n" for entry in entries)
+
+
+def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
+    """The mechanisms of one claim whose removal turns its verdict."""
+    rows = list(rows)
+    whole = {one.verdict for one in rows if one.mechanism == WHOLE}
+    opposite = {"holds": "missed", "missed": "holds"}
+    return tuple(one.mechanism for one in rows if opposite.get(one.verdict) in whole)
+
+
+def falsifiable(claim: Claim) -> bool | None:
+    """Whether a removed mechanism turns the verdict on a claim; None if the claim is not yet ablated."""
+    rows = shipped().get(claim.id, ())
+    return bool(turning(rows)) if agrees(claim, rows) else None
+
+
+def agrees(claim: Claim, rows: Iterable[Ablation]) -> bool:
+    """Whether the unchanged model gives the verdict of the scoreboard in runs as short as those of the ablations.
+
+    The scoreboard does not resolve a claim whose source is too vague: for such a claim this is a verdict, too.
+    """
+    expected = {"missed" if claim.known_miss else "holds", *(["not resolved"] if claim.vague else [])}
+    return any(one.mechanism == WHOLE and one.verdict in expected for one in rows)

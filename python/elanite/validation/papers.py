@@ -1,0 +1,102 @@
+"""The papers: which experiment and which claim belongs to which, and in which order a reader meets them.
+
+The papers are data (``data/papers.toml``). An experiment belongs to the paper with whose key its ``source`` begins,
+unless this ``source`` says that it is a prediction or not in the papers. Experiments of a paper stand in the order of
+the paper's figures; those without published figures follow, in the order of the claims that are measured on them.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+from typing import TYPE_CHECKING
+
+from elanite.base import bounded
+from elanite.validation.claims import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.figures import Figure
+    from elanite.inputs.plan import Plan
+    from elanite.validation.claims import Claim
+
+OTHERS, BEYOND, TODAY = "others", "beyond", "today"
+"""The chapters that are no paper: other publications, what no paper has, networks of today."""
+
+_NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")
+_FIGURE = re.compile(r"figures? (\d+)")
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A publication."""
+
+    key: str
+    name: str
+    """The publication in a few words."""
+    authors: str
+    title: str
+    where: str
+    url: str
+    short: str = ""
+    """The name of its chapter; empty for a publication without one."""
+    about: str = ""
+    chapter: bool = True
+
+
+@cache
+def papers() -> dict[str, Paper]:
+    """All publications by their keys, those with chapters first."""
+    text = bounded.packaged("data", "papers.toml")
+    return {entry["key"]: Paper(**entry) for entry in tomllib.loads(text)["paper"]}
+
+
+def keys(source: str) -> list[str]:
+    """The publications that a ``source`` cites, the one that it follows first."""
+    return [word for word in re.findall(r"[\w-]+", source) if word in papers()]
+
+
+def named(source: str) -> str:
+    """The publications that a ``source`` cites, in a few words; the source itself if it cites none."""
+    return " and ".join(papers()[key].name for key in keys(source)) or source
+
+
+def chapter_of_claim(claim: Claim) -> str:
+    """The chapter of a claim: its first paper with a chapter, or the other publications; or the networks of today."""
+    if claim.today:
+        return TODAY
+    first = keys(claim.source)[:1]
+    return first[0] if first and papers()[first[0]].chapter else OTHERS
+
+
+def chapter(plan: Plan) -> str:
+    """The chapter of an experiment."""
+    if plan.experiment.name.startswith(f"{TODAY}/"):
+        return TODAY
+    first = re.match(r"[\w-]+", plan.document)
+    key = first[0] if first else ""
+    if key not in papers() or _NEW.search(plan.document):
+        return BEYOND
+    return key if papers()[key].chapter else OTHERS
+
+
+def in_order(drawn: Sequence[Figure]) -> list[Figure]:
+    """The figures of an experiment: the published ones by their numbers, then those that no paper has."""
+
+    def number(figure: Figure) -> tuple[float, str]:
+        found = re.match(r"figures? (\d+) ?(\w?)", figure.paper)
+        return (float(found[1]), found[2]) if found else (inf, "")
+
+    return sorted(drawn, key=number)
+
+
+def place(plan: Plan) -> tuple[float, float, str]:
+    """Where an experiment stands in its chapter: its first published figure, its first claim, its name."""
+    name = plan.experiment.name
+    figure = _FIGURE.search(plan.document)
+    first = next((index for index, claim in enumerate(claims()) if claim.experiment == name), inf)
+    return (float(figure[1]) if figure else inf), first, name

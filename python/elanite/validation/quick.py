@@ -1,0 +1,119 @@
+"""Short runs of the shipped experiments: all papers in a few minutes of processor time.
+
+``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows
+and lists without some of their values. Points of these experiments that no claim is measured on are left out.
+``reproduce --quick`` makes the first look at each claim, with these runs; ``reproduce --decide`` adds runs with other
+seeds where a claim is not resolved (see ``looks``). Series that the table does not name run whole, and share their
+points with a whole run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from elanite.base import bounded
+from elanite.inputs import sources
+from elanite.inputs.plan import FIRST_SEED, Plan, Point, plan
+from elanite.results.looks import LAST, RUNS
+from elanite.validation.claims import claims, looked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elanite.inputs.sources import Source
+    from elanite.store import Store
+    from elanite.validation.claims import Claim
+
+
+@cache
+def table() -> dict[str, tuple[str, ...]]:
+    """The overrides of short runs, as ``key=value``, by the names of shipped experiments."""
+    text = bounded.packaged("data", "quick.toml")
+    return {name: tuple(changes) for name, changes in tomllib.loads(text).items()}
+
+
+def left_out(name: str) -> tuple[Point, ...]:
+    """The points of a whole run of an experiment whose configurations its short runs leave out.
+
+    No claim is measured on them, or the table shortens the list of which they have a value.
+    """
+    if name not in table():
+        return ()
+    lists = [change for change in table()[name] if change.partition("=")[2].startswith("[")]
+    kept = {point.id for point in plan(sources.read("experiment", name), overrides=lists).points}
+    return tuple(point for point in planned(name).points if point.id not in kept or not _asked(point, name))
+
+
+def _asked(point: Point, name: str) -> bool:
+    return any(claim.experiment == name and claim.asks_for(point) for claim in claims())
+
+
+def planned(name: str, seed: int = FIRST_SEED, look: int | None = None) -> Plan:
+    """The plan of a shipped experiment: whole, or with the short runs of one look.
+
+    Raises ``UsageError`` if there is no such experiment.
+    """
+    return _planned(sources.read("experiment", name), name, seed, look)
+
+
+@cache
+def _planned(source: Source, name: str, seed: int, look: int | None) -> Plan:
+    if look is None or name not in table():
+        return plan(source, seed=seed)
+    found = plan(source, overrides=(*table()[name], *_more(source, name, seed, look)), seed=seed)
+    return replace(found, points=tuple(point for point in found.points if _asked(point, name)))
+
+
+def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
+    """The overrides that give the changed series the runs of a look; runs differ by their seeds."""
+    if look == 0:
+        return []
+    whole, first = (_planned(source, name, seed, one) for one in (None, 0))
+    usual = {point.id for point in whole.points}
+    runs: dict[str, set[int]] = {}
+    for point in first.points:
+        runs.setdefault(point.series, set()).add(point.seed)
+    changed = [
+        series
+        for series in runs
+        if len(first.series(series)) < len(whole.series(series))
+        or any(point.id not in usual for point in first.series(series))
+    ]
+    return [f"series.{series}.run.seeds={max(RUNS[look], len(runs[series]))}" for series in changed]
+
+
+def further(chosen: Iterable[Claim], store: Store, seed: int) -> list[Plan]:
+    """The points of the next looks at claims that are not resolved, by experiment."""
+    needed: dict[str, dict[str, Point]] = {}
+    for claim in chosen:
+        for point in looked(claim, store, seed, mine=True).missing:
+            needed.setdefault(claim.experiment, {})[point.id] = point
+    return [replace(planned(name, seed, LAST), points=tuple(points.values())) for name, points in needed.items()]
+
+
+def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
+    """The plan of the short runs that were made: those of the first look, and the finished ones of later looks."""
+    first, last = planned(name, seed, 0), planned(name, seed, LAST)
+    usual = {point.id for point in first.points}
+    points = tuple(point for point in last.points if point.id in usual or store.get(point.id) is not None)
+    return replace(first, points=points)
+
+
+def shortened(claim: Claim, seed: int = FIRST_SEED) -> bool:
+    """Whether the short runs change any point that a claim is measured on."""
+    here, there = (
+        {point.id for point in planned(claim.experiment, seed, look).points if claim.asks_for(point)}
+        for look in (0, None)
+    )
+    return here != there
+
+
+NOTE = (
+    "This is a quick run: windows are shorter, one seed stands for several, and points that no claim needs"
+    " are left out; figures show the shipped results of these points, pale. A claim whose points were"
+    " shortened is resolved only if its whole interval decides; `elanite reproduce --decide` adds runs to the others."
+)
+"""What reports and scoreboards of quick runs say."""

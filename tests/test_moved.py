@@ -1,0 +1,56 @@
+"""Public names in their old places: they work, with a warning that names the new place."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+
+import pytest
+
+import elanite as el
+from elanite.moved import CALLED, MOVED
+
+NAMES = [(old, name) for old, names in MOVED.items() for name in names]
+
+
+@pytest.mark.parametrize(("old", "name"), NAMES)
+def test_a_moved_name_is_the_new_one_with_a_warning(old: str, name: str) -> None:
+    module = importlib.import_module(old)
+    place = MOVED[old][name]
+    with pytest.warns(DeprecationWarning, match=rf"^{old}\.{name} is {place}\.{name} now") as told:
+        found = getattr(module, name)
+    assert found is getattr(importlib.import_module(place), name)
+    assert told[0].filename == __file__
+
+
+def test_all_forms_of_import_find_a_moved_name() -> None:
+    for line in (
+        "from elanite.plan import Point",
+        "from elanite import plan; plan.Point",
+        "import elanite.plan; elanite.plan.Point",
+    ):
+        with pytest.warns(DeprecationWarning, match=r"elanite\.inputs\.plan\.Point"):
+            exec(line, {})  # noqa: S102
+
+
+def test_other_names_of_an_old_module_are_errors() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'Machin'"):
+        _ = importlib.import_module("elanite.api").Machin
+    with pytest.raises(ModuleNotFoundError, match=r"elanite\.apis"):
+        importlib.import_module("elanite.apis")
+
+
+@pytest.mark.parametrize("old", CALLED)
+def test_a_name_that_stands_for_a_function_can_be_called_after_its_old_module_is_imported(
+    old: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verb = CALLED[old]
+    new = importlib.import_module(MOVED[old][verb])
+    monkeypatch.setattr(new, verb, lambda *values, **named: (values, named))
+    assert importlib.import_module(old)("a", b=1) == (("a",), {"b": 1})
+
+
+def test_names_of_the_library_have_not_moved() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert all(callable(getattr(el, name)) for name in el.__all__)
