@@ -21,8 +21,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.inputs.experiment import Experiment
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
-from elanite.library.api import Experiment, Machine, run
+from elanite.library.api import run
 from elanite.store import Store
 from elanite.study import measured, minimum, ranges
 from elanite.study.search import Search, Spent

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import elanite as el
-from elanite.base.text import headline
 from elanite.figures.animated import animated
+from elanite.validation.board import headline
 
 TITLE = "Complement traffic on 64 nodes: how congestion builds up"
 

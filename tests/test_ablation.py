@@ -11,7 +11,7 @@ import pytest
 from elanite.cli.ablate import ablate as command
 from elanite.cli.common import Format
 from elanite.errors import UsageError
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study import ablation, ablation_table, causes
 from elanite.study.basis import studies, study

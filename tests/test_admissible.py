@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from elanite import campaign
-from elanite.base import text
 from elanite.errors import UsageError
 from elanite.inputs import sources
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.report import index as report
 from elanite.report.reproduction import parts
 from elanite.store import Store
-from elanite.validation import admissible
+from elanite.validation import admissible, board
 from elanite.validation.admissible import End, Range
 from elanite.validation.claims import Claim, Verdict, claims, verdict
 from elanite.validation.quick import planned
@@ -96,7 +95,7 @@ def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(verdict: Ver
     words = {True: "holds within", False: "missed in", None: "not resolved in"}[holds]
     said = admissible.said(verdict)
     assert said.startswith(f"{words} the admissible range 400 to 600 of {KEY}; at 600: ")
-    assert f"- `a`: {verdict.state}; {said}." in text.markdown([verdict])
+    assert f"- `a`: {verdict.state}; {said}." in board.markdown([verdict])
     assert said[1:] in report.render([], [verdict])
     about = verdict.as_json()["range"]
     assert (about["low"], about["high"], about["holds"]) == ("400", "600", holds)
@@ -106,7 +105,7 @@ def test_the_value_of_the_machine_alone_counts() -> None:
     """A claim that holds at an end only is missed, in every count."""
     verdict = over(4.5, False, 7.9, True)
     assert verdict.state == "missed"
-    assert "0 of 1" in text.headline([verdict])
+    assert "0 of 1" in board.headline([verdict])
 
 
 def test_a_verdict_without_its_ends_is_not_complete() -> None:
@@ -116,7 +115,7 @@ def test_a_verdict_without_its_ends_is_not_complete() -> None:
     assert before.judged
     assert not before.complete
     assert admissible.said(before) == ""
-    assert "`a`: missed; not run at the ends of its range" in text.markdown([before])
+    assert "`a`: missed; not run at the ends of its range" in board.markdown([before])
 
 
 def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:

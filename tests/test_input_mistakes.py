@@ -81,7 +81,7 @@ IN_PYTHON = [
     ),
     Mistake(
         "another network keeps the changed keys of the old one",
-        "python/elanite/library/api.py",
+        "python/elanite/inputs/machine.py",
         'if not each.startswith("topology.")]',
         "if each]",
     ),

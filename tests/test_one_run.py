@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from conftest import judged
-from elanite.base import text
 from elanite.errors import UsageError
 from elanite.report import index as report
 from elanite.results.numbers import number, prediction
+from elanite.validation import board, cells
 from elanite.validation.claims import Claim, Verdict, claims_of, judge
 
 
@@ -93,10 +93,10 @@ def test_the_page_and_the_report_say_what_one_run_would_give() -> None:
     verdict = judged("barrier.hardware.loaded.p93", rows)
     assert verdict.holds is True
     assert verdict.one_run is not None
-    said = text.one_run(verdict)
+    said = cells.one_run(verdict)
     assert said.startswith("one run would give 14.")
     assert said.endswith(" µs")
-    page = text.markdown([verdict])
+    page = board.markdown([verdict])
     assert f"a simulated run has 2,000 barriers. {said}." in page
     assert f"({said})" in page
     assert f"O{said[1:]}: the slide shows" in report.render([], [verdict])

@@ -14,11 +14,12 @@ from typing import Any
 import pytest
 
 from conftest import Ended, data
-from elanite.figures import Figure, calibrated, compared, dodge, tabular
+from elanite.figures import Figure, compared, dodge, tabular
 from elanite.report.pages import Inputs, comparison, frame
 from elanite.results.differences import Comparison, Line, compare_stores
 from elanite.results.samples import Pair, Sample, State
 from elanite.store import Store
+from elanite.study import residuals
 from elanite.study.calibration import Place
 from test_calibrate import SHORT, pings
 from test_compare import faster
@@ -199,7 +200,7 @@ def drawn(places: list[Place]) -> list[Figure]:
             self.swept: dict[tuple[str, str], tuple[str, ...]] = {}
 
     found: Any = Found()
-    figures = list(calibrated.draw(found))
+    figures = list(residuals.draw(found.places, found.swept))
     for figure in figures:
         figure.chart.to_dict(validate=True)
     return figures

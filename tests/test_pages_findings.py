@@ -50,8 +50,8 @@ def placements(loads: list[str], seeds: int = 1, other: str = '"100 MB/s"') -> s
 
 def fast(folder: Path) -> None:
     """A machine with another bus."""
+    from elanite.inputs.machine import Machine
     from elanite.inputs.machines import rewritten
-    from elanite.library.api import Machine
 
     made = rewritten(Machine.load("es40-qsnet"), {"bus.rate": ("130 MB/s", "test")}, "slow-bus")
     (folder / "slow-bus.toml").write_text(made.file.text, encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elanite.errors import UsageError
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study.basis import Study, study
 from elanite.study.refit import Search, adjustable, fitted, refit

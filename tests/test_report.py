@@ -14,7 +14,7 @@ import pytest
 
 from conftest import SMALL
 from elanite import figures
-from elanite.base import build, text
+from elanite.base import build
 from elanite.figures import colours
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
@@ -23,7 +23,7 @@ from elanite.report.index import Section
 from elanite.results import frames
 from elanite.results.numbers import Case, Number, Part
 from elanite.store import Store
-from elanite.validation import ablated, findings, papers
+from elanite.validation import ablated, board, findings, papers
 from elanite.validation.claims import COUNTED, Role, Verdict, claims, fitted_parameters, scoreboard
 
 
@@ -227,12 +227,12 @@ def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None
         Verdict(known["inference"][0], simulated="no", holds=False),
         Verdict(known["inconsistent"][0], simulated=1.0),
     ]
-    assert text.headline(verdicts) == (
+    assert board.headline(verdicts) == (
         "1 of 4 predicted values and orders hold, 1 missed, 1 not resolved, 1 with too vague a source;"
         " 1 of 1 fitted claims hold; 0 of 1 inferences of the authors hold, 1 missed; inconsistent in the source: 1"
     )
-    for said in (text.totals(verdicts), text.markdown(verdicts), report.render([], verdicts)):
-        assert text.headline(verdicts) in said
+    for said in (board.totals(verdicts), board.markdown(verdicts), report.render([], verdicts)):
+        assert board.headline(verdicts) in said
     entries = [verdict.as_json() for verdict in verdicts]
     assert [entry["role"] for entry in entries] == [*["predicted"] * 5, "fitted", "inference", "inconsistent"]
     assert [entry["state"] for entry in entries[-2:]] == [verdicts[-2].state, "inconsistent"]
@@ -242,7 +242,7 @@ def test_all_counts_are_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_fitted_parameters_are_counted(page: str) -> None:
-    sentences = {machine: text.fitted(machine, fitted) for machine, fitted in fitted_parameters().items()}
+    sentences = {machine: board.fitted(machine, fitted) for machine, fitted in fitted_parameters().items()}
     assert {"es40-qsnet", "opteron-qsnet2"} <= set(sentences)
     assert all(sentence in page for sentence in sentences.values())
     assert re.match(r"es40-qsnet: \d+ fitted parameters: \w", sentences["es40-qsnet"])
@@ -261,23 +261,23 @@ def test_the_widest_interval_is_stated() -> None:
         Verdict(claim, simulated=1.0, holds=True, widest=widest)
         for claim, widest in zip(claims(), (0.01, 0.03, 0.021, None), strict=False)
     ]
-    said = text.widest(verdicts)
+    said = board.widest(verdicts)
     assert f"±3.0% of the figure ({claims()[1].id}); 2 of 3 claims" in said
-    assert said in text.markdown(verdicts)
+    assert said in board.markdown(verdicts)
 
 
 def test_validation_page_names_the_engines_of_its_points() -> None:
     engines = [("814266ea93e6ffff", 1200), ("", 3)]
     builds = [(build.Build("0.1.0", 4, engine, "", "", dirty=False), many) for engine, many in engines]
-    assert "number of points: 814266ea93e6 (1,200), unknown (3)." in text.markdown([], builds)
-    assert "Fingerprints" not in text.markdown([])
+    assert "number of points: 814266ea93e6 (1,200), unknown (3)." in board.markdown([], builds)
+    assert "Fingerprints" not in board.markdown([])
 
 
 def test_validation_page_has_every_claim_and_is_current_in_structure() -> None:
     def structure(page: str) -> list[str]:
         return [line for line in page.splitlines() if line.startswith("#")]
 
-    now = text.markdown(scoreboard("no-such-folder"))
+    now = board.markdown(scoreboard("no-such-folder"))
     for claim in claims():
         assert f"`{claim.id}`" in now
     path = Path(__file__).parents[1] / "docs" / "validation.md"

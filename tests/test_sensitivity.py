@@ -16,15 +16,15 @@ from elanite import _core
 from elanite.cli.common import Format
 from elanite.cli.sensitivity import sensitivity as command
 from elanite.errors import RunError, UsageError
-from elanite.figures.sensitivity import draw
+from elanite.inputs.machine import Machine, Parameter
 from elanite.inputs.plan import Point, plan
 from elanite.inputs.sources import read as source
-from elanite.library.api import Machine, Parameter
 from elanite.report import index as report
 from elanite.results.numbers import Finding, Number
 from elanite.store import Store
 from elanite.study import sensitivity
 from elanite.study.basis import about, studies, study
+from elanite.study.heat_map import draw
 from elanite.study.vary import UNKNOWN, Varied, scaled, uncertain, varied
 from elanite.validation.claims import Claim, claims, fitted, measurement
 from elanite.validation.measures.quantities import MissingError

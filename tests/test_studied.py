@@ -11,7 +11,7 @@ import pytest
 from conftest import Ended
 from elanite import _core
 from elanite.explain import catalog
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.study import sensitivity, studied
 from elanite.study.basis import studies
 from elanite.study.vary import varied

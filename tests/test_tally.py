@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from elanite.base import text
 from elanite.errors import UsageError
-from elanite.validation import ablated, tally
+from elanite.validation import ablated, board, tally
 from elanite.validation.ablated import Ablation, read, turning, written
 from elanite.validation.claims import Claim, Verdict, claims
 
@@ -105,7 +104,7 @@ def test_shipped_ablations_are_of_claims(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_page_has_a_section_and_the_reason_of_each_rank() -> None:
-    page = text.markdown(holding(*ALL))
+    page = board.markdown(holding(*ALL))
     assert "## Bounds\n\n| claim" in page
     assert "- `repeat` (of `value`): the same sentence." in page
     headline, _, rest = page.partition("## Predicted, and turned by no removed mechanism")

@@ -9,11 +9,11 @@ import pytest
 
 import elanite as el
 from elanite import _core
-from elanite.base.text import headline, markdown
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.traces import goal
 from elanite.validation import ablated
+from elanite.validation.board import headline, markdown
 from elanite.validation.claims import COUNTED, Verdict, claims
 from elanite.validation.papers import TODAY, chapter_of_claim
 

@@ -21,14 +21,16 @@ from elanite import moved
 
 if TYPE_CHECKING:
     from elanite.errors import ConfigError, ElaniteError, RunError, UsageError
+    from elanite.inputs.experiment import Experiment
+    from elanite.inputs.machine import Machine, Parameter
     from elanite.inputs.patterns import Pattern
     from elanite.inputs.plan import Point
-    from elanite.library.api import Experiment, Machine, Parameter, PointsFailed, Result, load_results, run
+    from elanite.library.api import PointsFailed, Result, load_results, run
     from elanite.library.noise import measure as noise
+    from elanite.library.sweeps import Sweep, sweep
     from elanite.mpirun import mpirun
     from elanite.results.differences import compare
     from elanite.study.calibration import Calibration, calibrate
-    from elanite.study.sweeps import Sweep, sweep
     from elanite.traces.replay import replay
     from elanite.validation.claims import Claim, Verdict, scoreboard
 
@@ -38,15 +40,15 @@ _HOME = {
     "Claim": "elanite.validation.claims",
     "ConfigError": "elanite.errors",
     "ElaniteError": "elanite.errors",
-    "Experiment": "elanite.library.api",
-    "Machine": "elanite.library.api",
-    "Parameter": "elanite.library.api",
+    "Experiment": "elanite.inputs.experiment",
+    "Machine": "elanite.inputs.machine",
+    "Parameter": "elanite.inputs.machine",
     "Pattern": "elanite.inputs.patterns",
     "Point": "elanite.inputs.plan",
     "PointsFailed": "elanite.library.api",
     "Result": "elanite.library.api",
     "RunError": "elanite.errors",
-    "Sweep": "elanite.study.sweeps",
+    "Sweep": "elanite.library.sweeps",
     "UsageError": "elanite.errors",
     "Verdict": "elanite.validation.claims",
     "calibrate": "elanite.study.calibration",
@@ -56,7 +58,7 @@ _HOME = {
     "replay": "elanite.traces.replay",
     "run": "elanite.library.api",
     "scoreboard": "elanite.validation.claims",
-    "sweep": "elanite.study.sweeps",
+    "sweep": "elanite.library.sweeps",
 }
 
 __all__ = [

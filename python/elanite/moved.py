@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 MOVED = {
     "elanite.api": {
-        "Experiment": "elanite.library.api",
-        "Machine": "elanite.library.api",
-        "Parameter": "elanite.library.api",
+        "Experiment": "elanite.inputs.experiment",
+        "Machine": "elanite.inputs.machine",
+        "Parameter": "elanite.inputs.machine",
         "PointsFailed": "elanite.library.api",
         "Result": "elanite.library.api",
         "load_results": "elanite.library.api",
@@ -44,7 +44,7 @@ MOVED = {
     "elanite.plan": {"Point": "elanite.inputs.plan", "plan": "elanite.inputs.plan"},
     "elanite.replay": {"replay": "elanite.traces.replay"},
     "elanite.sources": {"read": "elanite.inputs.sources"},
-    "elanite.sweeps": {"Sweep": "elanite.study.sweeps", "sweep": "elanite.study.sweeps"},
+    "elanite.sweeps": {"Sweep": "elanite.library.sweeps", "sweep": "elanite.library.sweeps"},
 }
 """Old modules, and the new module of each of their public names."""
 

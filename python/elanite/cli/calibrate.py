@@ -38,7 +38,7 @@ from elanite.inputs.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
     from elanite.errors import UsageError
-    from elanite.library.api import Experiment
+    from elanite.inputs.experiment import Experiment
     from elanite.study.calibration import Calibration
 
 
@@ -102,8 +102,9 @@ def calibrate(
     from elanite.base import whole
     from elanite.campaign import engines
     from elanite.errors import UsageError
+    from elanite.inputs.experiment import Experiment
+    from elanite.inputs.machine import Machine
     from elanite.inputs.overrides import of_experiment
-    from elanite.library.api import Experiment, Machine
     from elanite.study import limits, ranges
     from elanite.study.calibration import calibrate as search
 

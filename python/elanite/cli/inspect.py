@@ -10,8 +10,8 @@ import typer
 from elanite.cli.common import Set, TableFormat, complain, complete_files, console, data, table, warn
 
 if TYPE_CHECKING:
+    from elanite.inputs.machine import Machine
     from elanite.inputs.sources import Source
-    from elanite.library.api import Machine
     from elanite.study.limits import Limit
 
 
@@ -114,8 +114,8 @@ def schema(
 def _checked(source: Source) -> tuple[str, list[Limit]]:
     """A line about a file, and its limits."""
     from elanite.base.text import counted
+    from elanite.inputs.machine import Machine
     from elanite.inputs.plan import plan
-    from elanite.library.api import Machine
     from elanite.study import limits
 
     if source.kind == "machine":
@@ -175,7 +175,7 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
 
     from elanite.base.text import plain
     from elanite.cli.tables import NARROW, listed
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
 
     machine = Machine.of(source, overrides)
     screen = console()
@@ -199,8 +199,8 @@ def _show_machine(source: Source, overrides: list[str]) -> None:
 
 def _show_experiment(source: Source, overrides: list[str]) -> None:
     from elanite.base.text import plain
+    from elanite.inputs.experiment import Experiment
     from elanite.inputs.plan import plan
-    from elanite.library.api import Experiment
 
     experiment = Experiment.of(source, overrides)
     planned = plan(source, overrides=overrides)

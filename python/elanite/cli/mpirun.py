@@ -167,7 +167,7 @@ def mpirun(
     from elanite.base import whole
     from elanite.errors import UsageError
     from elanite.inputs import sources
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
     from elanite.library.noise import prepared
     from elanite.mpirun import Options, run
     from elanite.mpirun import timeline as trace

@@ -209,14 +209,14 @@ def scoreboard(
 
     Markdown names the ``builds`` that computed the points.
     """
-    from elanite.base import text
+    from elanite.validation import board
     from elanite.validation.claims import fitted_parameters
 
     if format_ is BoardFormat.JSON:
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        data(text.markdown(verdicts, builds).rstrip("\n"))
+        data(board.markdown(verdicts, builds).rstrip("\n"))
         return
     screen = console()
     shown = [verdict for verdict in verdicts if verdict.judged or absent]
@@ -233,8 +233,8 @@ def scoreboard(
             words = "; ".join(f"{key} ({', '.join(found)})" for key, found in here.items())
             screen.print(f"fitted on {machine}: {words}", style="dim", markup=False)
     if judged:
-        screen.print(text.widest(judged), style="dim", markup=False)
-        screen.print(text.totals(judged))
+        screen.print(board.widest(judged), style="dim", markup=False)
+        screen.print(board.totals(judged))
     if len(judged) < len(verdicts) and not absent:
         screen.print(_without_results(verdicts), markup=False)
 
@@ -259,15 +259,16 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
     """The verdicts as a table, or one below the other on a narrow terminal."""
     from elanite.base import text
     from elanite.cli.tables import NARROW, listed
+    from elanite.validation import cells
 
     styles = [STYLE.get(verdict.state, "") for verdict in verdicts]
     if screen.width < NARROW:
         entries = [
             (
                 " ".join(
-                    filter(None, (text.SIGN[v.state], v.claim.id, f"({v.claim.standing})", text.percent(v.error)))
+                    filter(None, (cells.SIGN[v.state], v.claim.id, f"({v.claim.standing})", text.percent(v.error)))
                 ),
-                [f"published {text.published(v.claim)}", f"simulated {said}" if (said := _said(v)) else ""],
+                [f"published {cells.published(v.claim)}", f"simulated {said}" if (said := _said(v)) else ""],
             )
             for v in verdicts
         ]
@@ -276,10 +277,10 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
     board = table(("", "claim", "role", "published", "simulated", "error"), right=("error",))
     for verdict, style in zip(verdicts, styles, strict=True):
         board.add_row(
-            text.SIGN[verdict.state],
+            cells.SIGN[verdict.state],
             verdict.claim.id,
             verdict.claim.standing,
-            text.published(verdict.claim),
+            cells.published(verdict.claim),
             _said(verdict),
             text.percent(verdict.error),
             style=style,
@@ -288,11 +289,11 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
 
 
 def _said(verdict: Verdict) -> str:
-    from elanite.base import text
+    from elanite.validation import board
 
     if not verdict.judged:
         return verdict.note
-    words = [text.measured(verdict)]
+    words = [board.measured(verdict)]
     if verdict.state == "not resolved":
         words.append(f"(not resolved: {verdict.unresolved})")
     if verdict.state == "source too vague":

@@ -93,7 +93,7 @@ def replay(
     """
     from elanite.errors import ElaniteError
     from elanite.inputs import sources
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
     from elanite.library.noise import prepared
     from elanite.mpirun.cluster import tree_of
     from elanite.report import pages

@@ -463,8 +463,8 @@ def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> 
     if nodes is None:
         return []
     from elanite.errors import UsageError
+    from elanite.inputs.experiment import Experiment
     from elanite.inputs.plan import machine_of
-    from elanite.library.api import Experiment
     from elanite.mpirun.cluster import tree_of
 
     named = Experiment.of(experiment).machine

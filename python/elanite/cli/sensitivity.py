@@ -158,7 +158,7 @@ def _print(study: Study, found: pl.DataFrame) -> None:
 
 
 def _print_refit(found: Refit) -> None:
-    from elanite.base import text
+    from elanite.validation import cells
 
     screen = console()
     values = table(("parameter", "before", "after"), right=("before", "after"))
@@ -169,8 +169,8 @@ def _print_refit(found: Refit) -> None:
     for before, after in found.verdicts:
         fitted = "fitted here" if before.claim.id in found.taken else before.role
         number = before.error is not None  # findings have long texts
-        figures = [words for each in (before, after) for words in (text.simulated(each) if number else "", each.state)]
-        board.add_row(before.claim.id, fitted, text.published(before.claim), *figures)
+        figures = [words for each in (before, after) for words in (cells.simulated(each) if number else "", each.state)]
+        board.add_row(before.claim.id, fitted, cells.published(before.claim), *figures)
     screen.print(board)
     screen.print(
         f"error of the {len(found.taken)} claims, root mean square in tolerances: {found.before:.2f} before,"

@@ -90,6 +90,7 @@ def sweep(
     from elanite.base import whole
     from elanite.cli import output
     from elanite.inputs import sources
+    from elanite.library.sweeps import Sweep
     from elanite.store import Store
     from elanite.study import limits, ranges, sweeps
 
@@ -120,7 +121,7 @@ def sweep(
     words += words_of(executor, scheduler, tls, workers, shard, max_cost)
     words += ["--format", format_.value] if format_ != Format.TABLE else []
     stop_if_interrupted(outcome, words)
-    found = sweeps.Sweep(tuple(each.key for each in keys), plans, store)
+    found = Sweep(tuple(each.key for each in keys), plans, store)
     if format_ is Format.JSON:
         points = [output.point(result, point, printed) for result in found.results for point in result.points]
         data(json.dumps(points, indent=1))

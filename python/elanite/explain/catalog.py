@@ -14,17 +14,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
-from elanite.base.text import counted, duration, plain, published, symbol
+from elanite.base.text import counted, duration, plain, symbol
 from elanite.campaign.cost import CostModel
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
-from elanite.library.api import Machine
 from elanite.results.metrics import MEANINGS
 from elanite.study import studied
 from elanite.study.basis import about, studies
 from elanite.study.vary import is_uncertain
 from elanite.validation import ablated
+from elanite.validation.cells import published
 from elanite.validation.claims import COUNTED, claims, fitted_parameters
 
 if TYPE_CHECKING:

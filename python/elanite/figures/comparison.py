@@ -13,8 +13,8 @@ import polars as pl
 from elanite.figures import grouping
 from elanite.figures.style import Figure
 from elanite.figures.table import Cell, Column, Grid, table
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import ON
-from elanite.library.api import Machine
 from elanite.results.beside import beside
 from elanite.validation.claims import fitted_parameters
 

@@ -17,7 +17,6 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.base.text import published as stated
 from elanite.errors import UsageError
 from elanite.figures import origin
 from elanite.figures.style import HEIGHT, RULE
@@ -27,6 +26,7 @@ from elanite.inputs.sources import did_you_mean
 from elanite.results.frames import SUFFIX
 from elanite.results.select import chosen
 from elanite.validation import papers
+from elanite.validation.cells import published as stated
 from elanite.validation.claims import claims
 
 if TYPE_CHECKING:

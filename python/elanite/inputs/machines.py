@@ -6,15 +6,15 @@ from are lost. What was written is read again and compared before anybody gets i
 
 from __future__ import annotations
 
-import json
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+from elanite.inputs import toml
+from elanite.inputs.machine import Machine
 from elanite.inputs.sources import Source
-from elanite.library.api import Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 GIVEN = "given on the command line"
 """The provenance of a value that an override gave."""
@@ -45,7 +45,9 @@ def rewritten(
             others = stated if isinstance(stated, dict) else {}
             section[last] = {**others, "value": each.value, "source": f"{source}; {note}"}
     content["machine"] = content["machine"] | {"name": name}
-    text = f"# Made from {machine.name}: values with other sources are those of that machine.\n\n{toml(content)}"
+    text = (
+        f"# Made from {machine.name}: values with other sources are those of that machine.\n\n{toml.machine(content)}"
+    )
     written = Machine.of(Source("machine", name, f"{name}.toml", f"{name}.toml", text))
     expected = {each.key: each.value for each in chosen.parameters}
     found = {each.key: each.value for each in written.parameters}
@@ -62,45 +64,3 @@ def _place(content: dict[str, Any], key: str) -> tuple[dict[str, Any], str]:
     for step in path:
         section = section.setdefault(step, {})
     return section, last
-
-
-def toml(content: Mapping[str, Any]) -> str:
-    """A machine as the text of a TOML file."""
-    return "\n".join(_tables(content, ())) + "\n"
-
-
-def _tables(content: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
-    """The lines of a table, and of the tables below it."""
-    own = {key: each for key, each in content.items() if not _below(each)}
-    if own and path:
-        yield f"[{'.'.join(path)}]"
-    for key, each in own.items():
-        yield f"{key} = {_inline(each)}"
-    if own:
-        yield ""
-    for key, each in content.items():
-        if isinstance(each, list) and _below(each):
-            for entry in each:
-                yield f"[[{'.'.join((*path, key))}]]"
-                yield from (f"{name} = {_inline(value)}" for name, value in entry.items())
-                yield ""
-        elif _below(each):
-            yield from _tables(each, (*path, key))
-
-
-def _below(each: Any) -> bool:
-    """Whether a value is a table of its own, and no parameter."""
-    if isinstance(each, list):
-        return bool(each) and all(isinstance(entry, dict) for entry in each)
-    return isinstance(each, dict) and "value" not in each
-
-
-def _inline(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_inline(each)}' for key, each in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_inline, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    # Texts of JSON are texts of TOML; so are numbers of Python.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else repr(value)

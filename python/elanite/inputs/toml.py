@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from elanite.errors import UsageError
@@ -56,3 +56,45 @@ def _lines(table: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+
+
+def machine(content: Mapping[str, Any]) -> str:
+    """A machine file: one table for each section, one line for each parameter."""
+    return "\n".join(_tables(content, ())) + "\n"
+
+
+def _tables(content: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    """The lines of a table, and of the tables below it."""
+    own = {key: each for key, each in content.items() if not _below(each)}
+    if own and path:
+        yield f"[{'.'.join(path)}]"
+    for key, each in own.items():
+        yield f"{key} = {_inline(each)}"
+    if own:
+        yield ""
+    for key, each in content.items():
+        if isinstance(each, list) and _below(each):
+            for entry in each:
+                yield f"[[{'.'.join((*path, key))}]]"
+                yield from (f"{name} = {_inline(value)}" for name, value in entry.items())
+                yield ""
+        elif _below(each):
+            yield from _tables(each, (*path, key))
+
+
+def _below(each: Any) -> bool:
+    """Whether a value is a table of its own, and no parameter."""
+    if isinstance(each, list):
+        return bool(each) and all(isinstance(entry, dict) for entry in each)
+    return isinstance(each, dict) and "value" not in each
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_inline(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    # Texts of JSON are texts of TOML; so are numbers of Python.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f") if isinstance(value, str) else repr(value)

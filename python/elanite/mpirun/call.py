@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
     from elanite.mpirun.session import Run
 
 
@@ -37,7 +37,7 @@ def mpirun(
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the report of
     the run and its exit code if the run fails; without ``check``, ``ended`` of the run says so.
     """
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
 
     words = [program] if isinstance(program, (str, os.PathLike)) else program
     on = machine if isinstance(machine, Machine) else Machine.load(machine)

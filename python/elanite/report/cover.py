@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from elanite.base.text import measured, percent, published
+from elanite.base.text import percent
+from elanite.validation.board import measured
+from elanite.validation.cells import published
 from elanite.validation.papers import OTHERS, chapter_of_claim, papers
 from elanite.validation.tally import line_of
 

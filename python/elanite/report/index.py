@@ -14,31 +14,33 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
+from math import inf
 from typing import TYPE_CHECKING
 
 from elanite import figures
 from elanite.base import build, whole
-from elanite.base.text import SIGN, fitted, headline, of_today, one_run, simulated, spread, widest
-from elanite.base.text import published as published_text
-from elanite.figures import sensitivity as heat_map
 from elanite.figures import vega
 from elanite.inputs import sources
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import FIRST_SEED
-from elanite.library.api import Machine
 from elanite.report import cover
 from elanite.report.pages.frame import environment, signs_once, template
 from elanite.results import frames
 from elanite.store.places import Folder
-from elanite.study import ablation_table
+from elanite.study import ablation_table, heat_map
 from elanite.study.basis import studies, study
 from elanite.study.sensitivity import FOLDER, STRONG, Reading, kept, read
 from elanite.study.vary import varied
 from elanite.validation import admissible, findings, papers, readings, reference, tally
+from elanite.validation.board import fitted, headline, of_today, widest
+from elanite.validation.cells import SIGN, one_run, simulated, spread
+from elanite.validation.cells import published as published_text
 from elanite.validation.claims import claims, fitted_parameters, verdicts
 from elanite.validation.quick import NOTE, made, planned
 
@@ -276,7 +278,7 @@ def render(
         says=cover.says,
         sentences=findings.sentences,
         behind=findings.behind,
-        in_order=lambda drawn: list(signs_once(papers.in_order(drawn))),
+        in_order=lambda drawn: list(signs_once(in_order(drawn))),
     )
     chapters = list(_chapters(found, verdicts))
     line = headline(verdicts)
@@ -357,3 +359,13 @@ def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
         mine = points[id(section)]
         same = next((other for other in found if mine < points[id(other)]), None)
         yield replace(section, same=same, figures=[]) if same else section
+
+
+def in_order(drawn: Sequence[Figure]) -> list[Figure]:
+    """The figures of an experiment: the published ones by their numbers, then those that no paper has."""
+
+    def number(figure: Figure) -> tuple[float, str]:
+        found = re.match(r"figures? (\d+) ?(\w?)", figure.paper)
+        return (float(found[1]), found[2]) if found else (inf, "")
+
+    return sorted(drawn, key=number)

@@ -18,7 +18,7 @@ from elanite.results.numbers import averaged, ratio
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.validation.measures import Number
+    from elanite.results.numbers import Number
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
@@ -32,7 +32,7 @@ from elanite.results.settings import apart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from elanite.library.api import Result
+    from elanite.inputs.plan import Plan, Point
     from elanite.results.settings import Setting
     from elanite.store import Store
     from elanite.store.manifest import Manifest
@@ -41,7 +41,25 @@ _SCHEMA = {"on": pl.String, "reference": pl.Float64, "mean": pl.Float64, "low": 
 _SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "state": pl.String}
 
 
-def compare(first: Result, *others: Result) -> pl.DataFrame:
+class Finished(Protocol):
+    """Finished points of a plan, such as a ``Result`` of the library."""
+
+    @property
+    def plan(self) -> Plan:
+        """All points, finished or not."""
+
+    @property
+    def points(self) -> Sequence[Point]:
+        """The finished points."""
+
+    def manifest(self, point: Point) -> Manifest:
+        """The manifest of a finished point."""
+
+    def frame(self) -> pl.DataFrame:
+        """Tidy rows of the finished points."""
+
+
+def compare(first: Finished, *others: Finished) -> pl.DataFrame:
     """Compare results with the first one, or the machines of one result with the first machine.
 
     A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean``
@@ -86,7 +104,7 @@ _RANDOM = "_random"
 """Column: whether the point of the row drew random numbers."""
 
 
-def _side_by_side(*results: Result) -> pl.DataFrame:
+def _side_by_side(*results: Finished) -> pl.DataFrame:
     """The tidy rows of all results, with a column ``on`` that tells them apart, and ``_RANDOM``."""
     frames = []
     for result in results:
@@ -106,7 +124,7 @@ def _side_by_side(*results: Result) -> pl.DataFrame:
     return pl.concat(frames, how="diagonal_relaxed").drop("id", "experiment")
 
 
-def _name(result: Result) -> str:
+def _name(result: Finished) -> str:
     (machine,) = result.plan.machines
     return ", ".join([machine.name, *result.plan.overrides])
 

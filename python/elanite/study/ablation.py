@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from elanite.base import bounded
-from elanite.base.text import measured as figure_of
 from elanite.base.text import number
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 from elanite.study.basis import measured
 from elanite.study.sensitivity import probed
 from elanite.validation.ablated import OUTCOME, WHOLE, Ablation
+from elanite.validation.board import measured as figure_of
 from elanite.validation.claims import judge
 
 if TYPE_CHECKING:

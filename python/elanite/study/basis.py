@@ -18,8 +18,8 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.errors import UsageError
 from elanite.inputs import sources
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import FIRST_SEED, plan
-from elanite.library.api import Machine
 from elanite.validation.claims import claims, measurement
 from elanite.validation.measures.quantities import MissingError
 

@@ -21,17 +21,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
+from elanite.inputs.machine import Machine
 from elanite.inputs.machines import rewritten
 from elanite.inputs.overrides import of_experiment
 from elanite.inputs.plan import FIRST_SEED, plan
-from elanite.library.api import Machine
 from elanite.results import frames
 from elanite.store import Store
 from elanite.study import measured, ranges
 from elanite.study.identify import ALIKE, identify
+from elanite.study.measured import Place
 from elanite.study.minimum import minimise
 from elanite.study.ranges import Choice, Range
 from elanite.study.search import Search
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from elanite.figures import Figure
+    from elanite.inputs.experiment import Experiment
     from elanite.inputs.plan import Point
-    from elanite.library.api import Experiment
     from elanite.study.identify import Known
     from elanite.study.measured import Measured
     from elanite.study.search import Progress
@@ -109,32 +110,6 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Place:
-    """A measured value beside the simulated ones."""
-
-    about: Mapping[str, Any]
-    """The columns that identify the point, as of tidy rows."""
-    job: str | None
-    metric: str
-    unit: str
-    measured: float
-    sigma: float
-    stated: bool
-    """Whether the file of measured values states the sigma."""
-    error: float
-    """The standard error of the measured and the simulated value together, the unit of residuals."""
-    before: float
-    """Simulated on the machine as it is."""
-    after: float
-    """Simulated on the machine of the result."""
-
-    @property
-    def residual(self) -> float:
-        """The value of the result less the measured one, in standard errors of both."""
-        return (self.after - self.measured) / self.error
-
-
-@dataclass(frozen=True)
 class Calibration:
     """The result of a calibration."""
 
@@ -172,9 +147,9 @@ class Calibration:
 
     def figures(self) -> list[Figure]:
         """Measured against simulated values, and the residuals: two charts for each series and metric."""
-        from elanite.figures import calibrated
+        from elanite.study import residuals
 
-        return list(calibrated.draw(self))
+        return list(residuals.draw(self.places, self.swept))
 
     @property
     def misfit(self) -> str:

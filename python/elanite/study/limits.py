@@ -32,9 +32,10 @@ from elanite.study.vary import UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
+    from elanite.inputs.machine import Machine, Parameter
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
-    from elanite.library.api import Machine, Parameter, Result
+    from elanite.results.differences import Finished
     from elanite.study.studied import Effect
 
 ASSUMED = "assumed"
@@ -233,7 +234,7 @@ def without_effect(name: str, points: Sequence[Point]) -> list[Limit]:
     return _of_alike("same", name, alike(points, lambda point: point.id), message)
 
 
-def without_results(result: Result) -> list[Limit]:
+def without_results(result: Finished) -> list[Limit]:
     """The parameters of finished points with values that gave equal results, though the points differ."""
     points = result.points
     same = alike(points, lambda point: point.id)
@@ -256,7 +257,7 @@ def is_assumed(parameter: Parameter) -> bool:
 @cache
 def _assumed_on(name: str) -> frozenset[str]:
     """The assumed parameters of a shipped machine."""
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
 
     if name not in sources.shipped("machine"):
         return frozenset()
@@ -270,8 +271,8 @@ def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
     an experiment of the user's own, on any claim of the study. Without a computed effect, there is a line only where no
     study could have found one: for machines without a study.
     """
+    from elanite.inputs.machine import Machine
     from elanite.inputs.overrides import of_experiment
-    from elanite.library.api import Machine
 
     changes = [change for change in plan.overrides if not of_experiment(change)]
     found = []

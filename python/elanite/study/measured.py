@@ -175,3 +175,29 @@ def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, Any]], foun
             listed = ", ".join(values[:12]) + (", ..." if len(values) > 12 else "")
             return f"no point has this {name}{did_you_mean(cell, values)}\n  points have: {listed}"
     return "no point has all of these values\n  add the configuration to the experiment, or leave the line out"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A measured value beside the simulated ones."""
+
+    about: Mapping[str, Any]
+    """The columns that identify the point, as of tidy rows."""
+    job: str | None
+    metric: str
+    unit: str
+    measured: float
+    sigma: float
+    stated: bool
+    """Whether the file of measured values states the sigma."""
+    error: float
+    """The standard error of the measured and the simulated value together, the unit of residuals."""
+    before: float
+    """Simulated on the machine as it is."""
+    after: float
+    """Simulated on the machine of the result."""
+
+    @property
+    def residual(self) -> float:
+        """The value of the result less the measured one, in standard errors of both."""
+        return (self.after - self.measured) / self.error

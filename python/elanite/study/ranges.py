@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import ConfigError, UsageError
+from elanite.inputs.machine import Machine
 from elanite.inputs.overrides import of_experiment
-from elanite.library.api import Machine
 from elanite.study.vary import texts
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from elanite.validation.claims import judge
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from elanite.inputs.machine import Parameter
     from elanite.inputs.plan import Plan
-    from elanite.library.api import Parameter
     from elanite.store import Store
     from elanite.study.basis import Study
     from elanite.validation.claims import Claim, Verdict

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from elanite.campaign import Failure
+    from elanite.inputs.experiment import Experiment
+    from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Point
-    from elanite.library.api import Experiment, Machine
     from elanite.store import Store
     from elanite.study.measured import Key, Measured
     from elanite.study.ranges import Range

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import ConfigError
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.library.api import Parameter
+    from elanite.inputs.machine import Parameter
 
 SHARE = 0.2
 """A step is a fifth of the value, up and down."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from elanite.inputs.machine import Machine
     from elanite.inputs.sources import Source
-    from elanite.library.api import Machine
 
 TABLES = ("ranks", "operations", "links", "faults", "series")
 FOLDER = "replay"
@@ -228,7 +228,7 @@ def replay(
     Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
     ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.
     """
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
 
     on = machine if isinstance(machine, Machine) else Machine.load(machine)
     return run(Path(trace), on.file, on.overrides, keep=operations, **options)

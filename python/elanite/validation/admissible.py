@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 from elanite.base.text import plain
 from elanite.errors import UsageError
 from elanite.inputs import sources
+from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
-from elanite.library.api import Machine
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -150,7 +150,7 @@ def said(verdict: Verdict) -> str:
 
 
 def _figure(verdict: Verdict) -> str:
-    from elanite.base.text import simulated, spread
+    from elanite.validation.cells import simulated, spread
 
     if isinstance(verdict.simulated, str):
         return {True: "holds", False: "missed", None: "not resolved"}[verdict.holds]

@@ -239,7 +239,7 @@ class Verdict:
 
     @property
     def state(self) -> str:
-        """The verdict in words: a key of ``elanite.base.text.SIGN``."""
+        """The verdict in words: a key of ``cells.SIGN``."""
         if not self.judged:
             return "not run" if self.claim.experiment else "not yet simulated"
         if self.role == "inconsistent":

@@ -18,9 +18,6 @@ from elanite.base import bounded
 from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from elanite.figures import Figure
     from elanite.inputs.plan import Plan
     from elanite.validation.claims import Claim
 
@@ -82,16 +79,6 @@ def chapter(plan: Plan) -> str:
     if key not in papers() or _NEW.search(plan.document):
         return BEYOND
     return key if papers()[key].chapter else OTHERS
-
-
-def in_order(drawn: Sequence[Figure]) -> list[Figure]:
-    """The figures of an experiment: the published ones by their numbers, then those that no paper has."""
-
-    def number(figure: Figure) -> tuple[float, str]:
-        found = re.match(r"figures? (\d+) ?(\w?)", figure.paper)
-        return (float(found[1]), found[2]) if found else (inf, "")
-
-    return sorted(drawn, key=number)
 
 
 def place(plan: Plan) -> tuple[float, float, str]:

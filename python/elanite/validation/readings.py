@@ -18,10 +18,11 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from elanite.base import bounded
-from elanite.base.text import number, percent, published, quantity
+from elanite.base.text import number, percent, quantity
 from elanite.errors import UsageError
 from elanite.inputs.plan import FIRST_SEED
 from elanite.inputs.sources import did_you_mean
+from elanite.validation.cells import published
 from elanite.validation.claims import Claim, claims, judge, measurement
 from elanite.validation.quick import planned
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, heading, micro, number, percent, plain
-from elanite.figures.calibrated import ASSUMED
 from elanite.report.pages.frame import Page, Section, Table
+from elanite.study.residuals import ASSUMED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

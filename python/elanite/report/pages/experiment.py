@@ -17,7 +17,7 @@ from elanite.base import build
 from elanite.base.text import are, counted, number
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.report.pages import curves, findings, hottest, summaries
 from elanite.report.pages.failures import failures
 from elanite.report.pages.frame import Page, Section

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import jinja2
 
     from elanite.figures import Figure
-    from elanite.library.api import Machine
+    from elanite.inputs.machine import Machine
     from elanite.report.pages.inputs import Inputs
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from elanite.base.text import counted, number
 from elanite.errors import Exit
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import by_size, named, size
 from elanite.report.pages import lanes, traffic
 from elanite.report.pages.frame import Page, Section, Table

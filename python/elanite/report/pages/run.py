@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.base.text import counted, digits_apart, number
-from elanite.library.api import Machine
+from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import collectives, named, size, summarise, time_in_mpi
 from elanite.report.pages import lanes, traffic
 from elanite.report.pages.frame import Page, Section, Table

@@ -16,14 +16,13 @@ import polars as pl
 from elanite.base.text import SCALE, heading
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
-from elanite.study.measured import UNKNOWN
+from elanite.study.measured import UNKNOWN, Place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from elanite.figures.curves import Layers
     from elanite.figures.sides import Colours, Side
-    from elanite.study.calibration import Calibration, Place
 
 NORMAL = 1.96
 """Standard errors on either side of a 95% interval."""
@@ -46,15 +45,15 @@ RESIDUALS = (
 )
 
 
-def draw(found: Calibration) -> Iterator[Figure]:
+def draw(everywhere: Sequence[Place], swept: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Figure]:
     """Two figures for each series and metric, in the order of the file of measured values."""
     groups: dict[tuple[str, str, str], list[Place]] = {}
-    for place in found.places:
+    for place in everywhere:
         groups.setdefault((place.about["experiment"], place.about["series"], place.metric), []).append(place)
     panels = {names: list(_panels(places)) for names, places in groups.items()}
     colours = sides.colours(side for several in panels.values() for side in several)
     for names, several in panels.items():
-        fixed = _fixed(groups[names], found.swept.get(names[:2], ()))
+        fixed = _fixed(groups[names], swept.get(names[:2], ()))
         yield from _group(names, groups[names][0].unit, several, colours, fixed)
 
 

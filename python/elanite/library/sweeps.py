@@ -1,0 +1,106 @@
+"""Sweeps: one experiment with many values of a few keys, each combination of them or a sample.
+
+    keys = {"bus.rate": "150 MB/s..400 MB/s", "link.hop_delay": ["55 ns", "65 ns"]}
+    swept = el.sweep(el.Experiment.load("qsnet/ping"), keys, sample=("lhs", 100))
+    swept.summary()  # the varied keys are columns
+
+``study.sweeps`` makes the combinations. Points are ordinary points of the store: an interrupted sweep goes on, and a
+point that another experiment has simulated is not simulated again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import campaign
+from elanite.inputs.plan import FIRST_SEED
+from elanite.library.api import PointsFailed, Result
+from elanite.store import Store
+from elanite.study import ranges
+from elanite.study.sweeps import Sample, merged, planned
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
+
+    import polars as pl
+
+    from elanite.campaign import Observer
+    from elanite.inputs.experiment import Experiment
+    from elanite.inputs.machine import Machine
+    from elanite.inputs.plan import Plan, Point
+    from elanite.store import Table
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The finished points of a sweep."""
+
+    keys: tuple[str, ...]
+    """The varied keys, which are columns of all tables; a field of a series has the column of the field, such as
+    ``message`` for ``series.load.message``."""
+    plans: tuple[Plan, ...]
+    """One for each combination; the parameters of their points begin with the values of the varied keys."""
+    store: Store = field(repr=False)
+
+    @property
+    def results(self) -> list[Result]:
+        """The results of each combination."""
+        return [Result(each, self.store) for each in self.plans]
+
+    @property
+    def whole(self) -> Result:
+        """The points of all combinations."""
+        return Result(merged(self.plans), self.store)
+
+    @property
+    def points(self) -> list[Point]:
+        """The finished points, by combination in the order of the plan."""
+        return self.whole.points
+
+    def frame(self) -> pl.DataFrame:
+        """Tidy rows: one per (point, metric, batch), with the varied keys and the parameters of the point."""
+        return self.whole.frame()
+
+    def table(self, name: Table) -> pl.DataFrame:
+        """Another table of the points, as ``Result.table`` gives it."""
+        return self.whole.table(name)
+
+    def summary(self) -> pl.DataFrame:
+        """Mean and 95% confidence interval of every metric, over batches and seeds, for each combination."""
+        return self.whole.summary()
+
+
+def sweep(
+    experiment: Experiment,
+    vary: Mapping[str, str | Sequence[Any]],
+    machine: Machine | None = None,
+    *,
+    sample: Sample | None = None,
+    seed: int = FIRST_SEED,
+    jobs: int | None = None,
+    out: str | Path = "out",
+    observer: Observer | None = None,
+    executor: Executor | None = None,
+) -> Sweep:
+    """Simulate an experiment with all combinations of the values in ``vary``, or with a sample of them.
+
+    ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"`` (see
+    ``study.ranges``). ``sample`` is ``("lhs", n)`` for a Latin hypercube of n combinations; ranges without a number
+    of values need it. ``seed`` is the first seed of the points, and that of the sample. Raises ``UsageError`` or
+    ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as ``run``.
+    With an ``executor`` of an engine, batches of points run on its workers.
+    """
+    keys = [ranges.of("vary", key, values) for key, values in vary.items()]
+    machines = [machine.file] if machine else []
+    overrides = experiment.overrides + (machine.overrides if machine else ())
+    plans = planned(experiment.file, machines, overrides, keys, sample, seed)
+    found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
+    outcome = campaign.run(plans, found.store, jobs, observer, str(out), executor=executor)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if outcome.failures:
+        raise PointsFailed(found.whole, outcome.failures)
+    return found
