@@ -49,6 +49,9 @@ def test_a_wrong_program_is_found_and_made_smaller() -> None:
     found = runs.differ(program, wrong)
     assert re.match(r"step 0, rank 1, heap \+ 20 \(last: heap \+ 20\): found 3f", found)
     assert runs.differ(program, [memory[0], b""]) == "step 0: rank 1 has written only 0 bytes"
+    one, other = {"digest": "a", "repeatable": True, "folder": "x"}, {"digest": "b", "repeatable": True, "folder": "y"}
+    assert runs.apart(one, other) == "two runs differ: digest a, b"
+    assert runs.apart(one, one | {"folder": "y", "host_seconds": 3}) == ""
     fewer = [len(one.steps[0].all) for one in runs.smaller(program) if one.steps]
     assert fewer == [1, 1]
     assert runs.again(program) == "python -m tests.library_fuzz --library shmem --seed 5 --programs 1"

@@ -37,8 +37,12 @@ def build(program: Program, folder: Path) -> Path:
     return made
 
 
-def run(program: Program, made: Path, folder: Path) -> tuple[str, str]:
-    """What is wrong with a run, or nothing, and its digest."""
+HOST = frozenset({"host_seconds", "folder"})
+"""What a summary says of the host, which differs between runs."""
+
+
+def run(program: Program, made: Path, folder: Path) -> tuple[str, dict[str, object]]:
+    """What is wrong with a run, or nothing, and its summary."""
     records = folder / "records"
     records.mkdir(exist_ok=True)
     words = [sys.executable, "-m", "elanite", "prun", "--format", "json", "--out", str(folder / "out")]
@@ -47,11 +51,11 @@ def run(program: Program, made: Path, folder: Path) -> tuple[str, str]:
     try:
         done = subprocess.run(words, capture_output=True, text=True, env=environment, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
-        return f"no end after {SECONDS:.0f} s: {shlex.join(words)}", ""
+        return f"no end after {SECONDS:.0f} s: {shlex.join(words)}", {}
     if done.returncode != 0:
-        return f"exit code {done.returncode}\n{done.stdout}{done.stderr}", ""
+        return f"exit code {done.returncode}\n{done.stdout}{done.stderr}", {}
     found = [(records / str(rank)).read_bytes() for rank in range(program.ranks)]
-    return differ(program, found), json.loads(done.stderr.splitlines()[-1])["digest"]
+    return differ(program, found), json.loads(done.stderr.splitlines()[-1])
 
 
 def differ(program: Program, found: list[bytes]) -> str:
@@ -77,11 +81,18 @@ def look(program: Program) -> str:
     with tempfile.TemporaryDirectory(prefix="library-fuzz-") as name:
         folder = Path(name)
         made = build(program, folder)
-        wrong, digest = run(program, made, folder)
+        wrong, first = run(program, made, folder)
         if wrong:
             return wrong
-        wrong, other = run(program, made, folder)
-        return wrong or ("" if digest == other else f"the digests of two runs differ: {digest}, {other}")
+        wrong, second = run(program, made, folder)
+        return wrong or apart(first, second)
+
+
+def apart(first: dict[str, object], second: dict[str, object]) -> str:
+    """Where the summaries of two runs of one program differ."""
+    keys = [key for key in first | second if key not in HOST and first.get(key) != second.get(key)]
+    shown = "; ".join(f"{key} {first.get(key)}, {second.get(key)}" for key in keys)
+    return f"two runs differ: {shown}" if keys else ""
 
 
 def smaller(program: Program) -> Iterator[Program]:
