@@ -493,6 +493,20 @@ def test_estimates_follow_windows_repeats_and_doublings() -> None:
     assert fixed / total("qsnet/permutations", "saturation") == pytest.approx((5 + 7.5) / (5 + 7.5 * loads.stretch))
 
 
+def test_estimates_of_traces_are_in_proportion_to_the_bytes_of_their_messages() -> None:
+    model = CostModel.shipped()
+
+    def total(name: str, series: str, *overrides: str) -> float:
+        short = [f"series.{series}.trace.{change}" for change in overrides]
+        return model.total(plan(sources.read("experiment", name), overrides=short).series(series))
+
+    ring = total("today/slingshot", "allreduce", 'message="1 MB"')
+    assert total("today/slingshot", "allreduce", 'message="256 MB"') / ring == pytest.approx(256)
+    assert total("today/slingshot", "allreduce", 'message="1 MB"', "nodes=32") / ring == pytest.approx(2)
+    every = total("today/rails", "exchange-all", "nodes=64")
+    assert total("today/rails", "exchange-all", "nodes=128") / every == pytest.approx(4)
+
+
 def check_batches(points: list[Point], cost: dict[str, float], count: int) -> list[list[Point]]:
     found = batches(points, cost, count)
     assert sorted(point.id for batch in found for point in batch) == sorted(point.id for point in points)

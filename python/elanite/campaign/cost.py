@@ -5,7 +5,8 @@ experiment, or of its kind of benchmark, whichever is known first. Time is in pr
 the nodes that send. The simulated time of jobs is that of warm-up and window, unless the window doubles until a load is
 precise enough; collective operations take a time for each repeat after the warm-up. These two factors, processor time
 over simulated time and simulated time over window or repeats, are known by series (``Rate``), so that overrides of
-windows, repeats and ``run.precision`` move the estimate. Other benchmarks run until they have finished.
+windows, repeats and ``run.precision`` move the estimate. Replayed patterns take a time for each byte of their messages.
+Other benchmarks run until they have finished.
 
 What is known is a shipped table (``data/costs.json``, made by ``benches/costs.py``), and what the store holds: a series
 of the store replaces the shipped one. Of a large store a sample is read. Estimates of whole experiments are within a
@@ -40,8 +41,8 @@ class Rate:
     """The time that points of a series, an experiment or a kind take."""
 
     seconds: float
-    """Processor seconds for each simulated millisecond and node of jobs or millisecond of collective operations, or for
-    each point of other benchmarks."""
+    """Processor seconds for each simulated millisecond and node of jobs or millisecond of collective operations, for
+    each MB of a trace's messages, or for each point of other benchmarks."""
     stretch: float
     """Simulated milliseconds after the warm-up for each millisecond of the window or each repeat."""
 
@@ -65,6 +66,9 @@ class Sample:
         (kind,) = self.point["workload"]
         return str(kind)
 
+
+_IN_TIME = ("jobs", "collective")
+"""Kinds of benchmarks whose processor time is in proportion to a simulated time that is known before."""
 
 _UNKNOWN = Rate(1.0, 1.0)
 """The rate of a kind without any sample."""
@@ -110,9 +114,9 @@ class CostModel:
             return self.points[point.id]
         keys = _keys(point.experiment, point.series, point.kind)
         rate = next((self.means[key] for key in keys if key in self.means), _UNKNOWN)
-        if point.kind not in ("jobs", "collective"):
-            return rate.seconds
         content = json.loads(point.json)
+        if point.kind not in _IN_TIME:
+            return rate.seconds * _amount(point.kind, content)
         fixed = point.kind == "jobs" and not content["run"]["precision"]
         extent = _extent(point.kind, content) * (1.0 if fixed else rate.stretch)
         return rate.seconds * _nodes(point.kind, content) * (_milliseconds(content["run"]["warm_up"]) + extent)
@@ -134,11 +138,12 @@ def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
 
 
 def _nodes(kind: str, point: Mapping[str, Any]) -> float:
-    """The nodes of all jobs; 1 for collective operations."""
-    if kind != "jobs":
+    """The nodes of all jobs, or of a trace; 1 for other benchmarks."""
+    if kind not in ("jobs", "trace"):
         return 1.0
     everywhere = point["machine"]["topology"]["nodes"]["value"]
-    each = [job.get("nodes") for job in point["workload"]["jobs"]["jobs"].values()]
+    workload = point["workload"][kind]
+    each = [job.get("nodes") for job in (workload["jobs"].values() if kind == "jobs" else [workload])]
     return float(sum(many if isinstance(many, int) else everywhere for many in each))
 
 
@@ -147,6 +152,24 @@ def _extent(kind: str, point: Mapping[str, Any]) -> float:
     if kind == "jobs":
         return _milliseconds(point["run"]["window"])
     return float(point["workload"][kind][kind]["repeats"])
+
+
+def _amount(kind: str, point: Mapping[str, Any]) -> float:
+    """The MB of messages of all nodes of a trace; 1 for a point of other kinds that last until they have finished."""
+    if kind != "trace":
+        return 1.0
+    trace, nodes = point["workload"]["trace"], _nodes(kind, point)
+    each = nodes if trace["pattern"].startswith("all-to-all") else 1.0  # a message for every other node
+    return nodes * each * float(trace["repeats"]) * _megabytes(trace["message"])
+
+
+@cache
+def _megabytes(text: str) -> float:
+    """A length of an experiment file in MB."""
+    found = _core.quantity(text)
+    if found is None or found[1] != "B":
+        raise ValueError(f"{text} is no length")
+    return max(found[0], 1.0) / 1e6
 
 
 @cache
@@ -166,8 +189,8 @@ def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:
 def _rate(samples: Sequence[Sample]) -> Rate:
     """The rate of points of one series, or of one experiment and kind."""
     seconds = sum(one.seconds for one in samples)
-    if samples[0].kind not in ("jobs", "collective"):
-        return Rate(seconds / len(samples), 1.0)
+    if samples[0].kind not in _IN_TIME:
+        return Rate(seconds / sum(_amount(one.kind, one.point) for one in samples), 1.0)
     warm_up = sum(_milliseconds(one.point["run"]["warm_up"]) for one in samples)
     simulated = sum(one.simulated for one in samples)
     work = sum(_nodes(one.kind, one.point) * one.simulated for one in samples)
