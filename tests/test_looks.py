@@ -67,15 +67,15 @@ def test_quantiles_are_those_of_student() -> None:
 @pytest.mark.parametrize(("between", "first"), [(0.0, 0), (0.5, 1), (1.0, 1), (3.0, 1)])
 def test_all_intervals_of_a_claim_cover_its_figure(between: float, first: int) -> None:
     """The first look has one seed: its interval contains no variance between seeds."""
-    random, missed, uncorrected = Random(17), 0, 0
+    random, missed, uncorrected, counted = Random(17), 0, 0, range(first, len(RUNS))
     for _ in range(CASES):
         runs = Runs(random, between)
-        figures = [(look, runs.figure(look)) for look in range(first, len(RUNS))]
+        figures = [(look, runs.figure(look)) for look in counted]
         missed += any(not one.low <= 0.0 <= one.high for one in (figure.at(look) for look, figure in figures))
         uncorrected += any(not figure.low <= 0.0 <= figure.high for _, figure in figures)
     assert missed / CASES < ERROR + MARGIN
-    # Looks with the interval of a single one err more often.
-    assert uncorrected / CASES > 1.4 * ERROR
+    # Several looks with the interval of a single one err more often.
+    assert len(counted) == 1 or uncorrected / CASES > 1.4 * ERROR
 
 
 def decided(claim: Claim, runs: Runs, offset: float) -> tuple[int, bool | None]:
@@ -104,7 +104,7 @@ def test_verdicts_err_in_one_of_twenty_claims_at_most(inside: bool) -> None:
 def test_a_figure_far_from_the_bounds_needs_one_look_and_one_between_them_more() -> None:
     claim = Claim("a", "paper", "value", "says", value=100.0, tolerance=0.02)
     random = Random(29)
-    far, near = ([decided(claim, Runs(random, 0.0), offset) for _ in range(200)] for offset in (110.0, 101.3))
+    far, near = ([decided(claim, Runs(random, 0.0), offset) for _ in range(200)] for offset in (110.0, 101.5))
     assert {(look, holds) for look, holds in far} == {(0, False)}
     assert sum(look for look, _ in near) > 0.8 * len(near)
     assert all(holds for _, holds in near)
@@ -115,7 +115,7 @@ def test_ratios_of_runs_that_share_their_noise_have_narrower_intervals() -> None
     for _ in range(CASES):
         common, one, other = (Runs(random, 0.0) for _ in range(3))
         figures = []
-        for look in (1, LAST):
+        for look in range(len(RUNS)):
             pairs = []
             for mean, own in ((110.0, one), (100.0, other)):
                 values, seeds = common.at(look)
@@ -123,8 +123,9 @@ def test_ratios_of_runs_that_share_their_noise_have_narrower_intervals() -> None
                 pairs.append(number(mixed, seeds=seeds))
             figures.append(ratio(*pairs).at(look))
         missed += any(not figure.low <= 1.1 <= figure.high for figure in figures)
-        alone = ratio(*(number(pair.values) for pair in (pairs[0], number(pairs[1].values[::-1])))).at(LAST)
-        wider += alone.half > figures[-1].half
+        values = [pair.values for pair in pairs]
+        together, alone = (ratio(number(values[0]), number(other)) for other in (values[1], values[1][::-1]))
+        wider += alone.half > together.half
     assert missed / CASES < ERROR + MARGIN
     assert wider / CASES > 0.99
 
@@ -189,9 +190,9 @@ def test_a_claim_is_judged_at_its_first_look_that_resolves_it(monkeypatch: pytes
         assert not looked.missing
         return looked.verdict.look, looked.verdict.holds
 
-    assert found(True, False, False) == (0, True)
-    assert found(None, False, True) == (1, False)
-    assert found(None, None, None) == (LAST, None)
+    assert found(True, False) == (0, True)
+    assert found(None, False) == (LAST, False)
+    assert found(None, None) == (LAST, None)
 
 
 def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,20 +200,21 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch:
     asked = [point for point in quick.planned("qsnet/hotspot", look=0).points if claim.asks_for(point)]
     places = len({point.place for point in asked})
     runs = len(asked) // places
-    everywhere = Answers(monkeypatch, None, None, None)
+    everywhere = Answers(monkeypatch, None, None)
     board.looked(claim, Full())
     assert everywhere.points == [places * max(count, runs) for count in RUNS]
-    somewhere = Answers(monkeypatch, None, True, None, hanging=1)
+    somewhere = Answers(monkeypatch, None, True, hanging=1)
     board.looked(claim, Full())
-    assert somewhere.points[0] == len(asked)
-    assert somewhere.points[1] == len(asked) + RUNS[1] - runs
-    assert somewhere.points[LAST] == 0
+    assert somewhere.points == [len(asked), len(asked) + RUNS[LAST] - runs]
+    resolved = Answers(monkeypatch, True, None)
+    board.looked(claim, Full())
+    assert resolved.points == [len(asked), 0]
     # Runs that are not finished are told, and the verdict stays that of the look before.
-    Answers(monkeypatch, None, None, None, hanging=1)
-    looked = board.looked(claim, Full(5))
-    assert looked.verdict.look == 1
-    assert [point.seed for point in looked.missing] == [5]
-    (plan,) = quick.further([claim], Full(5), 1)
+    Answers(monkeypatch, None, None, hanging=1)
+    looked = board.looked(claim, Full(RUNS[LAST]))
+    assert looked.verdict.look == 0
+    assert [point.seed for point in looked.missing] == [RUNS[LAST]]
+    (plan,) = quick.further([claim], Full(RUNS[LAST]), 1)
     assert plan.points == looked.missing
 
 
@@ -227,14 +229,14 @@ def test_a_verdict_hangs_on_the_cases_that_are_not_resolved() -> None:
     assert judge(Claim("a", "paper", "value", "says", value=2.0), figures[0], 0).hanging == {"a"}
 
 
-def test_a_reproduction_looks_again_until_no_claim_is_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_reproduction_looks_again_at_claims_that_are_open(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     class Silent:
         def write(self, _only: list[str] | None = None) -> tuple[Path, list[Verdict]]:
             return tmp_path, []
 
     first = quick.planned("qsnet/hotspot", look=0)
-    rounds = [[replace(first, points=first.points[:count])] for count in (5, 2)]
-    monkeypatch.setattr(reproduction, "further", lambda *_: rounds[len(simulated) - 1] if len(simulated) < 3 else [])
+    again = [replace(first, points=first.points[:5])]
+    monkeypatch.setattr(reproduction, "further", lambda *_: again)
     simulated: list[int] = []
     begun: list[int] = []
 
@@ -245,6 +247,6 @@ def test_a_reproduction_looks_again_until_no_claim_is_open(monkeypatch: pytest.M
     work = Reproduction(Silent(), lambda _: None)  # type: ignore[arg-type]
     more = looks_at(["qsnet/hotspot"], Full(), 1, lambda number, _: begun.append(number))
     outcome = work.run([first], simulate, lambda *_: None, more)
-    assert begun == [2, 3]
-    assert simulated == [len(first.points), 5, 2]
-    assert (outcome.total, outcome.simulated) == (sum(simulated), 3)
+    assert begun == [len(RUNS)]
+    assert simulated == [len(first.points), 5]
+    assert (outcome.total, outcome.simulated) == (sum(simulated), 2)

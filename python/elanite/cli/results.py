@@ -95,9 +95,9 @@ def reproduce(
     --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
     holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
 
-    --decide begins as --quick. While a claim is not resolved, the points on which it hangs get four runs with other
-    seeds, and then eight. All intervals of a claim cover its figure together with 95%, so that the number of looks does
-    not matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
+    --decide begins as --quick. If that does not resolve a claim, the points on which the claim hangs get four runs with
+    other seeds. Both intervals of a claim cover its figure together with 95%, so that the number of looks does not
+    matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
     """
     from elanite.cli import output
     from elanite.errors import UsageError

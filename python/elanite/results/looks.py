@@ -1,20 +1,21 @@
 """Looks: how often a short run may judge a claim, and the intervals that this takes.
 
 ``elanite reproduce --decide`` spends its time where a verdict is open. The first look at a claim has the runs of
-``reproduce --quick``, most of which have one seed. While the claim is not resolved, the next look has more runs of the
-configurations on which the verdict hangs, with other seeds: four, and eight at the last look (``RUNS``). A claim is
-judged at its first look that resolves it, from the points of its looks so far, or at the last one. Windows, seeds and
-the budget are fixed before, so that every machine simulates the same points and gives the same verdicts.
+``reproduce --quick``, most of which have one seed. If these runs do not resolve the claim, the second and last look has
+four runs of the configurations on which the verdict hangs, with other seeds (``RUNS``). A claim is judged at the first
+look if that one resolves it, or else from the points of both. Windows, seeds and the budget are fixed before, so that
+every machine simulates the same points and gives the same verdicts.
 
 Several looks have several chances to err. So the error of 5% is divided among them, and the interval of each look has
-a confidence of 1 - 5%/3: all intervals of a claim cover the figure together in at least 95% of the cases, whatever the
+a confidence of 1 - 5%/2: all intervals of a claim cover the figure together in at least 95% of the cases, whatever the
 dependence between the looks (Bonferroni's inequality), and so does the interval of the look at which a run stops. These
 are repeated confidence intervals (Jennison and Turnbull 1989). Before the last look, the whole interval has to say
 that the claim holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
 
-The first look has one run of most points. Its batches show nothing of the variance between seeds, if there is any;
-from the second look on the intervals contain it (see ``independent``). That look has four runs, as an interval of two
-or three values is wider by Student's t than most claims can use.
+The first look has one run of most points. Its batches show nothing of the variance between seeds, if there is any; the
+intervals of the last look contain it (see ``independent``). That look has four runs, as an interval of two or three
+values is wider by Student's t than most claims can use. A third look with eight runs would double the cost of claims
+whose figure is near a bound, which the whole run leaves unresolved, too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-RUNS = (1, 4, 8)
+RUNS = (1, 4)
 """Runs of a configuration at each look; more if the first look has more."""
 
 LAST = len(RUNS) - 1
