@@ -127,6 +127,20 @@ def test_one_statement_with_intervals_misses_a_claim_in_a_short_run() -> None:
     assert judge(claim, finding(one, many), 0).holds is None
 
 
+def test_points_that_are_not_shortened_need_no_more_values_than_in_a_whole_run() -> None:
+    claim = Claim("a", "paper", "shape", "says")
+    many, one = Number(1.0, 0.9, 1.1, values=(0.9, 1.0, 1.1)), Number(1.0, 1.0, 1.0, values=(1.0,))
+
+    def finding(figure: Number) -> Finding:
+        cases = (Case("", many, True), Case("", figure, True))
+        return Finding(True, "", (many, figure), (Part("a", True, "", cases),))
+
+    assert judge(claim, finding(one), 0).holds is None
+    assert judge(claim, finding(replace(one, short=False)), 0).holds is True
+    # A ratio over a figure of shortened points has too few values.
+    assert judge(claim, finding(replace(one, sides=(replace(one, short=False), one))), 0).holds is None
+
+
 def test_experiments_are_told_and_the_page_says_that_the_run_was_quick(tmp_path: Path) -> None:
     words = command("reproduce", "--quick", "--only", "qsnet2/ping,qsnet2/noise", "--out", str(tmp_path))
     ended = execute(words)

@@ -32,6 +32,10 @@ DRAWN = "drawn"
 """The column with whether the simulator drew random numbers for the point, or did not record it (see ``samples``);
 only tables of claims have it."""
 
+SHORT = "short"
+"""The column with whether a short run has shortened the point (see ``quick``); only tables of claims of short runs have
+it."""
+
 FOREIGN = "foreign"
 """The column that marks rows of machines that the experiment does not have (see ``figures.origin``)."""
 
@@ -74,7 +78,7 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 def parameters(frame: pl.DataFrame) -> list[str]:
     """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
-    other = {*MEASURED, SHIPPED, DRAWN, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
+    other = {*MEASURED, SHIPPED, DRAWN, SHORT, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from elanite import _core
 from elanite.base.text import FEWEST, with_half
 from elanite.results import looks
-from elanite.results.frames import DRAWN
+from elanite.results.frames import DRAWN, SHORT
 from elanite.results.independent import independent
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Number:
     """The other statements of the claim."""
     drawn: bool = True
     """Whether the simulations drew random numbers; else the figure is exact, as in any other run."""
+    short: bool = True
+    """Whether it may rest on points that a short run has shortened; else it is the figure of a whole run."""
     ids: frozenset[str] = frozenset()
     """The points of its rows, if the figure is the mean of rows."""
 
@@ -70,6 +72,11 @@ class Number:
         One value shows no spread, and the spread of two is a single difference. An exact figure needs no interval.
         """
         return any(side.few for side in self.sides) if self.sides else self.drawn and self.n < FEWEST
+
+    @property
+    def lacking(self) -> bool:
+        """Whether a short run has too few values for it: it has few, and a whole run may have more."""
+        return any(side.lacking for side in self.sides) if self.sides else self.few and self.short
 
     @property
     def text(self) -> str:
@@ -102,7 +109,7 @@ class Number:
         low, high = sorted((shift + scale * self.low, shift + scale * self.high))
         values = tuple(shift + scale * value for value in self.values)
         moved = Number(shift + scale * self.mean, low, high, values=values, seeds=self.seeds, sides=self.sides)
-        return replace(moved, drawn=self.drawn, ids=self.ids)
+        return replace(moved, drawn=self.drawn, short=self.short, ids=self.ids)
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,8 @@ def averaged(rows: pl.DataFrame, note: str = "") -> Number:
     found = number(means["value"].to_list(), note, means["seed"].to_list() if "seed" in keys else ())
     if "id" in rows.columns:
         found = replace(found, ids=frozenset(rows["id"]))
+    if SHORT in rows.columns:
+        found = replace(found, short=bool(rows[SHORT].any()))
     if DRAWN in rows.columns and not rows[DRAWN].any():
         return replace(found, low=found.mean, high=found.mean, drawn=False)
     if "seed" not in keys:

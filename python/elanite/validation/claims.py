@@ -215,7 +215,7 @@ class Verdict:
     points: frozenset[str] = frozenset()
     """The identities of the points of the simulated number, and of groups that may be picked in its place."""
     few: bool = False
-    """Whether a figure has fewer than three values, so that its interval is not known."""
+    """Whether a figure has fewer than three values, and a whole run may have more: its interval is not known then."""
 
     @property
     def role(self) -> Role:
@@ -458,13 +458,16 @@ def _surely(claim: Claim, measurement: Measurement, holds: bool | None, look: in
 
 
 def _few(measurement: Measurement) -> bool:
-    """Whether an interval is not known: a figure has fewer than three values, or no figure was kept."""
+    """Whether an interval is not known: a figure has fewer than three values, or no figure was kept.
+
+    Figures of points that a short run has not shortened are those of a whole run, and need no more values than there.
+    """
     from elanite.results.numbers import Finding, Number
 
     numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
     if isinstance(measurement, Finding) and measurement.parts:
         numbers = [case.number for part in measurement.parts for case in part.cases]
-    return not numbers or any(number.few for number in numbers)
+    return not numbers or any(number.lacking for number in numbers)
 
 
 def _missed_by_one(measurement: Measurement) -> bool:
@@ -472,7 +475,7 @@ def _missed_by_one(measurement: Measurement) -> bool:
     from elanite.results.numbers import Finding
 
     parts = measurement.parts if isinstance(measurement, Finding) else ()
-    return any(part.holds is False and not any(case.number.few for case in part.cases) for part in parts)
+    return any(part.holds is False and not any(case.number.lacking for case in part.cases) for part in parts)
 
 
 def _widest(figures: Sequence[Number]) -> float | None:
@@ -529,7 +532,7 @@ def measurement(claim: Claim, points: Sequence[Point], store: Store, look: int |
     """The simulated figures of a claim, from finished points; ``look`` is as in ``judge``."""
     from elanite.validation.measures import measured
 
-    return measured(claim, _table(claim, points, store), look)
+    return measured(claim, _table(claim, points, store, look), look)
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:
@@ -610,14 +613,19 @@ def failed(verdicts: Sequence[Verdict]) -> bool:
     return any(verdict.failed for verdict in verdicts)
 
 
-def _table(claim: Claim, points: Sequence[Point], store: Store) -> pl.DataFrame:
+def _table(claim: Claim, points: Sequence[Point], store: Store, look: int | None) -> pl.DataFrame:
     from elanite.results import congestion, frames
+    from elanite.validation import quick
 
     if claim.table == "congestion":
         return congestion.links(points, store)
     exact = [point.id for point in points if (known := store.get(point.id)) is not None and known.random is False]
     rows = frames.tidy(points, store, claim.table)
-    return rows.with_columns((~rows["id"].is_in(exact)).alias(frames.DRAWN))
+    rows = rows.with_columns((~rows["id"].is_in(exact)).alias(frames.DRAWN))
+    if look is None:
+        return rows
+    usual = [point.id for point in quick.planned(claim.experiment, min(point.seed for point in points)).points]
+    return rows.with_columns((~rows["id"].is_in(usual)).alias(frames.SHORT))
 
 
 def _error(claim: Claim, simulated: float) -> float:

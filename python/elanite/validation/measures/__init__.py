@@ -110,7 +110,7 @@ def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame, look: int | No
     metric = part.get("metric", claim.metric)
     here = prepared(rows, part.get("rows", claim.rows), each)
     found = _at(_steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric), look)
-    holds = [None if look is not None and figure.few else _holds(part, figure, look) for _, figure in found]
+    holds = [None if look is not None and figure.lacking else _holds(part, figure, look) for _, figure in found]
     if excused := part.get("but", 0):
         groups = [tuple(group[name] for name in each[:-1]) for group, _ in found]
         holds = excuse(groups, holds, excused)
