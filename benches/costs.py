@@ -45,7 +45,7 @@ def main() -> None:
     table = {key: astuple(rate) for key, rate in means(samples).items()}
     about = {
         "about": "processor seconds per simulated ms and node or MB of a trace, and simulated ms per ms of window or"
-        " repeat (Rate in elanite/cost.py), by experiment and series, experiment, kind",
+        " repeat (Rate in elanite/campaign/cost.py), by experiment and series, experiment, kind",
         "made_by": f"python benches/costs.py, from {len(found)} of the {len(planned)} points of `elanite reproduce`,"
         f" in {len(made)} of its {len(everything)} series",
         "model": _core.MODEL_REVISION,
