@@ -123,6 +123,7 @@ lint: build
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 # A missed claim is an exit code of 1, and what the page is there to tell. A failed point is an exit code of 1, too, and
 # leaves claims that are not run: no page then.

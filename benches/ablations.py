@@ -25,7 +25,8 @@ from elanite.store import Store
 from elanite.study import ablation
 from elanite.study.basis import about, studies, study
 from elanite.validation import ablated
-from elanite.validation.claims import COUNTED, claims
+from elanite.validation.claim import COUNTED
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

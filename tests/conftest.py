@@ -27,8 +27,9 @@ import forks
 from elanite import _core, figures
 from elanite.inputs import sources
 from elanite.mpirun.launcher import LIBRARY
-from elanite.validation.claims import Verdict, claims, judge
+from elanite.validation.claims import claims
 from elanite.validation.measures import measured
+from elanite.validation.verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -15,9 +15,11 @@ from elanite.report import index as report
 from elanite.report.reproduction import parts
 from elanite.store import Store
 from elanite.validation import admissible, board
-from elanite.validation.admissible import End, Range
-from elanite.validation.claims import Claim, Verdict, claims, verdict
+from elanite.validation.claim import Claim
+from elanite.validation.claims import claims
 from elanite.validation.quick import planned
+from elanite.validation.scoreboard import verdict
+from elanite.validation.verdict import End, Range, Verdict, holds_within
 
 KEY = "rails.handle"
 
@@ -91,7 +93,7 @@ def over(here: float, holds: bool | None, there: float, held: bool | None) -> Ve
     ],
 )
 def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(verdict: Verdict, holds: bool | None) -> None:
-    assert admissible.holds(verdict) is holds
+    assert holds_within(verdict) is holds
     words = {True: "holds within", False: "missed in", None: "not resolved in"}[holds]
     said = admissible.said(verdict)
     assert said.startswith(f"{words} the admissible range 400 to 600 of {KEY}; at 600: ")

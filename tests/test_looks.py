@@ -16,9 +16,10 @@ from elanite.results import looks
 from elanite.results.looks import ERROR, LAST, RUNS
 from elanite.results.numbers import Case, Finding, Part, number, ratio
 from elanite.store import Store
-from elanite.validation import claims as board
 from elanite.validation import quick
-from elanite.validation.claims import Claim, Verdict, judge
+from elanite.validation import scoreboard as board
+from elanite.validation.claim import Claim
+from elanite.validation.verdict import Verdict, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,9 +10,12 @@ import pytest
 
 from conftest import judged
 from elanite.results import numbers
-from elanite.validation.claims import Claim, claims, failed, judge
+from elanite.validation.claim import Claim
+from elanite.validation.claims import claims
 from elanite.validation.measures import MEASURES, OWN, PICKS, Number
 from elanite.validation.measures.rows import KINDS
+from elanite.validation.scoreboard import failed
+from elanite.validation.verdict import judge
 
 SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
 

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
@@ -16,7 +17,10 @@ import pytest
 import conftest
 import elanite as el
 from conftest import BIN, Ended, command, environment, execute, needs_mpi
-from elanite.validation.claims import Verdict, claims
+from elanite.validation.claims import claims
+
+if TYPE_CHECKING:
+    from elanite.validation.verdict import Verdict
 
 pytestmark = needs_mpi
 

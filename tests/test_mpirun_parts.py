@@ -14,11 +14,12 @@ from elanite import cli
 from elanite.base.text import ranks
 from elanite.errors import UsageError
 from elanite.mpirun import launcher, verdict
+from elanite.mpirun.evidence import Evidence, Left
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.launcher import Manager, Mpi
 from elanite.mpirun.options import Options, computation
 from elanite.mpirun.streams import Reports, Scanner
-from elanite.mpirun.verdict import Evidence, Left, judge
+from elanite.mpirun.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from conftest import Row
 from elanite.results.policies import ordered, told
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 BASIC = "rails.policy=basic"
 LOCAL = "rails.policy=local-dynamic, rails.striping="

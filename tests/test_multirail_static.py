@@ -12,10 +12,12 @@ import conftest
 import elanite as el
 from conftest import data, figures_of
 from elanite import figures
-from elanite.validation.claims import Verdict, claims
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from elanite.validation.verdict import Verdict
 
 CLAIM = next(claim for claim in claims() if claim.id == "multirail.static.bound")
 

@@ -21,7 +21,7 @@ from elanite.inputs import sources
 from elanite.library import noise as measurement
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 Bins = dict[float, int]
 

@@ -13,7 +13,9 @@ from elanite.errors import UsageError
 from elanite.report import index as report
 from elanite.results.numbers import number, prediction
 from elanite.validation import board, cells
-from elanite.validation.claims import Claim, Verdict, claims_of, judge
+from elanite.validation.claim import Claim
+from elanite.validation.claims import claims_of
+from elanite.validation.verdict import Verdict, judge
 
 
 def covered(times: float) -> float:

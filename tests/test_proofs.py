@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from elanite.errors import UsageError
-from elanite.validation.claims import claims, claims_of, fitted
+from elanite.validation.claim import fitted
+from elanite.validation.claims import claims, claims_of
 from elanite.validation.proofs import compared
 
 OTHERS = """

@@ -19,7 +19,10 @@ from elanite.report.index import Writer
 from elanite.results.numbers import Case, Finding, Number, Part
 from elanite.store import Store
 from elanite.validation import quick
-from elanite.validation.claims import Claim, claims, judge, plans_of
+from elanite.validation.claim import Claim
+from elanite.validation.claims import claims
+from elanite.validation.scoreboard import plans_of
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from elanite.campaign import Outcome, Spent
@@ -219,7 +222,7 @@ def test_wrong_selections_are_errors(elanite: Run) -> None:
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
 def test_verdicts_of_short_runs_do_not_contradict_those_of_the_whole_run(tmp_path: Path) -> None:
     """Takes some minutes of processor time."""
-    from elanite.validation.claims import scoreboard
+    from elanite.validation.scoreboard import scoreboard
 
     execute(command("reproduce", "--quick", "--out", str(tmp_path)), seconds=3000)
     execute(command("reproduce", "--decide", "--only", "qsnet/permutations", "--out", str(tmp_path)), seconds=3000)

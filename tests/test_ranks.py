@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from elanite.errors import UsageError
-from elanite.validation.claims import COUNTED, claims, claims_of, fitted
+from elanite.validation.claim import COUNTED, fitted
+from elanite.validation.claims import claims, claims_of
 
 WHOLE = """
 [[claim]]

@@ -17,15 +17,16 @@ from elanite.report import index as report
 from elanite.results.numbers import Case, Finding, Number, Part
 from elanite.store import Store
 from elanite.validation import readings
-from elanite.validation.claims import claims, judge
+from elanite.validation.claims import claims
 from elanite.validation.quick import planned
 from elanite.validation.readings import Reader, choices, choices_of, figure, markdown, points
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.inputs.plan import Point
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 ROOT = Path(__file__).parents[1]
 

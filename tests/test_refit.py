@@ -13,7 +13,7 @@ from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study.basis import Study, study
 from elanite.study.refit import Search, adjustable, fitted, refit
-from elanite.validation.claims import fitted_parameters
+from elanite.validation.claim import fitted_parameters
 
 OPTERON = "opteron-qsnet2"
 HANDLE = "tport.handle"

@@ -24,7 +24,10 @@ from elanite.results import frames
 from elanite.results.numbers import Case, Number, Part
 from elanite.store import Store
 from elanite.validation import ablated, board, findings, papers
-from elanite.validation.claims import COUNTED, Role, Verdict, claims, fitted_parameters, scoreboard
+from elanite.validation.claim import COUNTED, Role, fitted_parameters
+from elanite.validation.claims import claims
+from elanite.validation.scoreboard import scoreboard
+from elanite.validation.verdict import Verdict
 
 
 class Loads(HTMLParser):

@@ -25,7 +25,8 @@ from elanite.report import cover
 from elanite.report import index as report
 from elanite.results import frames
 from elanite.store import Store
-from elanite.validation.claims import claims, verdict
+from elanite.validation.claims import claims
+from elanite.validation.scoreboard import verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from elanite.inputs.plan import Plan
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
@@ -239,7 +240,7 @@ def test_the_cover_shows_ratios_where_they_are() -> None:
 
 
 def replace_verdict(claim: Any, simulated: float) -> Verdict:
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
     return replace(
         Verdict(claim), simulated=simulated, low=simulated, high=simulated, error=simulated / claim.value - 1

@@ -18,9 +18,11 @@ from elanite.report.index import Section, Writer, commands, render
 from elanite.results.numbers import Number
 from elanite.store import Store
 from elanite.validation import quick, reference
-from elanite.validation.claims import COUNTED, Claim, Verdict, claims, judge
+from elanite.validation.claim import COUNTED, Claim
+from elanite.validation.claims import claims
 from elanite.validation.measures import measured
 from elanite.validation.quick import planned
+from elanite.validation.verdict import Verdict, judge
 
 
 def section(name: str) -> Section:

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 
 from conftest import Ended, command, execute
-from elanite.validation.claims import Role
+from elanite.validation.claim import Role
 from test_report import Loads
 
 PING = [

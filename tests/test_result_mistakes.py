@@ -11,19 +11,20 @@ import pytest
 from elanite import _core
 from elanite.inputs import plan, sources
 from elanite.results.numbers import number
-from elanite.validation import claims
+from elanite.validation import verdict as verdicts
+from elanite.validation.claim import Claim
 
 if TYPE_CHECKING:
     import types
     from collections.abc import Callable
 
 Module = Any
-"""``elanite.validation.claims`` or ``elanite.inputs.plan``, as it is or with a mistake."""
+"""``elanite.validation.verdict`` or ``elanite.inputs.plan``, as it is or with a mistake."""
 
 
 def check_errors(module: Module) -> None:
     """The error of a range is the distance from its nearest end, as a fraction of this end."""
-    claim = module.Claim("a", "petrini2003", "range", "a latency", low=8.0, high=10.0)
+    claim = Claim("a", "petrini2003", "range", "a latency", low=8.0, high=10.0)
     cases = [(4.0, -0.5), (7.6, -0.05), (8.0, 0.0), (9.0, 0.0), (10.0, 0.0), (10.5, 0.05), (20.0, 1.0)]
     for simulated, error in cases:
         verdict = module.judge(claim, number([simulated]))
@@ -59,7 +60,7 @@ def with_mistake(module: types.ModuleType, old: str, new: str, folder: Path) -> 
 
 
 def test_the_error_of_a_range_is_that_of_its_nearest_end() -> None:
-    check_errors(claims)
+    check_errors(verdicts)
 
 
 def test_identities_have_the_revision_of_the_model() -> None:
@@ -70,14 +71,14 @@ def test_identities_have_the_revision_of_the_model() -> None:
     ("module", "old", "new", "check"),
     [
         pytest.param(
-            claims,
+            verdicts,
             "simulated / low - 1 if simulated < low else simulated / high - 1",
             "simulated / high - 1 if simulated < low else simulated / low - 1",
             check_errors,
             id="error of a range from its far end",
         ),
         pytest.param(
-            claims,
+            verdicts,
             "return simulated / low - 1 if simulated < low else",
             "return simulated / low - 1 if simulated < high else",
             check_errors,

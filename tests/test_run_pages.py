@@ -21,7 +21,7 @@ from elanite.base.text import number
 from elanite.cli.launch import MOST_TRACE, Launch
 from elanite.inputs import sources
 from elanite.mpirun.kept import Kept
-from elanite.mpirun.summary import as_json, hottest, size, summarise, time_in_mpi
+from elanite.mpirun.summary import hottest, size, summarise, time_in_mpi
 from elanite.report.pages import traffic
 from elanite.report.pages.run import _of_library
 from elanite.traces import goal
@@ -466,9 +466,9 @@ def test_all_ranks_with_the_least_or_the_most_time_in_mpi_are_named() -> None:
     times = pl.Series("mpi_us", [4.0, 2.0, 9.0, 2.0, 9.0, 9.0])
     run.tables["ranks"] = run.tables["ranks"].with_columns(times)
     words = "least 2 µs (ranks 1, 3), mean 5.83 µs, most 9 µs (ranks 2, 4, 5)"
-    assert time_in_mpi(run, summarise(run))[0] == words
+    assert time_in_mpi(summarise(run.tables), (), "host")[0] == words
     assert words in Parts(page_of(run)).findings[1]
-    assert as_json(run, None)["mpi_us"]["most"] == {"time": 9.0, "rank": 2, "ranks": 3}
+    assert run.as_json(None)["mpi_us"]["most"] == {"time": 9.0, "rank": 2, "ranks": 3}
 
 
 def test_ranks_with_the_same_time_are_counted() -> None:

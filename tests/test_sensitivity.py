@@ -26,8 +26,10 @@ from elanite.study import sensitivity
 from elanite.study.basis import about, studies, study
 from elanite.study.heat_map import draw
 from elanite.study.vary import UNKNOWN, Varied, scaled, uncertain, varied
-from elanite.validation.claims import Claim, claims, fitted, measurement
+from elanite.validation.claim import Claim, fitted
+from elanite.validation.claims import claims
 from elanite.validation.measures.quantities import MissingError
+from elanite.validation.scoreboard import measurement
 
 if TYPE_CHECKING:
     from elanite.validation.measures import Measurement

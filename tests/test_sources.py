@@ -12,7 +12,9 @@ import pytest
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.validation.claims import Verdict, claims, claims_of, fitted
+from elanite.validation.claim import fitted
+from elanite.validation.claims import claims, claims_of
+from elanite.validation.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
 PAPERS = {"petrini2003", "petrini2001", "garcia2005", "coll2003"}

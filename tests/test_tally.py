@@ -9,7 +9,9 @@ import pytest
 from elanite.errors import UsageError
 from elanite.validation import ablated, board, tally
 from elanite.validation.ablated import Ablation, read, turning, written
-from elanite.validation.claims import Claim, Verdict, claims
+from elanite.validation.claim import Claim
+from elanite.validation.claims import claims
+from elanite.validation.verdict import Verdict
 
 VALUE = Claim("value", "petrini2003", "value", "a value", "value", value=1.0)
 ORDER = replace(VALUE, id="order", kind="order", rank="order")

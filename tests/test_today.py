@@ -14,8 +14,10 @@ from elanite.inputs.plan import plan
 from elanite.traces import goal
 from elanite.validation import ablated
 from elanite.validation.board import headline, markdown
-from elanite.validation.claims import COUNTED, Verdict, claims
+from elanite.validation.claim import COUNTED
+from elanite.validation.claims import claims
 from elanite.validation.papers import TODAY, chapter_of_claim
+from elanite.validation.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,12 +32,14 @@ if TYPE_CHECKING:
     from elanite.results.differences import compare
     from elanite.study.calibration import Calibration, calibrate
     from elanite.traces.replay import replay
-    from elanite.validation.claims import Claim, Verdict, scoreboard
+    from elanite.validation.claim import Claim
+    from elanite.validation.scoreboard import scoreboard
+    from elanite.validation.verdict import Verdict
 
 
 _HOME = {
     "Calibration": "elanite.study.calibration",
-    "Claim": "elanite.validation.claims",
+    "Claim": "elanite.validation.claim",
     "ConfigError": "elanite.errors",
     "ElaniteError": "elanite.errors",
     "Experiment": "elanite.inputs.experiment",
@@ -50,14 +52,14 @@ _HOME = {
     "RunError": "elanite.errors",
     "Sweep": "elanite.library.sweeps",
     "UsageError": "elanite.errors",
-    "Verdict": "elanite.validation.claims",
+    "Verdict": "elanite.validation.verdict",
     "calibrate": "elanite.study.calibration",
     "compare": "elanite.results.differences",
     "load_results": "elanite.library.api",
     "noise": "elanite.library.noise:measure",
     "replay": "elanite.traces.replay",
     "run": "elanite.library.api",
-    "scoreboard": "elanite.validation.claims",
+    "scoreboard": "elanite.validation.scoreboard",
     "sweep": "elanite.library.sweeps",
 }
 

@@ -33,9 +33,9 @@ MOVED = {
         "calibrate": "elanite.study.calibration",
     },
     "elanite.claims": {
-        "Claim": "elanite.validation.claims",
-        "Verdict": "elanite.validation.claims",
-        "scoreboard": "elanite.validation.claims",
+        "Claim": "elanite.validation.claim",
+        "Verdict": "elanite.validation.verdict",
+        "scoreboard": "elanite.validation.scoreboard",
     },
     "elanite.congestion": {"Matrix": "elanite.results.congestion"},
     "elanite.differences": {"compare": "elanite.results.differences"},

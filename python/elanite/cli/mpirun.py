@@ -278,10 +278,10 @@ def _finish(
         folder, lost = store.rescued(lambda place: kept.write(found, place, dict(times)), out)
     hidden = trace.write(found, timeline) if timeline is not None and found.tables else 0
     if format_ is TableFormat.JSON and found.tables:
-        say(json.dumps(summary.as_json(found, str(folder) if folder else None)))
+        say(json.dumps(found.as_json(str(folder) if folder else None)))
     elif format_ is TableFormat.TABLE:
         if folder is not None:
-            _print(found, summary.summarise(found))
+            _print(found, summary.summarise(found.tables))
             say(f"kept in {folder}")
         if timeline is not None and found.tables:
             others = f", without {hidden} links that were less busy" if hidden else ""
@@ -336,7 +336,7 @@ def _print(found: Run, figures: Summary) -> None:
     totals = figures.totals
     others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]
     also = f" (of them {', '.join(others)})" if others else ""
-    times, *notes = time_in_mpi(found, figures)
+    times, *notes = time_in_mpi(figures, found.ended.unseen, found.options.compute)
     lines = [
         ("simulated time", f"{number(totals['time_us'])} µs"),
         ("host time", f"{found.host_seconds:.2f} s"),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elanite.library.api import Result
     from elanite.report.reproduction import Part
     from elanite.results.beside import Line
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 
 STYLE = {
@@ -210,7 +210,7 @@ def scoreboard(
     Markdown names the ``builds`` that computed the points.
     """
     from elanite.validation import board
-    from elanite.validation.claims import fitted_parameters
+    from elanite.validation.claim import fitted_parameters
 
     if format_ is BoardFormat.JSON:
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))

@@ -106,7 +106,7 @@ def reproduce(
     from elanite.report.reproduction import Reproduction, budget, looks_at, parts
     from elanite.store import Store
     from elanite.study import limits
-    from elanite.validation.claims import failed
+    from elanite.validation.scoreboard import failed
 
     if decide and shard:
         raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
@@ -304,8 +304,8 @@ def claims(
     from elanite.cli import output
     from elanite.errors import UsageError
     from elanite.store import Store
-    from elanite.validation.claims import failed
-    from elanite.validation.claims import verdicts as judged_of
+    from elanite.validation.scoreboard import failed
+    from elanite.validation.scoreboard import verdicts as judged_of
 
     if not out.is_dir() and out != OUT:
         raise UsageError(f"there is no folder {out}; name the folder that was given to `elanite reproduce --out`")

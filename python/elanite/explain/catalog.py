@@ -26,7 +26,8 @@ from elanite.study.basis import about, studies
 from elanite.study.vary import is_uncertain
 from elanite.validation import ablated
 from elanite.validation.cells import published
-from elanite.validation.claims import COUNTED, claims, fitted_parameters
+from elanite.validation.claim import COUNTED, fitted_parameters
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
     from elanite.store import Store
     from elanite.study.studied import Effect, Studied
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 WHAT = ("machines", "experiments", "claims", "parameters", "figures")
 """What can be listed."""

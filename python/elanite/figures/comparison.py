@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.figures import grouping
+from elanite.figures.grid import Cell, Column, Grid
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, Grid, table
+from elanite.figures.table import table
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import ON
 from elanite.results.beside import beside
-from elanite.validation.claims import fitted_parameters
+from elanite.validation.claim import fitted_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.figures import grouping
+from elanite.figures.grid import Cell, Column, Grid
 from elanite.figures.style import Figure
-from elanite.figures.table import Cell, Column, Grid, table
+from elanite.figures.table import table
 from elanite.results.frames import padded
 from elanite.results.numbers import averaged, ratio
 from elanite.results.policies import changes, ordered, told

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 PUBLISHED = "published"
 """The label of a value that needs no other."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from altair.utils.schemapi import UndefinedType
 
-    from elanite.figures.table import Grid
+    from elanite.figures.grid import Grid
 
 FORMAT = ",.5~r"
 """The format of values in tooltips: five significant digits; tables of data have at least four (``text.number``)."""

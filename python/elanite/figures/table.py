@@ -6,9 +6,8 @@ cell may have a tint, which shows the distance of its figure from a reference: w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -17,7 +16,7 @@ from elanite.figures.colours import mixed
 from elanite.figures.style import RULE, layered, pixels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from elanite.figures.grid import Align, Grid
 
 WIDTH = 1180
 """Width of the picture, which columns share in proportion to their widths."""
@@ -27,39 +26,6 @@ LINE, PAD = 15, 7
 
 LESS, MORE = "#f0a875", "#85bce0"
 """Orange and blue, light enough for black text."""
-
-Align = Literal["left", "center"]
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column: its heading, and its width relative to the others."""
-
-    heading: str
-    """Lines are separated by line feeds."""
-    width: float = 1.0
-    align: Align = "center"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A cell: its text, and the figure that decides its tint."""
-
-    text: str
-    """Lines are separated by line feeds; all but the first are smaller."""
-    ratio: float | None = None
-    """The figure relative to the reference; None for no tint."""
-    says: str = ""
-    """The text that appears when the reader points at the cell."""
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table; ``legend`` says what the tints mean, if there are any."""
-
-    columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
-    legend: str = ""
 
 
 def tint(ratio: float) -> str:

@@ -22,9 +22,9 @@ from elanite.mpirun import linkage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elanite.mpirun.evidence import Evidence
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.linkage import Library
-    from elanite.mpirun.verdict import Evidence
 
 
 def no_mpi(evidence: Evidence) -> tuple[str, int]:

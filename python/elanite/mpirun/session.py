@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
-from elanite.base import html, whole
+from elanite.base import build, html, whole
 from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.evidence import Evidence
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
 from elanite.mpirun.processes import Processes
 from elanite.mpirun.streams import Listener, Pump, Reports
-from elanite.mpirun.verdict import Ended, Evidence, cancelled, judge, locate
+from elanite.mpirun.verdict import Ended, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 
 if TYPE_CHECKING:
@@ -67,10 +68,44 @@ class Run:
         return f"Run({self._title}: {self.ended.end})"
 
     def _repr_html_(self) -> str:
-        from elanite.mpirun.summary import in_cell
+        from elanite.mpirun.summary import in_cell, summarise
 
         ended = html.line(self.ended.message) if self.ended.message else ""
-        return html.block(self._title, ended, *(in_cell(self) if self.tables else ()))
+        return html.block(
+            self._title, ended, *(in_cell(summarise(self.tables), self.host_seconds) if self.tables else ())
+        )
+
+    def as_json(self, folder: str | None) -> dict[str, Any]:
+        """The figures of a run as plain data."""
+        from elanite.mpirun.summary import collectives, summarise
+
+        found = summarise(self.tables)
+        return {
+            "program": list(self.words),
+            "machine": self.cluster.name,
+            "ranks": self.options.ranks,
+            "nodes": len(set(self.placement)),
+            "simulated_us": found.totals["time_us"],
+            "host_seconds": round(self.host_seconds, 6),
+            **{key: found.totals[key] for key in ("messages", "bytes", "packets", "events")},
+            "kinds": found.kinds,
+            "collectives": collectives(found.totals),
+            "sizes": [vars(one) for one in found.sizes],
+            "mpi_us": {
+                key: {"time": time, "rank": min(tied, default=None), "ranks": len(tied)}
+                for key, (time, tied) in found.mpi.items()
+            },
+            "compute": self.options.compute,
+            "unseen": list(self.ended.unseen),
+            "links": found.links,
+            "repeatable": not self.unrepeatable,
+            "why": self.unrepeatable,
+            "digest": found.totals["digest"],
+            "versions": build.here().versions(),
+            "end": self.ended.end,
+            "exit_code": self.ended.exit_code,
+            "folder": folder,
+        }
 
     def record(self, file: Path) -> None:
         """Write the recording of the finished run as a trace in GOAL; another file of this name is replaced at the end.

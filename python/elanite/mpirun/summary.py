@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from elanite.base import build, html
+from elanite.base import html
 from elanite.base.text import number, ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elanite.mpirun.session import Run
 
 SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
 """Upper ends of the classes of message sizes, in bytes; the last class has none."""
@@ -55,16 +54,16 @@ class Summary:
     ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; None from nodes)."""
 
 
-def summarise(run: Run) -> Summary:
-    """The figures of a run whose ranks have attached."""
-    messages = run.tables["messages"]
+def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
+    """The figures of a run whose ranks have attached, from its tables."""
+    messages, totals = tables["messages"], tables["summary"].row(0, named=True)
     kinds = messages.group_by("kind").len().sort("len", "kind", descending=[True, False])
     return Summary(
-        run.summary,
+        totals,
         {str(kind): int(count) for kind, count in kinds.iter_rows()},
         by_size(messages),
-        _in_mpi(run.tables["ranks"]),
-        hottest_of_each(run.tables["links"], run.summary["time_us"]),
+        _in_mpi(tables["ranks"]),
+        hottest_of_each(tables["links"], totals["time_us"]),
     )
 
 
@@ -113,41 +112,9 @@ def waits(link: Mapping[str, Any]) -> str:
     return "" if link["waiting_us"] is None else number(link["waiting_us"])
 
 
-def as_json(run: Run, folder: str | None) -> dict[str, Any]:
-    """The figures of a run as plain data."""
-    found = summarise(run)
-    return {
-        "program": list(run.words),
-        "machine": run.cluster.name,
-        "ranks": run.options.ranks,
-        "nodes": len(set(run.placement)),
-        "simulated_us": found.totals["time_us"],
-        "host_seconds": round(run.host_seconds, 6),
-        **{key: found.totals[key] for key in ("messages", "bytes", "packets", "events")},
-        "kinds": found.kinds,
-        "collectives": collectives(found.totals),
-        "sizes": [vars(one) for one in found.sizes],
-        "mpi_us": {
-            key: {"time": time, "rank": min(tied, default=None), "ranks": len(tied)}
-            for key, (time, tied) in found.mpi.items()
-        },
-        "compute": run.options.compute,
-        "unseen": list(run.ended.unseen),
-        "links": found.links,
-        "repeatable": not run.unrepeatable,
-        "why": run.unrepeatable,
-        "digest": found.totals["digest"],
-        "versions": build.here().versions(),
-        "end": run.ended.end,
-        "exit_code": run.ended.exit_code,
-        "folder": folder,
-    }
-
-
-def in_cell(run: Run) -> list[str]:
+def in_cell(found: Summary, host_seconds: float) -> list[str]:
     """The figures of a run as HTML: its totals, and folded below them its messages and its hottest links."""
-    found = summarise(run)
-    totals = {"simulated time, µs": found.totals["time_us"], "host time, s": run.host_seconds}
+    totals = {"simulated time, µs": found.totals["time_us"], "host time, s": host_seconds}
     totals |= {key: found.totals[key] for key in ("messages", "bytes", "packets")}
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
@@ -160,18 +127,18 @@ def in_cell(run: Run) -> list[str]:
     ]
 
 
-def time_in_mpi(run: Run, found: Summary) -> list[str]:
+def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str]:
     """The time in MPI of all ranks for people, and notes that are needed to read it, one text each.
 
     Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
     """
-    if run.ended.unseen:
-        return [f"unknown: Elanite saw no call of {named(run.ended.unseen)}"]
+    if unseen:
+        return [f"unknown: Elanite saw no call of {named(unseen)}"]
     times = (
         f"{word} {number(time)} µs{f' ({named(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
     )
     note = "100% by construction, but for sleeps: --compute none"
-    return [", ".join(times), *([note] if run.options.compute == "none" else [])]
+    return [", ".join(times), *([note] if compute == "none" else [])]
 
 
 def named(some: Sequence[int]) -> str:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from elanite.base.text import counted, number, ranks
 from elanite.errors import Exit
@@ -28,6 +28,7 @@ from elanite.mpirun import missing, where
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from elanite.mpirun.evidence import Evidence, Left
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
@@ -77,35 +78,6 @@ class Ended:
     def finished(self) -> bool:
         """Whether all ranks left MPI in order, so that the records are those of the whole program."""
         return self.end == "finished"
-
-
-Left = tuple[int, Literal["abort", "error", "exit"], int]
-"""A rank, how it leaves (it calls ``MPI_Abort``, MPI fails, or it exits), and the code."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """All that is known at the end."""
-
-    outcome: dict[str, Any]
-    """What the simulator says."""
-    reports: Reports
-    """What mpiexec says."""
-    left: Sequence[Left]
-    """What ranks announced before they ended, in this order."""
-    dead: Sequence[int]
-    """Ranks whose processes ended, in this order."""
-    code: int | None
-    """The exit code of mpiexec, or minus the signal that killed it; None if it had to be killed."""
-    placement: Sequence[int]
-    pids: Sequence[int | None]
-    program: str
-    compiler: str
-    """The compiler that links programs with the right MPI."""
-    native: bool = False
-    """Whether the program was started as one for the simulated libraries, and need not call MPI."""
-    stray: str = ""
-    """The MPI library of a process that has no part in the run, and a remedy."""
 
 
 def judge(evidence: Evidence) -> Ended:

@@ -25,7 +25,7 @@ from elanite.validation.tally import line_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 ENDS = (0.5, 2.0)
 """The ends of the scale, simulated over published."""

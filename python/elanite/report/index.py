@@ -41,8 +41,10 @@ from elanite.validation import admissible, findings, papers, readings, reference
 from elanite.validation.board import fitted, headline, of_today, widest
 from elanite.validation.cells import SIGN, one_run, simulated, spread
 from elanite.validation.cells import published as published_text
-from elanite.validation.claims import claims, fitted_parameters, verdicts
+from elanite.validation.claim import fitted_parameters
+from elanite.validation.claims import claims
 from elanite.validation.quick import NOTE, made, planned
+from elanite.validation.scoreboard import verdicts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -53,9 +55,9 @@ if TYPE_CHECKING:
     from elanite.figures import Figure
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
-    from elanite.validation.claims import Verdict
     from elanite.validation.papers import Paper
     from elanite.validation.readings import Readings
+    from elanite.validation.verdict import Verdict
 
 NAMES = {
     papers.OTHERS: "Other publications",

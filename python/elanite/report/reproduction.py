@@ -20,7 +20,8 @@ from elanite.campaign.cost import CostModel
 from elanite.results.looks import LAST, RUNS
 from elanite.validation import admissible
 from elanite.validation.claims import claims
-from elanite.validation.quick import further, planned
+from elanite.validation.quick import planned
+from elanite.validation.scoreboard import further
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.report.index import Writer
     from elanite.store import Store
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 SHARE = 0.05
 """The most of the time that may go into reports while points are simulated."""

@@ -27,7 +27,7 @@ from elanite.study.basis import measured
 from elanite.study.sensitivity import probed
 from elanite.validation.ablated import OUTCOME, WHOLE, Ablation
 from elanite.validation.board import measured as figure_of
-from elanite.validation.claims import judge
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan
     from elanite.store import Store
     from elanite.study.basis import Study
-    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.claim import Claim
+    from elanite.validation.verdict import Verdict
 
 MOST, MOST_NUMBERS = 200, 8
 """Characters of a figure at most, and numbers of a finding."""

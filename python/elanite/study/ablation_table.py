@@ -15,12 +15,13 @@ from elanite.base import bounded
 from elanite.study import ablation
 from elanite.validation import ablated
 from elanite.validation.ablated import WHOLE, Ablation
-from elanite.validation.claims import COUNTED, claims
+from elanite.validation.claim import COUNTED
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 SIGN = {"holds": "+", "missed": "-", "not resolved": "?"}
 """Verdicts in short."""

@@ -20,8 +20,9 @@ from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import FIRST_SEED, plan
-from elanite.validation.claims import claims, measurement
+from elanite.validation.claims import claims
 from elanite.validation.measures.quantities import MissingError
+from elanite.validation.scoreboard import measurement
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
     from elanite.store import Store
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
     from elanite.validation.measures import Measurement
 
 OTHERWISE = 0.2

@@ -22,7 +22,7 @@ from elanite.validation.ablated import WHOLE, turning
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 
 PARAMETER = re.compile(r"\b(?:switch|adapter|bus|link|rails|group|tport|host|packet|elan4)\.[a-z_]+")

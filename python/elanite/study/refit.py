@@ -19,7 +19,7 @@ from elanite.errors import ConfigError, UsageError
 from elanite.results.numbers import Number
 from elanite.study.basis import measured
 from elanite.study.vary import scaled
-from elanite.validation.claims import judge
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan
     from elanite.store import Store
     from elanite.study.basis import Study
-    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.claim import Claim
+    from elanite.validation.verdict import Verdict
 
 NEAREST = 0.03
 """A parameter takes part if the machine takes a value that differs by no more than this fraction, up or down."""

@@ -27,7 +27,7 @@ from elanite.results.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
 from elanite.study.basis import asked, measured, traffic
 from elanite.study.vary import varied
-from elanite.validation.claims import judge
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,8 +37,9 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.study.basis import Study
     from elanite.study.vary import Varied
-    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.claim import Claim
     from elanite.validation.measures import Finding, Measurement, Order
+    from elanite.validation.verdict import Verdict
 
 FOLDER = "sensitivity"
 """Where tables of changes are kept, beside the store."""

@@ -7,22 +7,46 @@ without a method (metrics, parameters, threads, files) are passed over.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from elanite.traces.calls import expand
 
 if TYPE_CHECKING:
-    from elanite.traces.otf2 import Archive
+    from elanite.traces.calls import Call
     from elanite.traces.tape import Place, Tape
 
 _UNDEFINED = 2**64 - 1
 """The message of a probe that takes no message from others."""
 
 
+class Definitions(Protocol):
+    """The definitions and the calls of an archive, as far as the events of a rank need them."""
+
+    otf2: Any
+    """The package."""
+    resolution: int
+    """Ticks of the clock in a second."""
+
+    def members(self, comm: int, rank: int) -> list[int] | None:
+        """The ranks of a communicator."""
+
+    def tag(self, comm: int, what: int | str) -> int:
+        """The tag in the trace of a tag of a communicator."""
+
+    def call(self, comm: int, number: int) -> Call:
+        """A collective operation of a communicator."""
+
+    def later(self, rank: int) -> tuple[int, int]:
+        """The communicator and the number of the next call of a rank that does not block."""
+
+    def refuse(self, rank: int, offset: int, event: Any, what: str) -> NoReturn:
+        """Raise an error that names the event."""
+
+
 class Rank:
     """The translation of the events of a rank."""
 
-    def __init__(self, archive: Archive, rank: int, tape: Tape) -> None:
+    def __init__(self, archive: Definitions, rank: int, tape: Tape) -> None:
         self._archive, self._rank, self._tape = archive, rank, tape
         self._depth = 0
         """How many MPI calls, one in the other, are under way."""

@@ -21,7 +21,7 @@ from elanite.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 Outcome = Literal["holds", "missed", "not resolved"]
 

@@ -12,51 +12,26 @@ Only points that the parameter can change are simulated at an end. A quick run l
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import plain
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
+from elanite.validation.cells import simulated, spread
+from elanite.validation.verdict import Range, Verdict, holds_within
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from elanite.inputs.plan import Plan, Point
-    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.claim import Claim
 
 UNMOVED = {"rails.handle": ("basic",)}
 """Policies that a parameter does not touch: basic has neither control messages nor a status for threads to handle."""
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values of a parameter that its source admits."""
-
-    key: str
-    value: str
-    """The value of the machine."""
-    low: str
-    high: str
-    source: str
-    """The words that leave the value open."""
-
-    @property
-    def ends(self) -> tuple[str, ...]:
-        """The ends that are not the value of the machine."""
-        return tuple(end for end in (self.low, self.high) if end != self.value)
-
-
-@dataclass(frozen=True)
-class End:
-    """A claim at one end of a range."""
-
-    value: str
-    """The value of the parameter."""
-    verdict: Verdict
 
 
 @cache
@@ -123,20 +98,6 @@ def plans(planned: Plan, claims: tuple[Claim, ...]) -> list[Plan]:
     ]
 
 
-def holds(verdict: Verdict) -> bool | None:
-    """Whether a claim holds somewhere in its range; None without results at the ends, or if these are not resolved."""
-    found = [verdict, *(end.verdict for end in verdict.ends)]
-    if not verdict.ends:
-        return None
-    if any(each.holds for each in found):
-        return True
-    numbers = [each.simulated for each in found if isinstance(each.simulated, int | float)]
-    published = verdict.claim.value
-    if numbers and published is not None and min(numbers) < published < max(numbers):
-        return True
-    return None if any(each.holds is None for each in found) else False
-
-
 def said(verdict: Verdict) -> str:
     """The verdict over the range in words, with the figures at the ends; empty without a range or before it was run."""
     claim = verdict.claim
@@ -144,29 +105,12 @@ def said(verdict: Verdict) -> str:
         return ""
     range_ = verdict.range
     assert range_ is not None  # noqa: S101 - a verdict with ends has the range of the ends
-    held = {True: "holds within", False: "missed in", None: "not resolved in"}[holds(verdict)]
+    held = {True: "holds within", False: "missed in", None: "not resolved in"}[holds_within(verdict)]
     figures = ", ".join(f"{end.value}: {_figure(end.verdict)}" for end in verdict.ends)
     return f"{held} the admissible range {range_.low} to {range_.high} of {claim.admissible}; at {figures}"
 
 
 def _figure(verdict: Verdict) -> str:
-    from elanite.validation.cells import simulated, spread
-
     if isinstance(verdict.simulated, str):
         return {True: "holds", False: "missed", None: "not resolved"}[verdict.holds]
     return " ".join(filter(None, (simulated(verdict), spread(verdict))))
-
-
-def as_json(verdict: Verdict) -> dict[str, Any] | None:
-    """The range of a verdict as it stands in ``scoreboard.json``; None without a range, or if its ends were not run."""
-    if verdict.range is None or not verdict.ends:
-        return None
-    return {
-        "parameter": verdict.range.key,
-        "low": verdict.range.low,
-        "high": verdict.range.high,
-        "holds": holds(verdict),
-        "ends": [
-            {"value": end.value, "simulated": end.verdict.simulated, "holds": end.verdict.holds} for end in verdict.ends
-        ],
-    }

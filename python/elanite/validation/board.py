@@ -10,13 +10,13 @@ from elanite.base.text import counted, percent
 from elanite.results.looks import ERROR, RUNS
 from elanite.validation import admissible, tally
 from elanite.validation.cells import SIGN, one_run, published, simulated, spread
-from elanite.validation.claims import fitted_parameters
+from elanite.validation.claim import fitted_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from elanite.base.build import Build
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 WIDE = 0.02
 """A wider 95% confidence interval, as a fraction of the mean, is counted as wide."""

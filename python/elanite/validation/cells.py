@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from elanite.base.text import SCALE, digits, number, quantity, symbol
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Claim, Verdict
+    from elanite.validation.claim import Claim
+    from elanite.validation.verdict import Verdict
 
 SIGN = {
     "holds": "✓",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.results.numbers import Case, Part
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 DECISIVE = 3
 """Most figures in a sentence."""

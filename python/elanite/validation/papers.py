@@ -19,7 +19,7 @@ from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
     from elanite.inputs.plan import Plan
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 OTHERS, BEYOND, TODAY = "others", "beyond", "today"
 """The chapters that are no paper: other publications, what no paper has, networks of today."""

@@ -20,18 +20,17 @@ from __future__ import annotations
 
 import ast
 import operator
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
+from elanite.validation.claim import Claim, Proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from elanite.validation.claims import Claim
 
 FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": min, "max": max}
 
@@ -54,28 +53,6 @@ KEYS = {"of", "shows", "implied", "says"}
 ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the comparisons < <= > >="
 
 REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its source"
-
-
-@dataclass(frozen=True)
-class Proof:
-    """The arithmetic of a contradiction; it has been evaluated and is true."""
-
-    of: tuple[tuple[str, str], ...]
-    """Names of the comparison, each with the claim whose published figure it stands for."""
-    shows: str
-    """The comparison."""
-    implied: float
-    """The figure of the claim that would agree with the others: the comparison is false of it."""
-    says: str
-    """What it means, with the places in the paper."""
-    sides: str
-    """The comparison with its sides worked out: ``301 < 307.9``."""
-
-    @property
-    def text(self) -> str:
-        """The sentence, the comparison, and what its names stand for."""
-        names = ", ".join(f"{name} is {claim}" for name, claim in self.of)
-        return f"{self.says}: {self.shows}, which is {self.sides} ({names})"
 
 
 def checked(claim: Claim, entry: Mapping[str, Any], claims: Mapping[str, Claim], file: str) -> Proof:

@@ -18,14 +18,12 @@ from elanite.base import bounded
 from elanite.inputs import sources
 from elanite.inputs.plan import FIRST_SEED, Plan, Point, plan
 from elanite.results.looks import LAST, RUNS
-from elanite.validation.claims import claims, looked
+from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from elanite.inputs.sources import Source
     from elanite.store import Store
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 
 @cache
@@ -83,15 +81,6 @@ def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
         or any(point.id not in usual for point in first.series(series))
     ]
     return [f"series.{series}.run.seeds={max(RUNS[look], len(runs[series]))}" for series in changed]
-
-
-def further(chosen: Iterable[Claim], store: Store, seed: int) -> list[Plan]:
-    """The points of the next looks at claims that are not resolved, by experiment."""
-    needed: dict[str, dict[str, Point]] = {}
-    for claim in chosen:
-        for point in looked(claim, store, seed, mine=True).missing:
-            needed.setdefault(claim.experiment, {})[point.id] = point
-    return [replace(planned(name, seed, LAST), points=tuple(points.values())) for name, points in needed.items()]
 
 
 def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:

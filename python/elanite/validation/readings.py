@@ -23,8 +23,10 @@ from elanite.errors import UsageError
 from elanite.inputs.plan import FIRST_SEED
 from elanite.inputs.sources import did_you_mean
 from elanite.validation.cells import published
-from elanite.validation.claims import Claim, claims, judge, measurement
+from elanite.validation.claims import claims
 from elanite.validation.quick import planned
+from elanite.validation.scoreboard import measurement
+from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
     from elanite.results.numbers import Part
     from elanite.store import Store
-    from elanite.validation.claims import Verdict
+    from elanite.validation.claim import Claim
+    from elanite.validation.verdict import Verdict
 
 FILE = "readings.toml"
 

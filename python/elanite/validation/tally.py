@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elanite.validation import ablated
-from elanite.validation.claims import COUNTED
+from elanite.validation.claim import COUNTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.validation.claims import Verdict
+    from elanite.validation.verdict import Verdict
 
 NAMES = {
     "headline": "predicted values and orders",

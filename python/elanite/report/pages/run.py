@@ -48,7 +48,7 @@ _WAYS = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI libr
 
 def page(run: Run, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
     """The page for a run that kept its calls; ``command`` are the words that ran it."""
-    figures = summarise(run) if run.tables else None
+    figures = summarise(run.tables) if run.tables else None
     message = run.ended.message.strip()
     return Page(
         title=f"{shlex.join(run.words)} on {counted(run.options.ranks, 'rank')} of {run.cluster.name}",
@@ -85,7 +85,7 @@ def _findings(run: Run, figures: Summary) -> list[str]:
         found.append(f"The run ended early, at {number(run.ended.time_us)} µs of simulated time: {why}.")
         found += _waits_in_short(run)
     total = float(ranks["end_us"].sum())
-    times, *notes = time_in_mpi(run, figures)
+    times, *notes = time_in_mpi(figures, run.ended.unseen, run.options.compute)
     if run.ended.unseen:
         found.append(f"The time in {calls} is {times}.")
     elif total and run.ended.finished:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 __all__ = ["MEASURES", "OWN", "Finding", "Measurement", "Number", "Order", "measured"]
 

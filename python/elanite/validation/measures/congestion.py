@@ -11,7 +11,7 @@ from elanite.results import congestion
 from elanite.results.numbers import Finding, at_least, number, together
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 EVEN = 0.1
 """Sums of delays that differ from their mean by at most this fraction are even (petrini2003 s5.4 gives no figure)."""

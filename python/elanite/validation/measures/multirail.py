@@ -11,7 +11,7 @@ import polars as pl
 from elanite.results.numbers import Finding
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 FIGURES = {
     ("logarithmic", 8): ("10101010", "11001100", "11110000", "01010101", "00110011", "00001111"),

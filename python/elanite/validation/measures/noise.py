@@ -10,7 +10,7 @@ import polars as pl
 from elanite.results.numbers import Finding
 
 if TYPE_CHECKING:
-    from elanite.validation.claims import Claim
+    from elanite.validation.claim import Claim
 
 NOISELESS = 0.01
 """A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of the

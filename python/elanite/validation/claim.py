@@ -1,0 +1,196 @@
+"""A claim: a published figure or finding, its source, and how to measure it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
+
+from elanite import _core
+from elanite.inputs import sources
+
+if TYPE_CHECKING:
+    from elanite.inputs.plan import Point
+    from elanite.store import Table
+
+Kind = Literal["value", "max", "min", "range", "order", "shape"]
+Role = Literal["predicted", "fitted", "inconsistent", "inference"]
+Rank = Literal["value", "order", "bound", "consequence", "verification", "repeat"]
+Confidence = Literal["text", "abstract", "secondary"]
+
+
+COUNTED: tuple[Rank, ...] = ("value", "order")
+"""The ranks that the headline counts."""
+
+
+TODAY = "today/"
+"""How the names of experiments on networks of today begin."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The arithmetic of a contradiction; it has been evaluated and is true."""
+
+    of: tuple[tuple[str, str], ...]
+    """Names of the comparison, each with the claim whose published figure it stands for."""
+    shows: str
+    """The comparison."""
+    implied: float
+    """The figure of the claim that would agree with the others: the comparison is false of it."""
+    says: str
+    """What it means, with the places in the paper."""
+    sides: str
+    """The comparison with its sides worked out: ``301 < 307.9``."""
+
+    @property
+    def text(self) -> str:
+        """The sentence, the comparison, and what its names stand for."""
+        names = ", ".join(f"{name} is {claim}" for name, claim in self.of)
+        return f"{self.says}: {self.shows}, which is {self.sides} ({names})"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published figure or finding, and how to measure it."""
+
+    id: str
+    source: str
+    kind: Kind
+    says: str
+    rank: Rank = "value"
+    """The weight of the claim: the headline counts values and orders alone."""
+    rests_on: tuple[str, ...] = ()
+    """The claim that it repeats, or the fitted claims of which it is a consequence."""
+    because: str = ""
+    """The reason for a rank that the headline does not count."""
+    ours: str = ""
+    """The bounds of the test that the source does not state, in words."""
+    one_miss: str = ""
+    """A claim that is missed for the same cause: both count as one miss while both are missed."""
+    unit: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    order: tuple[str, ...] = ()
+    figures: tuple[float, ...] = ()
+    """Published figures that a finding is compared with."""
+    experiment: str = ""
+    """The shipped experiment that produces the data; empty: not yet simulated."""
+    series: tuple[str, ...] = ()
+    """Series that produce the data; empty: all of them."""
+    where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Parameters that select the points, each with the values that it may have."""
+    measure: str = ""
+    """How the rows are measured: a quantity (see ``measures``), ``order``, ``parts``, or a special measure."""
+    metric: str = ""
+    rows: str = ""
+    """The kind of rows that count, if columns cannot select them (see ``elanite.validation.measures.rows``)."""
+    of: dict[str, Any] = field(default_factory=dict)
+    """The arguments of the measure: the quantity, and the quantity or column that it is set over."""
+    over: dict[str, Any] | str = field(default_factory=dict)
+    each: tuple[str, ...] = ()
+    """Columns whose values form groups, which are measured separately; one group is picked."""
+    pick: str = ""
+    shows: tuple[str, ...] = ()
+    """Columns by whose values the note lists the figures."""
+    part: tuple[dict[str, Any], ...] = ()
+    """The parts that have to hold: quantities with their bounds."""
+    table: Table | Literal["congestion"] = "rows"
+    """The table that is measured: a table of the store, or the links of the congestion matrix."""
+    tolerance: float | None = None
+    """How far a value may be off and still hold, as a fraction."""
+    one_run: str = ""
+    """Why the published figure is that of one run, from the source's words, and the length of a simulated run."""
+    admissible: str = ""
+    """A parameter whose admissible range the claim is judged over as well (see ``elanite.validation.admissible``)."""
+    test: str = ""
+    known_miss: str = ""
+    causes: tuple[str, ...] = ()
+    """Mechanisms and parameters that ``known_miss`` names as causes (see ``elanite.study.causes``)."""
+    not_causes: tuple[str, ...] = ()
+    """Mechanisms and parameters that are no causes by the words of ``known_miss``."""
+    proof: Proof | None = None
+    """The arithmetic by which the claim contradicts other claims of its paper."""
+    inference: str = ""
+    """The words of the paper that say that the authors conclude the claim and did not run it."""
+    vague: str = ""
+    """Why the words of the paper cannot settle the claim while the simulated figure stays at a bound of the test."""
+    confidence: Confidence = "text"
+    """What was read: the text itself, only its abstract, or what others say of the hardware."""
+
+    @property
+    def role(self) -> Role:
+        """Whether the claim is predicted, fitted, inconsistent in its source, or an inference of the authors."""
+        if self.proof:
+            return "inconsistent"
+        if self.inference:
+            return "inference"
+        return "fitted" if self.id in fitted() else "predicted"
+
+    @property
+    def standing(self) -> str:
+        """The role; for a predicted claim its rank, with the role if the headline may count it."""
+        if self.role != "predicted":
+            return self.role
+        return f"predicted {self.rank}" if self.rank in COUNTED else self.rank
+
+    @property
+    def today(self) -> bool:
+        """Whether it is about a network of today, and counted apart from the claims of the papers."""
+        return self.experiment.startswith(TODAY)
+
+    @property
+    def cited(self) -> str:
+        """The source, and what was read of it if that is not the text."""
+        return self.source if self.confidence == "text" else f"{self.source} ({self.confidence})"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest figure with which a claim about a number holds."""
+        if self.kind == "range":
+            return self.low or 0.0, self.high or 0.0
+        value = self.value or 0.0
+        off = abs(value) * (self.tolerance or 0.0)
+        return {"max": (-inf, value), "min": (value, inf)}.get(self.kind, (value - off, value + off))
+
+    @property
+    def quantity(self) -> dict[str, Any]:
+        """What is measured."""
+        measure = "value" if self.measure == "order" else self.measure
+        return {"measure": measure, "of": self.of, "over": self.over}
+
+    @property
+    def published(self) -> float | list[float] | list[str] | None:
+        """The published figure as data; a shape has only its text."""
+        if self.kind == "range":
+            return [self.low or 0.0, self.high or 0.0]
+        if self.kind == "order":
+            return list(self.order)
+        return self.value
+
+    def asks_for(self, point: Point) -> bool:
+        """Whether the claim is measured on this point (of its experiment)."""
+        return (not self.series or point.series in self.series) and all(
+            point.parameters.get(name) in value for name, value in self.where
+        )
+
+
+@cache
+def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
+    """By shipped machine: its fitted parameters, and the claims to which each parameter was fitted."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for name in sources.shipped("machine"):
+        source = sources.read("machine", name)
+        parameters = json.loads(_core.load_machine(source.text, source.file, []))["parameters"]
+        found[name] = {p["key"]: tuple(p["fitted_to"]) for p in parameters if p.get("fitted_to")}
+    return found
+
+
+@cache
+def fitted() -> frozenset[str]:
+    """Claims to which some parameter of a shipped machine was fitted."""
+    return frozenset(
+        claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
+    )
