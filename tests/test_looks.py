@@ -215,7 +215,7 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch:
     looked = board.looked(claim, Full(RUNS[LAST]))
     assert looked.verdict.look == 0
     assert [point.seed for point in looked.missing] == [RUNS[LAST]]
-    (plan,) = quick.further([claim], Full(RUNS[LAST]), 1)
+    (plan,) = board.further([claim], Full(RUNS[LAST]), 1)
     assert plan.points == looked.missing
 
 
