@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,10 +124,22 @@ class Plan:
 
 
 def machine_of(experiment: Source, name: str) -> Source:
-    """A machine that an experiment names: its file, also by the path from the experiment's folder, or a shipped one."""
+    """A machine that an experiment names: a file by its path from the experiment's folder, or a shipped machine.
+
+    A file of this path in the current folder is another machine, so that a folder with an experiment and its machines
+    means the same wherever the command runs.
+    """
     beside = Path(experiment.file).parent / name
     try:
-        return sources.read("machine", beside if beside.is_file() and not Path(name).is_file() else name)
+        if beside.is_file():
+            return sources.read("machine", beside)
+        if (known := sources.read_shipped("machine", name.removesuffix(".toml"))) is not None:
+            return known
+        if Path(name).is_file():
+            there = os.path.relpath(name, Path(experiment.file).parent)
+            raise UsageError(f"there is no file `{beside}`; paths are relative to the experiment: write `{there}`")
+        is_path = Path(name).name != name or beside.with_name(f"{beside.name}.toml").is_file()
+        return sources.read("machine", beside if is_path else name)
     except UsageError as error:
         raise UsageError(f"{experiment.file}: machine: {error}") from None
 

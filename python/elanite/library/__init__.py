@@ -1,5 +1,5 @@
 """The interface for Python: ``import elanite as el`` (``elanite.__all__`` lists its names).
 
-- ``api``: machines, experiments and results. ``notebooks``: progress in notebooks.
+- ``api``: runs and their results. ``notebooks``: progress in notebooks.
 - ``sweeps``: many values of a few keys. ``noise``: the noise of this computer.
 """

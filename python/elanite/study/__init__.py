@@ -4,5 +4,5 @@
 - ``sweeps``: all combinations or a sample of them.
 - ``calibration``, with ``measured``, ``search``, ``minimum`` and ``identify``: values nearest to measured ones.
 - ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``studied``, ``causes`` and
-  ``ablation_table`` are what was found.
+  ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw figures.
 """
