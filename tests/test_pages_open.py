@@ -87,7 +87,7 @@ def reopened(elanite: Run, page: Path, folder: Path) -> list[str]:
 
 
 def test_a_page_gives_the_same_results_in_another_folder(elanite: Run, tmp_path: Path) -> None:
-    """A graph, a file of pairs beside neither, a machine that the experiment names from the working directory."""
+    """A graph, a file of pairs beside neither, a machine of another folder."""
     work, there = tmp_path / "work" / "deep", tmp_path / "work" / "shared files"
     work.mkdir(parents=True)
     there.mkdir()
@@ -95,7 +95,7 @@ def test_a_page_gives_the_same_results_in_another_folder(elanite: Run, tmp_path:
     (there / "pairs.csv").write_text(PAIRS, encoding="utf-8")
     (tmp_path / "work" / "experiments").mkdir()
     experiment = tmp_path / "work" / "experiments" / "-mine.toml"
-    experiment.write_text(TRAFFIC.format(machine="own net.toml"), encoding="utf-8")
+    experiment.write_text(TRAFFIC.format(machine="../deep/own net.toml"), encoding="utf-8")
     words = ["run", "../experiments/-mine.toml", "--set", "bus.rate=200 MB/s", "--html", "../page.html"]
     first = digests(elanite, work, words)
     assert len(first) == 4

@@ -1,6 +1,7 @@
 """Machine and experiment files, and the plan that is made of them.
 
-- ``sources``: the files. ``machine`` and ``experiment``: the same as objects. ``toml``: files of dictionaries. ``machines``: files with other values.
+- ``sources``: the files. ``machine`` and ``experiment``: the same as objects.
+- ``toml``: files of dictionaries. ``machines``: files with other values.
 - ``overrides``: keys of ``--set``. ``figure_checks``: mistakes in ``[[figure]]``.
 - ``graphs`` and ``patterns``: networks and traffic from other files and from Python.
 - ``plan``: the points of an experiment. ``warmup``: how long the start of their sources lasts.
