@@ -235,64 +235,11 @@ def _chart(
     value = f"datum.us[{params[0].name} * {steps} + {moment.name} - 1]"
     if difference:
         value += f" - datum.us[{params[1].name} * {steps} + {moment.name} - 1]"
-    x, y = pixels(WIDTH, picture.height)
-    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT)]
-    layers: list[alt.Chart | alt.LayerChart] = []
-    for kind in ("link", "switch"):
-        end = most[kind] or 1.0
-        scale = alt.Scale(domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT)
-        # Labels at the very ends are aligned inwards; a centred one near an end would lose its sign at the margin.
-        legend = alt.Legend(
-            orient="bottom",
-            direction="horizontal",
-            gradientLength=240,
-            titleLimit=320,
-            values=[-end, 0, end] if difference else [0, end / 2, end],
-            format=",.4~r",
-        )
-        # Two channels, each with a scale of its own: sums of switches are larger than those of links.
-        channel = alt.Color if kind == "link" else alt.Fill
-        of = f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"  # equal scales have one legend
-        title = f"difference of {of}" if difference else of
-        colour = channel("sum:Q", title=title, scale=scale, legend=legend)
-        here = (
-            alt.Chart(picture.squares.filter(pl.col("kind") == kind))
-            .transform_calculate(sum=value, failed=" || ".join(f"datum.down[{one.name}]" for one in points))
-            .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
-        )
-        wide = f"datum.x2 - datum.x >= {DIGITS}"
-        layers.append(
-            here.mark_rect(stroke="#9a9a9a").encode(
-                x=x,
-                x2=alt.X2("x2:Q"),
-                y=y,
-                y2=alt.Y2("y2:Q"),
-                **{"color" if kind == "link" else "fill": colour},
-                strokeWidth=alt.condition(wide, alt.value(0.6), alt.value(0.2)),
-                tooltip=tooltip,
-            )
-        )
-        for tone, sign in (("#ffffff", ">"), ("#1b1f24", "<=")):
-            layers.append(
-                here.transform_filter(
-                    f"datum.x2 - datum.x >= {1.6 * DIGITS} && !datum.failed && abs(datum.sum) {sign} {0.55 * end}"
-                )
-                .transform_calculate(text=_SHORT)
-                .mark_text(baseline="middle", fontSize=13 if kind == "switch" else 9, color=tone)
-                .encode(
-                    x=alt.X("centre:Q", axis=None),
-                    y=alt.Y("middle:Q", axis=None),
-                    text=alt.Text("text:N"),
-                    tooltip=tooltip,
-                )
-            )
-        if kind == "link" and any(case.matrix.failed for case in picture.cases):
-            crosses = here.transform_filter("datum.failed").mark_point(
-                shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
-            )
-            layers.append(
-                crosses.encode(x=alt.X("centre:Q", axis=None), y=alt.Y("middle:Q", axis=None), tooltip=tooltip)
-            )
+    layers = [
+        layer
+        for kind in ("link", "switch")
+        for layer in _squares(picture, kind, most, value, [one.name for one in points], difference=difference)
+    ]
     rows = alt.Chart(picture.labels).encode(
         x=alt.X("x:Q", axis=None), y=alt.Y("y:Q", axis=None), text=alt.Text("text:N")
     )
@@ -304,6 +251,68 @@ def _chart(
     ]
     layers.append(_head(picture, [one.name for one in points], moment.name))
     return layered("", layers, WIDTH, picture.height).add_params(*params)
+
+
+def _squares(
+    picture: _Picture, kind: str, most: dict[str, float], value: str, points: list[str], *, difference: bool
+) -> list[alt.Chart | alt.LayerChart]:
+    """The links or the switches: squares in the colour of their sums, sums in digits, and crosses of failed ones."""
+    x, y = pixels(WIDTH, picture.height)
+    tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT)]
+    layers: list[alt.Chart | alt.LayerChart] = []
+    end = most[kind] or 1.0
+    scale = alt.Scale(domain=[-end, end] if difference else [0, end], range=LESS_MORE if difference else HEAT)
+    # Labels at the very ends are aligned inwards; a centred one near an end would lose its sign at the margin.
+    legend = alt.Legend(
+        orient="bottom",
+        direction="horizontal",
+        gradientLength=240,
+        titleLimit=320,
+        values=[-end, 0, end] if difference else [0, end / 2, end],
+        format=",.4~r",
+    )
+    # Two channels, each with a scale of its own: sums of switches are larger than those of links.
+    channel = alt.Color if kind == "link" else alt.Fill
+    of = f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"  # equal scales have one legend
+    title = f"difference of {of}" if difference else of
+    colour = channel("sum:Q", title=title, scale=scale, legend=legend)
+    here = (
+        alt.Chart(picture.squares.filter(pl.col("kind") == kind))
+        .transform_calculate(sum=value, failed=" || ".join(f"datum.down[{one}]" for one in points))
+        .transform_calculate(centre="(datum.x + datum.x2) / 2", middle="(datum.y + datum.y2) / 2")
+    )
+    wide = f"datum.x2 - datum.x >= {DIGITS}"
+    layers.append(
+        here.mark_rect(stroke="#9a9a9a").encode(
+            x=x,
+            x2=alt.X2("x2:Q"),
+            y=y,
+            y2=alt.Y2("y2:Q"),
+            **{"color" if kind == "link" else "fill": colour},
+            strokeWidth=alt.condition(wide, alt.value(0.6), alt.value(0.2)),
+            tooltip=tooltip,
+        )
+    )
+    for tone, sign in (("#ffffff", ">"), ("#1b1f24", "<=")):
+        layers.append(
+            here.transform_filter(
+                f"datum.x2 - datum.x >= {1.6 * DIGITS} && !datum.failed && abs(datum.sum) {sign} {0.55 * end}"
+            )
+            .transform_calculate(text=_SHORT)
+            .mark_text(baseline="middle", fontSize=13 if kind == "switch" else 9, color=tone)
+            .encode(
+                x=alt.X("centre:Q", axis=None),
+                y=alt.Y("middle:Q", axis=None),
+                text=alt.Text("text:N"),
+                tooltip=tooltip,
+            )
+        )
+    if kind == "link" and any(case.matrix.failed for case in picture.cases):
+        crosses = here.transform_filter("datum.failed").mark_point(
+            shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
+        )
+        layers.append(crosses.encode(x=alt.X("centre:Q", axis=None), y=alt.Y("middle:Q", axis=None), tooltip=tooltip))
+    return layers
 
 
 _SHORT = (

@@ -221,18 +221,39 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
         alt.Tooltip("relative:Q", title="most loaded = 100", format=FORMAT),
         alt.Tooltip("packets:Q", title="packets in the window", format=",d"),
     ]
-    wide = f"datum.x2 - datum.x >= {DIGITS}"
     squares = base.mark_rect(stroke="#9a9a9a").encode(
         x=x,
         x2=alt.X2("x2:Q"),
         y=y,
         y2=alt.Y2("y2:Q"),
         color=heat,
-        strokeWidth=alt.condition(wide, alt.value(0.6), alt.value(0.2)),
+        strokeWidth=alt.condition(_WIDE, alt.value(0.6), alt.value(0.2)),
         tooltip=tooltip,
     )
-    numbers = (
-        base.transform_filter(f"{wide} && !datum.failed")
+    rows = alt.Chart(labels).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
+    names = [
+        rows.transform_filter(alt.FieldEqualPredicate(field="align", equal=align)).mark_text(
+            align=align, baseline="middle", color=RULE, fontSize=11
+        )
+        for align in ("left", "center")
+    ]
+    layers = [squares, _numbers(base, tooltip), *names, _head(moments, moment.name)]
+    if matrix.failed:
+        crosses = base.transform_filter("datum.failed").mark_point(
+            shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
+        )
+        layers.insert(1, crosses.encode(x=alt.X("centre:Q"), y=alt.Y("middle:Q"), tooltip=tooltip))
+    return layered(title, layers, WIDTH, height).add_params(moment)
+
+
+_WIDE = f"datum.x2 - datum.x >= {DIGITS}"
+"""Vega expression: whether a square has room for digits."""
+
+
+def _numbers(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
+    """The sums as numbers in their squares."""
+    found: alt.Chart = (
+        base.transform_filter(f"{_WIDE} && !datum.failed")
         .transform_calculate(size=f"datum.kind == 'switch' && datum.x2 - datum.x >= {2 * DIGITS} ? 13 : 9")
         .mark_text(baseline="middle")
         .encode(
@@ -244,26 +265,18 @@ def _chart(view: View, name: str, title: str) -> alt.LayerChart:
             tooltip=tooltip,
         )
     )
-    rows = alt.Chart(labels).encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
-    names = [
-        rows.transform_filter(alt.FieldEqualPredicate(field="align", equal=align)).mark_text(
-            align=align, baseline="middle", color=RULE, fontSize=11
-        )
-        for align in ("left", "center")
-    ]
-    head = (
+    return found
+
+
+def _head(moments: list[str], chosen: str) -> alt.Chart:
+    """The name of the moment that the slider has chosen."""
+    found: alt.Chart = (
         alt.Chart(pl.DataFrame({"moments": [moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
-        .transform_calculate(text=f"datum.moments[{moment.name} - 1]")
+        .transform_calculate(text=f"datum.moments[{chosen} - 1]")
         .mark_text(align="left", baseline="middle", color=RULE, fontSize=13)
         .encode(x=alt.X("x:Q"), y=alt.Y("y:Q"), text=alt.Text("text:N"))
     )
-    layers = [squares, numbers, *names, head]
-    if matrix.failed:
-        crosses = base.transform_filter("datum.failed").mark_point(
-            shape="cross", angle=45, size=90, filled=False, strokeWidth=2, color=RULE
-        )
-        layers.insert(1, crosses.encode(x=alt.X("centre:Q"), y=alt.Y("middle:Q"), tooltip=tooltip))
-    return layered(title, layers, WIDTH, height).add_params(moment)
+    return found
 
 
 def moments_of(matrix: Matrix) -> list[str]:

@@ -226,13 +226,7 @@ def _run(
             pump.join(GRACE)
         listener.join(GRACE)
     host_seconds = time.monotonic() - begun
-    if left:
-        raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
-    if any(pump.broken for pump in pumps):
-        raise BrokenPipeError
-    for name, pump in zip(("output", "error"), pumps, strict=True):
-        if pump.failed is not None:
-            raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
+    _complain(left, pumps)
     tables = _tables(core.records()) if missing.ran(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
     evidence = Evidence(
@@ -240,6 +234,17 @@ def _run(
     )
     ended = judge(evidence)
     return Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
+
+
+def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
+    """Raise an error if processes of the run go on, or if the output of the ranks was not written."""
+    if left:
+        raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
+    if any(pump.broken for pump in pumps):
+        raise BrokenPipeError
+    for name, pump in zip(("output", "error"), pumps, strict=True):
+        if pump.failed is not None:
+            raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
 
 
 def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:

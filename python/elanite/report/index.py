@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elanite import figures
 from elanite.base import build, whole
@@ -286,10 +286,7 @@ def render(
     line = headline(verdicts)
     unjudged = [v for v in verdicts if not v.judged]
     today = [v for v in verdicts if v.claim.today]
-    # The cover counts and shows the claims of the papers; those about networks of today are in their chapter.
-    verdicts = [v for v in verdicts if not v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
-    counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return templates.get_template("report.html.j2").render(
         style=template("report.css"),
         script=template("report.js"),
@@ -299,26 +296,13 @@ def render(
         headline=line,
         note=note,
         pale=any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
-        judged=[v for v in verdicts if v.judged],
-        missed=[v for v in counted if v.holds is False],
-        unresolved=[v for v in counted if v.state == "not resolved"],
-        reasons=Counter(v.unresolved for v in counted if v.state == "not resolved"),
-        vague=[v for v in counted if v.state == "source too vague"],
-        inferred=[v for v in verdicts if v.judged and v.role == "inference"],
-        contradicted=[v for v in verdicts if v.judged and v.role == "inconsistent"],
-        counts=tally.counts(verdicts),
-        cover={"predicted": cover.groups(verdicts, tally.PREDICTED), "fitted": cover.groups(verdicts, ["fitted"])},
-        statements=cover.groups(verdicts, (*tally.PREDICTED, "fitted")),
-        ranked=cover.groups(verdicts, tally.RANKED),
-        apart=cover.groups(verdicts, ("inference", "")),
-        typical=cover.typical(verdicts, tally.PREDICTED),
-        marks=[(mark, cover.place(mark)) for mark in cover.MARKS],
+        **_of_papers([v for v in verdicts if not v.claim.today]),
         sign=SIGN,
         unjudged=unjudged,
         unjudged_today=sum(v.claim.today for v in unjudged),
         of_today=of_today([v for v in today if v.judged]),
         again=again or ["elanite reproduce"],
-        widest=widest(verdicts),
+        widest=widest([v for v in verdicts if not v.claim.today]),
         fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
         ablations=ablation_table.table(),
         sensitivities=sensitivities,
@@ -337,6 +321,27 @@ def render(
             "first seed": seed,
         },
     )
+
+
+def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """The claims of the papers, as the cover counts and shows them; those about networks of today have a chapter."""
+    counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
+    return {
+        "judged": [v for v in verdicts if v.judged],
+        "missed": [v for v in counted if v.holds is False],
+        "unresolved": [v for v in counted if v.state == "not resolved"],
+        "reasons": Counter(v.unresolved for v in counted if v.state == "not resolved"),
+        "vague": [v for v in counted if v.state == "source too vague"],
+        "inferred": [v for v in verdicts if v.judged and v.role == "inference"],
+        "contradicted": [v for v in verdicts if v.judged and v.role == "inconsistent"],
+        "counts": tally.counts(verdicts),
+        "cover": {"predicted": cover.groups(verdicts, tally.PREDICTED), "fitted": cover.groups(verdicts, ["fitted"])},
+        "statements": cover.groups(verdicts, (*tally.PREDICTED, "fitted")),
+        "ranked": cover.groups(verdicts, tally.RANKED),
+        "apart": cover.groups(verdicts, ("inference", "")),
+        "typical": cover.typical(verdicts, tally.PREDICTED),
+        "marks": [(mark, cover.place(mark)) for mark in cover.MARKS],
+    }
 
 
 def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:

@@ -27,7 +27,7 @@ from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
 from elanite.inputs.machines import rewritten
 from elanite.inputs.overrides import of_experiment
-from elanite.inputs.plan import FIRST_SEED, plan
+from elanite.inputs.plan import FIRST_SEED, Plan, plan
 from elanite.results import frames
 from elanite.store import Store
 from elanite.study import measured, ranges
@@ -217,7 +217,6 @@ def calibrate(
     kept = {each.key: _kept(each, to) for each in values if not each.determined}
     written = tuple(text if each.determined else before for each, text, before in zip(values, best, own, strict=True))
     before, after = search.simulated(own), search.simulated(written)
-    about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
     return Calibration(
         values=values,
         correlation=correlation,
@@ -225,19 +224,7 @@ def calibrate(
         before=search.root(own),
         after=search.root(written),
         best=search.root(best),
-        places=[
-            Place(
-                about[each.key],
-                each.job,
-                each.metric,
-                search.units[each.metric],
-                each.value,
-                each.sigma,
-                each.stated,
-                *sides,
-            )
-            for each, *sides in zip(targets, search.sigmas, before, after, strict=True)
-        ],
+        places=_places(targets, plans, search, before, after),
         swept={
             (each.experiment.name, series): _swept([p for p in each.points if p.series == series])
             for each in plans
@@ -250,6 +237,18 @@ def calibrate(
         base=base,
         machine=rewritten(base, fitted, name or f"{base.name}-fitted", kept),
     )
+
+
+def _places(
+    targets: Sequence[Measured], plans: Sequence[Plan], search: Search, before: Sequence[float], after: Sequence[float]
+) -> list[Place]:
+    """The measured values beside those that were simulated before and after."""
+    about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
+    found = []
+    for each, *sides in zip(targets, search.sigmas, before, after, strict=True):
+        unit = search.units[each.metric]
+        found.append(Place(about[each.key], each.job, each.metric, unit, each.value, each.sigma, each.stated, *sides))
+    return found
 
 
 def _unlikely(error: float, count: int, freedom: int) -> bool:

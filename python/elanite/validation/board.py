@@ -158,6 +158,19 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         *(f"- `{v.claim.id}`: {v.claim.proof.text}." for v in contradicted if v.claim.proof),
         "",
+        *_open(counted),
+        "## Networks of today",
+        "",
+        *_of_today(today),
+        "",
+        *_notes(verdicts),
+    ]
+    return "\n".join(found) + "\n"
+
+
+def _open(counted: Sequence[Verdict]) -> list[str]:
+    """The sections of counted claims that are missed, not resolved, or of too vague a source."""
+    return [
         "## Missed",
         "",
         *(_misses([v for v in counted if v.holds is False]) or ["None of the claims that were simulated is missed."]),
@@ -173,10 +186,12 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         *(f"{line}. {v.claim.vague}." for v in counted if v.state == "source too vague" for line in _misses([v])),
         "",
-        "## Networks of today",
-        "",
-        *_of_today(today),
-        "",
+    ]
+
+
+def _notes(verdicts: Sequence[Verdict]) -> list[str]:
+    """The sections of all claims on their tests and bounds."""
+    return [
         "## Figures of one run",
         "",
         "The source took these figures in one run. The mean of several runs is known better than the figure of one, so"
@@ -216,7 +231,6 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         *(f"- `{v.claim.id}` ({v.claim.cited}): {v.claim.says}" for v in verdicts if not v.judged),
     ]
-    return "\n".join(found) + "\n"
 
 
 INTRODUCTION = (
