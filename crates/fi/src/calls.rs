@@ -26,12 +26,11 @@ mod profiling;
 mod windows;
 mod world;
 
+use link::Order;
 use link::calls::CallKind;
-use link::{Compute, Order};
-use rank::compute::measure;
+use rank::compute;
 use rank::repeats::Frame;
 use rank::session::{self, Session};
-use rank::system;
 use rank::thread::{self, Thread};
 use std::ffi::c_int;
 
@@ -84,11 +83,7 @@ pub fn concluded(session: &Session) {
 
 #[cold]
 fn begin(session: &Session, thread: &Thread, call: u32, frame: &Frame) {
-    match session.settings().compute {
-        Compute::None => (),
-        Compute::PerCall(time) => session.compute(time),
-        Compute::Measured(factor) => measure(session, thread, factor),
-    }
+    compute::calls(session, thread, call);
     thread::acted();
     let polls = thread.polls_memory();
     if !polls && link::calls::kind(call) != Some(CallKind::Looks) {
@@ -109,9 +104,7 @@ fn end(session: &Session, thread: &Thread, call: u32) {
         without_order(session, thread, 1);
     }
     record(session, thread, call);
-    if let Compute::Measured(_) = session.settings().compute {
-        thread.computed.set(Some(system::processor_time()));
-    }
+    compute::computes(session, thread);
     clock::timers::look(session);
 }
 
@@ -136,6 +129,8 @@ fn record(session: &Session, thread: &Thread, call: u32) {
             began: thread.began.get(),
             served: thread.served.replace(false),
         };
-        session.order(&mut session.lock(), 0, called, &[]);
+        let mut state = session.lock();
+        session.report_computed(&mut state);
+        session.order(&mut state, 0, called, &[]);
     }
 }

@@ -45,7 +45,7 @@
 //! | `part`, `checksum` | payload in parts, checksums |
 //! | `rank`, `simulator` | the two sides |
 //! | `atomic`, [`collective`], [`calls`] | operations by number |
-//! | `settings` | facts of the run that ranks read |
+//! | `settings`, [`plan`] | facts of the run that ranks read; the times of their computation |
 //! | `foul` | breaches of the rules by a rank |
 //!
 //! ## The main path
@@ -66,6 +66,7 @@ pub mod collective;
 mod foul;
 pub mod order;
 mod part;
+pub mod plan;
 mod rank;
 pub mod raw;
 pub mod record;
@@ -89,7 +90,7 @@ pub use settings::{Compute, Settings};
 pub use simulator::{Calls, Simulator};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 9;
+pub const ABI: u32 = 10;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";
@@ -99,6 +100,9 @@ pub const LONGEST_VARIABLE: &str = "ELANITE_LONGEST";
 
 /// The environment variable that gives ranks the longest message of a queue, in bytes.
 pub const SLOT_VARIABLE: &str = "ELANITE_SLOT";
+
+/// The environment variable that gives ranks the path of the [plan], if computation is sampled.
+pub const PLAN_VARIABLE: &str = "ELANITE_PLAN";
 
 /// The key of all memory of a rank's process that the rank lets others reach: an offset is an address. MPI libraries choose the
 /// keys of other memory, from small numbers on.

@@ -133,6 +133,14 @@ pub enum Order {
         /// Whether Elanlib has carried it out.
         served: bool,
     },
+    /// The host has measured an execution of a region ([`crate::plan`]): for the table. The payload of a region's first order is its
+    /// name.
+    Computed {
+        /// The rank's number of the region.
+        region: u64,
+        /// Processor time in nanoseconds.
+        time: u64,
+    },
 }
 
 /// A member's call of a group.
@@ -185,6 +193,11 @@ pub struct Place {
 }
 
 impl Order {
+    /// Whether the order is for the records only: the rank does nothing by it.
+    pub fn is_record(&self) -> bool {
+        matches!(self, Order::Called { .. } | Order::Computed { .. })
+    }
+
     /// Whether the order has a payload that deserves a checksum.
     pub fn carries(&self) -> bool {
         matches!(
@@ -382,6 +395,11 @@ impl Order {
                 flags: flags([(*served, flag::SERVED)]),
                 ..RawOrder::of(OrderKind::Called)
             },
+            Order::Computed { region, time } => RawOrder {
+                key: *region,
+                size: *time,
+                ..RawOrder::of(OrderKind::Computed)
+            },
         }
     }
 
@@ -466,6 +484,10 @@ impl Order {
                 call: raw.data,
                 began: raw.key,
                 served: has(flag::SERVED),
+            },
+            OrderKind::Computed => Order::Computed {
+                region: raw.key,
+                time: raw.size,
             },
             _ => return Err(Foul::Kind { kind: raw.kind }),
         })

@@ -42,6 +42,7 @@ pub enum OrderKind {
     Wait = 22,
     Meet = 23,
     Finish = 24,
+    Computed = 25,
 }
 
 /// The kinds of records that the simulator writes.

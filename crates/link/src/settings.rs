@@ -12,6 +12,9 @@ pub enum Compute {
     PerCall(u64),
     /// The processor time that the host measured, times a factor. Not repeatable.
     Measured(f64),
+    /// By the region of the program, from the [plan](crate::plan) of the run; regions that it lacks take the processor time that the
+    /// host measured, times a factor. Repeatable if it lacks none.
+    Sampled(f64),
 }
 
 /// Settings of a run.
@@ -84,6 +87,7 @@ impl From<Settings> for Raw {
             Compute::None => (0, 0),
             Compute::PerCall(time) => (1, time),
             Compute::Measured(factor) => (2, factor.to_bits()),
+            Compute::Sampled(factor) => (3, factor.to_bits()),
         };
         Raw {
             compute,
@@ -108,7 +112,8 @@ impl From<Raw> for Settings {
             compute: match raw.compute {
                 0 => Compute::None,
                 1 => Compute::PerCall(raw.value),
-                _ => Compute::Measured(f64::from_bits(raw.value)),
+                2 => Compute::Measured(f64::from_bits(raw.value)),
+                _ => Compute::Sampled(f64::from_bits(raw.value)),
             },
             tick: raw.tick,
             longest_tick: raw.longest_tick,

@@ -15,6 +15,7 @@ mod writes;
 use crate::endpoint::{Endpoint, NetworkOp, Number};
 use crate::groups::Groups;
 use crate::record::Recorder;
+use crate::sampling::Measured;
 use crate::sent::InFlight;
 use crate::trace::Trace;
 use elan::Node;
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub recorder: RefCell<Option<Recorder>>,
     pub in_flight: InFlight,
     pub groups: Groups,
+    /// What the ranks have measured of their computation, where it is sampled.
+    pub measured: RefCell<Measured>,
     /// What a rank does that a node has no room for; it ends the run.
     pub no_room: RefCell<Option<String>>,
     /// The first operation that parts of the machine that have failed have lost, and why.
@@ -60,8 +63,11 @@ impl Shared {
     pub fn note(&self, orders: &[Given]) {
         for given in orders {
             match given.order {
-                Order::Peek { .. } | Order::Probe { .. } | Order::Cancel | Order::Called { .. } => {
-                }
+                Order::Peek { .. }
+                | Order::Probe { .. }
+                | Order::Cancel
+                | Order::Called { .. }
+                | Order::Computed { .. } => {}
                 Order::Put { .. }
                 | Order::Get { .. }
                 | Order::Atomic { .. }

@@ -51,6 +51,7 @@
 //! | [`endpoint`], [`tports`], [`ideal`] | networks: trait, machine, one without contention |
 //! | [`groups`], `combine` | groups of ranks, and the functions of reductions |
 //! | [`trace`], `record` | all messages and calls; the recording in GOAL |
+//! | `table`, `sampling` | sampled computation: the table of a program, and its use in a run |
 //!
 //! ## The main path
 //!
@@ -73,8 +74,10 @@ pub mod options;
 pub mod outcome;
 mod record;
 pub mod run;
+mod sampling;
 mod sent;
 mod server;
+mod table;
 pub mod tports;
 pub mod trace;
 mod watch;
@@ -83,4 +86,6 @@ pub use groups::Ways;
 pub use options::{Memory, Network, Options, Problem};
 pub use outcome::{Dead, End, Outcome, Results, Waiting};
 pub use run::{RankSight, Run, Sight};
+pub use sampling::Extended;
+pub use table::{Program, Sampled};
 pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

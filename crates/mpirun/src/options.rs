@@ -1,5 +1,7 @@
 //! The options of a run.
 
+use crate::table::Sampled;
+use config::Problems;
 use elan::NodeId;
 use libelan::{Job, JobError};
 use link::Compute;
@@ -81,8 +83,11 @@ pub struct Options {
     pub ranks_per_node: u32,
     /// The node of each rank.
     pub placement: Option<Vec<u32>>,
-    /// The time that computation takes: `none`, `2 us per call` or `measured x 1.5`.
+    /// The time that computation takes: `none`, `2 us per call`, `measured x 1.5` or `sampled`.
     pub compute: String,
+    /// The table of sampled computation.
+    #[serde(default)]
+    pub sampled: Option<Sampled>,
     /// Which network.
     pub network: Network,
     /// Where the buffers of messages lie; the ideal network has no adapters.
@@ -131,6 +136,9 @@ pub enum Problem {
     /// The machine has no room for the ranks.
     #[error("{0}")]
     NoRoom(#[from] JobError),
+    /// The table of sampled computation has mistakes.
+    #[error("{0}")]
+    Table(#[from] Problems),
     /// The host has no memory for the link.
     #[error("there is no shared memory for the ranks: {0}")]
     NoMemory(#[from] std::io::Error),
@@ -185,17 +193,20 @@ impl Options {
     /// The time that computation takes.
     ///
     /// # Errors
-    /// If the text is none of the three forms.
+    /// If the text is none of these forms.
     pub fn compute(&self) -> Result<Compute, Problem> {
         let text = self.compute.trim();
         let wrong = || {
             Problem::Option(format!(
-                "computation takes `none`, a time `per call` such as `2 us per call`, or `measured x` a factor, \
-                 and not `{text}`"
+                "computation takes `none`, a time `per call` such as `2 us per call`, `measured x` a factor, or \
+                 is `sampled`, and not `{text}`"
             ))
         };
         if text == "none" {
             return Ok(Compute::None);
+        }
+        if text == "sampled" {
+            return Ok(Compute::Sampled(1.0));
         }
         if let Some(time) = text.strip_suffix("per call") {
             let time: Time = time.trim().parse().map_err(|_| wrong())?;

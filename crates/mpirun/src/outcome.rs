@@ -1,6 +1,7 @@
 //! How a run ended, and what it leaves behind.
 
 use crate::groups::Ways;
+use crate::sampling::Extended;
 use crate::trace::{CallRow, MessageRow, RankRow};
 use elan::series::SeriesRow;
 use goal::Schedule;
@@ -142,6 +143,8 @@ pub struct Results {
     pub series: Vec<SeriesRow>,
     /// The recording of the run in GOAL, or what of the run cannot be recorded; only if the run was to be recorded.
     pub schedules: Option<Result<Vec<Schedule>, String>>,
+    /// The table of the program's computation, if computation was sampled.
+    pub computed: Option<Extended>,
     /// Simulated time.
     pub time: Time,
     /// Packets of the fabric.

@@ -4,6 +4,7 @@ use crate::endpoint::Endpoint;
 use crate::ideal;
 use crate::options::{Collectives, Memory, Network, Options, Problem};
 use crate::outcome::{End, Outcome, Results};
+use crate::sampling::Sampling;
 use crate::server::{Link, Seen, Server};
 use crate::tports;
 use crate::watch::Watch;
@@ -27,6 +28,7 @@ pub struct Run {
     job: Job,
     link: Link,
     seen: Arc<Seen>,
+    sampling: Option<Sampling>,
 }
 
 /// How far a run has come while it goes on.
@@ -94,6 +96,7 @@ impl Run {
             nodes: machine.cluster_config().fabric.topology.nodes(),
             ..Settings::DEFAULT
         };
+        let sampling = options.sampled.as_ref().map(Sampling::new).transpose()?;
         let simulator = Simulator::new(options.ranks, settings)?;
         simulator.place(&nodes);
         Ok(Run {
@@ -102,12 +105,18 @@ impl Run {
             options,
             job,
             seen: Arc::default(),
+            sampling,
         })
     }
 
     /// Where ranks find the shared memory: the value of [`link::PATH_VARIABLE`].
     pub fn path(&self) -> String {
         self.link.lock().path()
+    }
+
+    /// Where ranks find the plan of sampled computation: the value of [`link::PLAN_VARIABLE`].
+    pub fn plan(&self) -> Option<String> {
+        self.sampling.as_ref().map(Sampling::path)
     }
 
     /// Who carries out collective operations.
@@ -254,8 +263,9 @@ impl Run {
             // A rank that would come back now, while its process exits, must not wait.
             self.end();
         }
-        let repeatable = !matches!(self.options.compute()?, Compute::Measured(_));
-        Ok((outcome, server.results(places, repeatable)))
+        let mut results = server.results(places, self.sampling.as_ref());
+        results.repeatable &= !matches!(self.options.compute()?, Compute::Measured(_));
+        Ok((outcome, results))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::endpoint::Endpoint;
 use crate::groups::Groups;
 use crate::outcome::{Dead, End, Outcome, Results, Waiting};
 use crate::record::Recorder;
+use crate::sampling::Sampling;
 use crate::sent::InFlight;
 use crate::trace::Trace;
 use crate::watch::{Trouble, Watch, is_absent};
@@ -127,6 +128,7 @@ impl Server {
                 remote: Cell::default(),
                 in_flight: InFlight::default(),
                 groups: Groups::default(),
+                measured: RefCell::default(),
                 no_room: RefCell::default(),
                 lost: RefCell::default(),
                 guessed: Cell::default(),
@@ -560,13 +562,14 @@ impl Server {
     }
 
     /// What the run leaves behind.
-    pub fn results(mut self, nodes: Vec<u32>, repeatable: bool) -> Results {
+    pub fn results(mut self, nodes: Vec<u32>, sampling: Option<&Sampling>) -> Results {
         let series = self.series.take().map(|mut series| {
             series.cut(&self.cluster);
             series.rows()
         });
         let time = self.time();
         let trace = self.shared.trace.borrow();
+        let measured = self.shared.measured.borrow();
         Results {
             messages: trace.messages.clone(),
             calls: trace.calls.clone(),
@@ -582,7 +585,8 @@ impl Server {
             packets: self.cluster.packets(),
             events: self.cluster.events(),
             digest: trace.digest(&self.cluster.digest()),
-            repeatable: repeatable && !self.shared.guessed.get(),
+            computed: sampling.map(|sampling| sampling.extended(&measured)),
+            repeatable: measured.is_empty() && !self.shared.guessed.get(),
         }
     }
 }

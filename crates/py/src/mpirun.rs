@@ -36,8 +36,11 @@ type RankSight = (
     u64,
 );
 
-fn failure(problem: &Problem) -> Failure {
-    Failure::Run(problem.to_string(), USAGE)
+fn failure(problem: Problem) -> Failure {
+    match problem {
+        Problem::Table(problems) => problems.into(),
+        problem => Failure::Run(problem.to_string(), USAGE),
+    }
 }
 
 #[pymethods]
@@ -56,7 +59,7 @@ impl MpiRun {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Result<Options, _> = serde_json::from_str(options_json);
             let options = options.map_err(|error| Failure::Run(error.to_string(), USAGE))?;
-            Run::new(machine, options).map_err(|problem| failure(&problem))
+            Run::new(machine, options).map_err(failure)
         })?;
         Ok(MpiRun {
             run,
@@ -72,6 +75,9 @@ impl MpiRun {
         variables.set_item(link::LONGEST_VARIABLE, longest)?;
         let slot = self.run.slot().as_u64().to_string();
         variables.set_item(link::SLOT_VARIABLE, slot)?;
+        if let Some(plan) = self.run.plan() {
+            variables.set_item(link::PLAN_VARIABLE, plan)?;
+        }
         Ok(variables)
     }
 
@@ -86,7 +92,7 @@ impl MpiRun {
         let run = &self.run;
         let (outcome, results) = guarded(py, move || {
             let served = run.serve(&flag, launcher_pid);
-            served.map_err(|problem| failure(&problem))
+            served.map_err(failure)
         })?;
         let mut kept = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some(results);
@@ -134,6 +140,14 @@ impl MpiRun {
     /// Lets all ranks that wait leave at once.
     fn end(&self, py: Python<'_>) {
         py.detach(|| self.run.end());
+    }
+
+    /// The table of sampled computation with what the served run has measured, and how many executions these are; None if computation
+    /// was not sampled.
+    fn computed(&self) -> Option<(String, u64)> {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let computed = results.as_ref()?.computed.as_ref()?;
+        Some((computed.text.clone(), computed.executions))
     }
 
     /// Writes the recording of the run that has been served, in GOAL; lines of the head become comments.

@@ -1,5 +1,9 @@
 //! The time of a program's own computation.
+//!
+//! Computation is what the calling thread does between its calls. Its processor time on this host has the time of the kernel for it,
+//! as for the first touch of a page, and neither children nor other threads.
 
+use crate::regions::Site;
 use crate::session::Session;
 use crate::system;
 use crate::thread::{self, Thread};
@@ -12,17 +16,51 @@ use link::Compute;
 pub fn settle(session: &Session) {
     let thread = thread::current();
     if thread.depth.get() == 0 {
-        if let Compute::Measured(factor) = session.settings().compute {
-            measure(session, thread, factor);
+        match session.settings().compute {
+            Compute::None | Compute::PerCall(_) => {}
+            Compute::Measured(factor) => measure(session, thread, factor),
+            Compute::Sampled(factor) => {
+                sample(session, thread, 0, factor);
+                computes(session, thread);
+            }
         }
         session.settle();
     }
 }
 
+/// A call of the program begins: local time goes on by the computation since the last one.
+pub fn calls(session: &Session, thread: &Thread, call: u32) {
+    match session.settings().compute {
+        Compute::None => {}
+        Compute::PerCall(time) => session.compute(time),
+        Compute::Measured(factor) => measure(session, thread, factor),
+        Compute::Sampled(factor) => sample(session, thread, call, factor),
+    }
+}
+
+/// A call of the program has ended, and the program computes from now on.
+pub fn computes(session: &Session, thread: &Thread) {
+    if let Compute::Measured(_) | Compute::Sampled(_) = session.settings().compute {
+        thread.computed.set(Some(system::processor_time()));
+    }
+}
+
 /// The thread has computed since its last reading: local time goes on by a factor of that.
-pub fn measure(session: &Session, thread: &Thread, factor: f64) {
+fn measure(session: &Session, thread: &Thread, factor: f64) {
     let now = system::processor_time();
     if let Some(last) = thread.computed.replace(Some(now)) {
         session.compute(((now - last) as f64 * factor * 1000.0).round() as u64);
+    }
+}
+
+/// The thread has come to a site: local time goes on by the time of the region that ends there.
+#[cold]
+fn sample(session: &Session, thread: &Thread, call: u32, factor: f64) {
+    let now = system::processor_time();
+    let site = Site::here(call);
+    let from = thread.site.replace(site);
+    if let Some(last) = thread.computed.replace(Some(now)) {
+        let time = session.regions().execute(from, site, now - last, factor);
+        session.compute(time);
     }
 }

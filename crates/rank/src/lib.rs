@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`session`] | local time, the turn, and the lock around both |
 //! | [`thread`], [`compute`] | the call that a thread is in; the time of its computation |
+//! | [`regions`], [`site`] | sampled computation: parts of the program between the places of its calls |
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | memory of the program |
 //! | [`repeats`] | whether the program repeats itself |
@@ -25,7 +26,9 @@
 pub mod compute;
 pub mod library;
 pub mod memory;
+pub mod regions;
 pub mod repeats;
 pub mod session;
+pub mod site;
 pub mod system;
 pub mod thread;

@@ -9,8 +9,9 @@
 mod turn;
 
 use crate::library::Wrong;
+use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
-use link::{Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings};
+use link::{Compute, Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings};
 use std::any::Any;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -43,6 +44,7 @@ pub struct Session {
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
     repeats: Repeats,
+    regions: Regions,
     /// The simulated nodes of all ranks.
     nodes: Vec<u32>,
     state: Mutex<State>,
@@ -139,6 +141,10 @@ pub fn begin(
 ) -> Result<&'static Session, LinkError> {
     let link = Rank::attach(path, rank)?;
     let settings = link.settings();
+    let regions = match settings.compute {
+        Compute::Sampled(_) => Regions::planned(rank, &plan()?),
+        _ => Regions::default(),
+    };
     let session = Session {
         settings,
         rank,
@@ -155,11 +161,19 @@ pub fn begin(
         last_looks: AtomicU32::new(0),
         out_of_band: link.out_of_band(),
         repeats: Repeats::default(),
+        regions,
         nodes: link.nodes(),
         state: Mutex::new(State { engine, link }),
         queue: AtomicU32::new(0),
     };
     Ok(SESSION.get_or_init(|| session))
+}
+
+/// The text of the plan for sampled computation.
+fn plan() -> Result<String, LinkError> {
+    let path = std::env::var(link::PLAN_VARIABLE).unwrap_or_default();
+    let read = std::fs::read_to_string(&path);
+    read.map_err(|source| LinkError::Memory { path, source })
 }
 
 /// The session, if this process is a rank.
@@ -222,6 +236,11 @@ impl Session {
     /// The rank has computed for this long.
     pub fn compute(&self, time: u64) {
         self.now.fetch_add(time, Ordering::AcqRel);
+    }
+
+    /// The regions of the program, for sampled computation.
+    pub fn regions(&self) -> &Regions {
+        &self.regions
     }
 
     /// Takes the lock.

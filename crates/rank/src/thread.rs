@@ -5,6 +5,7 @@
 
 #![allow(unsafe_code)] // a flag of the C library
 
+use crate::regions::Site;
 use crate::system;
 use link::calls::{CallKind, kind, name, number};
 use std::cell::Cell;
@@ -26,6 +27,8 @@ pub struct Thread {
     pub served: Cell<bool>,
     /// The thread's processor time at the end of its last call, in nanoseconds, if computation is measured.
     pub computed: Cell<Option<u64>>,
+    /// Where the thread has made its last call or read a clock, if computation is sampled.
+    pub site: Cell<Site>,
     /// Whether the thread has called MPI or is the first of the process; nothing while that is not known.
     drives: Cell<Option<bool>>,
     /// Readings of clocks with nothing between them.
@@ -43,6 +46,7 @@ thread_local! {
         orders: Cell::new(0),
         served: Cell::new(false),
         computed: Cell::new(None),
+        site: Cell::new(Site { call: 0, place: 0 }),
         drives: Cell::new(None),
         readings: Cell::new(0),
         last: Cell::new((0, 0)),

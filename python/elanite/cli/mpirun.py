@@ -100,7 +100,8 @@ def mpirun(
         typer.Option(
             "--compute",
             metavar="TIME",
-            help="Computation between two calls: none, '2us per call', or measured[:FACTOR] (not repeatable).",
+            help="Computation between two calls: none, '2us per call', measured[:FACTOR] (not repeatable), or"
+            " sampled:FILE: measured in the first run, and taken from FILE in later ones.",
         ),
     ] = "none",
     network: NetworkName = Network.MACHINE,

@@ -10,6 +10,7 @@ process, communicate through shared memory.
 | ``options`` | the options of a run: computation, placement |
 | ``program`` | checks that a program can run on the simulated network: found, executable, dynamically linked |
 | ``resources`` | checks that the host has room for the ranks |
+| ``sampled`` | the table of sampled computation |
 | ``exchange`` | the library of the run's MPI in place of the one that a program is linked with |
 | ``launcher`` | finds the MPI, and makes its command line and the environment of ranks |
 | ``processes`` | starts the process manager, and ensures that no process outlives the run |

@@ -20,6 +20,8 @@ Network = Literal["machine", "ideal"]
 Memory = Literal["main", "elan"]
 Collectives = Literal["mpi", "elan", "hardware"]
 
+_SAMPLED = "sampled:"
+
 
 @dataclass(frozen=True)
 class Options:
@@ -30,7 +32,8 @@ class Options:
     placement: str = "block"
     """One of the ``RULES``, or the path of a file with the node of a rank on each line."""
     compute: str = "none"
-    """The time of computation between calls of MPI: none, ``2us per call``, ``measured`` or ``measured:FACTOR``."""
+    """The time of computation between calls of MPI: none, ``2us per call``, ``measured``, ``measured:FACTOR`` or
+    ``sampled:FILE``."""
     network: Network = "machine"
     """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
@@ -74,6 +77,12 @@ class Options:
         """Whether the host's processor time enters the run."""
         return self.compute.startswith("measured")
 
+    @property
+    def table(self) -> Path | None:
+        """The file of the table of sampled computation, if computation is sampled."""
+        _, found, file = self.compute.strip().partition(_SAMPLED)
+        return Path(file) if found else None
+
     def nodes(self, available: int) -> list[int]:
         """The node of each rank, by a rule or from a file, on a machine with this many nodes."""
         ranks, share, rule = self.ranks, self.ranks_per_node, self.placement
@@ -112,10 +121,12 @@ class Options:
 
 
 def computation(text: str) -> str:
-    """The time of computation as the simulator reads it: ``none``, ``<time> per call`` or ``measured x <factor>``."""
+    """The computation as the simulator reads it: none, ``<time> per call``, ``measured x <factor>`` or ``sampled``."""
     text = text.strip()
     if text == "none":
         return text
+    if text.startswith(_SAMPLED) and text != _SAMPLED:
+        return "sampled"
     if text.startswith("measured"):
         factor = text.removeprefix("measured").removeprefix(":") or "1"
         if re.fullmatch(r"\d+(\.\d+)?|\.\d+", factor) and float(factor) > 0:
@@ -127,7 +138,7 @@ def computation(text: str) -> str:
             return f"{time} per call"
     raise UsageError(
         f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`, measured,"
-        " or measured:FACTOR as in measured:0.5"
+        " measured:FACTOR as in measured:0.5, or sampled:FILE with the file of a table"
     )
 
 

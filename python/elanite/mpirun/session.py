@@ -25,6 +25,7 @@ from elanite.mpirun.evidence import Evidence
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
 from elanite.mpirun.processes import Processes
+from elanite.mpirun.sampled import Sampling
 from elanite.mpirun.streams import Listener, Pump, Reports
 from elanite.mpirun.verdict import Ended, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
@@ -63,6 +64,10 @@ class Run:
     """Whether the program was started as one for the simulated libraries."""
     core: MpiRun | None = field(default=None, repr=False)
     """The simulator's side of the run, which has the recording."""
+    sampling: Sampling | None = field(default=None, repr=False)
+    """The table of sampled computation."""
+    executions: int = 0
+    """How many executions of regions the run has measured for the table."""
 
     def __repr__(self) -> str:
         return f"Run({self._title}: {self.ended.end})"
@@ -145,6 +150,8 @@ class Run:
             return f"{self.mpi.kind} looks at the host's clock while it polls"
         if self.options.measured:
             return "computation takes the time that it takes on this host"
+        if self.sampling is not None and (why := self.sampling.why(self.executions)):
+            return why
         return "" if self.summary["repeatable"] else "the host's timing entered the order of events"
 
 
@@ -165,7 +172,8 @@ def run(
     file = program.check(words[0])
     chosen = exchange.choose(mpi, file, os.environ)
     with exchange.exchanged(file, words[0], chosen, os.environ) as libraries:
-        return _run(words, machine, options, overrides, chosen, libraries, native)
+        sampling = Sampling.of(options.table, file, words, options.ranks) if options.table is not None else None
+        return _run(words, machine, options, overrides, chosen, libraries, native, sampling)
 
 
 def _run(
@@ -176,13 +184,15 @@ def _run(
     chosen: Mpi,
     libraries: Mapping[str, str],
     native: bool,
+    sampling: Sampling | None,
 ) -> Run:
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
     if chosen.kind == "MPICH":
         resources.check(options.ranks, resources.Host.here())
-    core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), options.as_json(placement))
+    request = json.loads(options.as_json(placement)) | ({"sampled": sampling.request} if sampling else {})
+    core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request))
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
     space = f"elanite_{name}"
@@ -233,7 +243,16 @@ def _run(
         outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native, stray
     )
     ended = judge(evidence)
-    return Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
+    found = Run(tuple(words), options, cluster, tuple(placement), chosen, ended, host_seconds, tables, native, core)
+    return _sampled(found, sampling, core) if sampling is not None and ended.finished else found
+
+
+def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
+    """The finished run with its table, which is written with what the run has measured."""
+    text, executions = core.computed() or ("", 0)
+    if executions:
+        sampling.write(text)
+    return replace(found, sampling=sampling, executions=executions)
 
 
 def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:

@@ -4,7 +4,7 @@ use super::{around, nodes, windows, world};
 use crate::collective;
 use crate::mpi::{definition, find, is_standard, profiled};
 use link::Leaving;
-use rank::{session, thread};
+use rank::{compute, regions, session, thread};
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
 
@@ -130,6 +130,21 @@ pub extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     // An `int` in a register of 64 bits; the upper half is anything.
     super::started_all(count as u32);
     result
+}
+
+/// Names a part of the program for sampled computation ([`rank::regions`]). The call's further arguments, which MPI leaves to tools,
+/// stay here.
+#[unsafe(no_mangle)]
+pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    if let Some(session) = session::get() {
+        compute::settle(session);
+    }
+    regions::control(level);
+    let next = find(&NEXT, c"MPI_Pcontrol");
+    // SAFETY: it is the function of this name, of which this argument is the only one that it must have.
+    let next = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int) -> c_int>(next) };
+    next(level)
 }
 
 /// Checks that the process has become a rank of the run.

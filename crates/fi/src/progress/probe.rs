@@ -66,7 +66,7 @@ impl Probe {
     /// take messages or look for them end the probe; all orders do when the call that waits for the probe is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
         let stays = match order {
-            Order::Called { .. } => true,
+            order if order.is_record() => true,
             Order::Receive { .. }
             | Order::Peek { .. }
             | Order::Probe { .. }

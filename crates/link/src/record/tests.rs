@@ -113,6 +113,10 @@ fn orders() -> Vec<Order> {
             began: 8,
             served: true,
         },
+        Order::Computed {
+            region: 4,
+            time: 1 << 40,
+        },
     ]
 }
 

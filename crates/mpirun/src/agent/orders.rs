@@ -142,6 +142,10 @@ impl Agent {
                 };
                 self.shared.trace.borrow_mut().called(call, served);
             }
+            Order::Computed { region, time } => {
+                let mut measured = self.shared.measured.borrow_mut();
+                measured.add(self.rank, region, &content.bytes, time);
+            }
         }
     }
 

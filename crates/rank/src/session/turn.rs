@@ -58,7 +58,7 @@ impl Session {
     /// Gives an order at the present, with all bytes that belong to it.
     pub fn order(&self, state: &mut State, id: u64, order: Order, payload: &[&[u8]]) {
         // The record of a call is no progress: a program may call again and again, and nothing happens.
-        if !matches!(order, Order::Called { .. }) {
+        if !order.is_record() {
             self.acts();
         }
         if let Some(probe) = state.engine.give_up_probe(&order, thread::probes()) {
@@ -243,9 +243,17 @@ impl Session {
         true
     }
 
+    /// Tells the simulator of computation that the host has measured.
+    pub fn report_computed(&self, state: &mut State) {
+        for (computed, name) in self.regions.reports() {
+            self.order(state, 0, computed, &[name.as_bytes()]);
+        }
+    }
+
     /// The rank leaves the simulation.
     pub fn finish(&self) {
         let mut state = self.lock();
+        self.report_computed(&mut state);
         LEFT.store(true, Ordering::Relaxed);
         state.link.finish(self.now());
     }
@@ -253,6 +261,7 @@ impl Session {
     /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for something, and never will.
     pub fn leave_if_free(&self) {
         if let Some(mut state) = self.try_lock() {
+            self.report_computed(&mut state);
             LEFT.store(true, Ordering::Relaxed);
             state.link.finish(self.now());
         }

@@ -327,6 +327,7 @@ pub fn options(ranks: u32) -> Options {
         ranks_per_node: 1,
         placement: None,
         compute: "none".into(),
+        sampled: None,
         network: Network::Machine,
         memory: Memory::Main,
         collectives: Some(Collectives::Mpi),

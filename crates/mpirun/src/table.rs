@@ -1,0 +1,339 @@
+//! The table of a program's computation: the file of `--compute sampled:FILE`.
+//!
+//! ```toml
+//! version = 1
+//! program = { words = ["lulesh2.0", "-s", "8"], sha256 = "...", ranks = 8 }
+//!
+//! [[region]]
+//! name = "MPI_Waitall lulesh2.0+0x1a2b > MPI_Allreduce lulesh2.0+0x33f0"
+//! times = [
+//!   { rank = 0, count = 40, sum = 81200, first = [2100, 2030], later = [2020, 2040] },
+//! ]
+//! ```
+//!
+//! Times are nanoseconds of processor time on the host that measured them. A row has the number of executions of a region in a rank,
+//! the sum of their times, the first [`FIRST`] times in order, and up to [`LATER`] of the later ones, evenly over the run. So the first
+//! executions of a run take what they took when they were measured, as the first touch of memory; later ones take the sampled times in
+//! turn, scaled so that their mean is that of all later ones.
+//!
+//! A table belongs to a program, its words and its number of ranks: the regions of another problem take other times, and no law for
+//! these is fitted.
+
+use config::{Document, Findings, Problems};
+use link::plan::{LONGEST_NAME, Times};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The version of the format.
+const VERSION: u32 = 1;
+
+/// How many first executions have their own times.
+const FIRST: usize = 16;
+
+/// How many later executions stand for all of them.
+const LATER: usize = 16;
+
+/// The longest time of an execution, and the largest sum of them, in nanoseconds: a day, and a year of them.
+const LONGEST: u64 = 24 * 3600 * 1_000_000_000;
+const LARGEST: u64 = 365 * LONGEST;
+
+/// The most executions of a region in a rank.
+const MOST: u64 = 1 << 40;
+
+/// What a table belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Program {
+    /// The program's name, and its arguments.
+    pub words: Vec<String>,
+    /// The hash of its file, and of its script.
+    pub sha256: String,
+    /// How many ranks.
+    pub ranks: u32,
+}
+
+/// The request for sampled computation.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sampled {
+    /// The table's file, for people.
+    pub file: String,
+    /// Its text, if there is such a file.
+    pub text: Option<String>,
+    /// The program of the run.
+    pub program: Program,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    program: Program,
+    /// By the name of the region, then by the rank.
+    regions: BTreeMap<String, BTreeMap<u32, Samples>>,
+}
+
+/// Executions of a region in a rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Samples {
+    count: u64,
+    sum: u64,
+    first: Vec<u64>,
+    later: Vec<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    program: Program,
+    #[serde(default)]
+    region: Vec<Region>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Region {
+    name: String,
+    times: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    rank: u32,
+    count: u64,
+    sum: u64,
+    first: Vec<u64>,
+    later: Vec<u64>,
+}
+
+impl Table {
+    /// A table without regions.
+    pub fn new(program: Program) -> Table {
+        Table {
+            program,
+            regions: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a table of this program.
+    ///
+    /// # Errors
+    /// All mistakes of the file; that it is a table of another program, of other arguments or of another number of ranks.
+    pub fn parse(file: &str, text: &str, program: &Program) -> Result<Table, Problems> {
+        let document = Document::parse(file, text)?;
+        let read: File = document.read()?;
+        let mut findings = Findings::new(&document);
+        let remedy =
+            "name another file, which the run then makes, or run the program that the table is of";
+        if read.version != VERSION {
+            let found = findings.problem("version", "the table is of another version of Elanite");
+            found
+                .allowed(VERSION.to_string())
+                .hint("name another file, which the run then makes");
+        }
+        let mut differs = |key: &str, message: String| {
+            findings
+                .problem(&format!("program.{key}"), message)
+                .hint(remedy);
+        };
+        let own = &read.program;
+        if own.sha256 != program.sha256 {
+            differs("sha256", "the table is of another program".into());
+        }
+        if own.words != program.words {
+            let words = program.words.join(" ");
+            differs(
+                "words",
+                format!("the table is of other words than those of this run: {words}"),
+            );
+        }
+        if own.ranks != program.ranks {
+            let ranks = program.ranks;
+            differs(
+                "ranks",
+                format!("the table is of another number of ranks than this run, which has {ranks}"),
+            );
+        }
+        let mut table = Table::new(read.program);
+        for (number, region) in read.region.into_iter().enumerate() {
+            table.take(number, region, &mut findings);
+        }
+        Problems::check(findings.problems, table)
+    }
+
+    /// Takes a region of a file.
+    fn take(&mut self, number: usize, region: Region, findings: &mut Findings<'_>) {
+        let path = format!("region.{number}");
+        if region.name.len() > LONGEST_NAME || region.name.contains(char::is_control) {
+            let found = findings.problem(&format!("{path}.name"), "this is no name of a region");
+            found.hint("leave the names of a measured table as they are");
+            return;
+        }
+        let ranks = self.regions.entry(region.name).or_default();
+        for (place, row) in region.times.into_iter().enumerate() {
+            let path = format!("{path}.times.{place}");
+            let mut wrong = |key: &str, message: String, allowed: String| {
+                let found = findings.problem(&format!("{path}.{key}"), message);
+                found.allowed(allowed);
+            };
+            if row.rank >= self.program.ranks {
+                let most = self.program.ranks.saturating_sub(1);
+                wrong(
+                    "rank",
+                    format!("there is no rank {}", row.rank),
+                    format!("0 to {most}"),
+                );
+            }
+            if row.first.len() > FIRST {
+                wrong(
+                    "first",
+                    "the list is too long".into(),
+                    format!("{FIRST} times"),
+                );
+            }
+            if row.later.len() > LATER {
+                wrong(
+                    "later",
+                    "the list is too long".into(),
+                    format!("{LATER} times"),
+                );
+            }
+            for (key, list) in [("first", &row.first), ("later", &row.later)] {
+                if list.iter().any(|&time| time > LONGEST) {
+                    let allowed = format!("up to {LONGEST}, a day in nanoseconds");
+                    wrong(key, "a time is too long".into(), allowed);
+                }
+            }
+            if row.sum > LARGEST {
+                wrong(
+                    "sum",
+                    "the sum is too large".into(),
+                    format!("up to {LARGEST}"),
+                );
+            }
+            let listed = (row.first.len() + row.later.len()) as u64;
+            if row.count < listed || row.count > MOST {
+                let allowed = format!("{listed}, which are listed, to {MOST}");
+                wrong("count", "this is no number of executions".into(), allowed);
+            }
+            let rank = row.rank;
+            let samples = Samples {
+                count: row.count,
+                sum: row.sum,
+                first: row.first,
+                later: row.later,
+            };
+            if ranks.insert(rank, samples).is_some() {
+                wrong(
+                    "rank",
+                    format!("rank {rank} has a row of this region already"),
+                    "one row for each rank".into(),
+                );
+            }
+        }
+    }
+
+    /// Adds a measured execution, in nanoseconds.
+    pub fn add(&mut self, region: &str, rank: u32, time: u64) {
+        let ranks = match self.regions.get_mut(region) {
+            Some(ranks) => ranks,
+            None => self.regions.entry(region.to_owned()).or_default(),
+        };
+        ranks.entry(rank).or_default().add(time.min(LONGEST));
+    }
+
+    /// The plan of a run ([`link::plan`]), with a factor from nanoseconds of the table to simulated nanoseconds of each rank.
+    pub fn plan(&self, factor: impl Fn(u32) -> f64) -> String {
+        let mut text = String::new();
+        for (name, ranks) in &self.regions {
+            for (&rank, samples) in ranks {
+                link::plan::write(rank, name, &samples.times(factor(rank)), &mut text);
+            }
+        }
+        text
+    }
+
+    /// The file.
+    pub fn text(&self) -> String {
+        let mut text = String::from(
+            "# The computation of a program between its calls, measured by `elanite mpirun --compute sampled:FILE`. A run with this\n\
+             # file takes its times from it. Times are nanoseconds of processor time on the host that measured them.\n",
+        );
+        let quoted = |word: &str| toml_edit::Value::from(word).to_string();
+        let list = |words: &[String]| words.join(", ");
+        let words: Vec<String> = self.program.words.iter().map(|word| quoted(word)).collect();
+        let (words, hash) = (list(&words), quoted(&self.program.sha256));
+        let _ = writeln!(
+            text,
+            "version = {VERSION}\nprogram = {{ words = [{words}], sha256 = {hash}, ranks = {} }}",
+            self.program.ranks
+        );
+        for (name, ranks) in &self.regions {
+            let _ = writeln!(text, "\n[[region]]\nname = {}\ntimes = [", quoted(name));
+            for (rank, samples) in ranks {
+                let times = |times: &[u64]| {
+                    let times: Vec<String> = times.iter().map(u64::to_string).collect();
+                    list(&times)
+                };
+                let (first, later) = (times(&samples.first), times(&samples.later));
+                let _ = writeln!(
+                    text,
+                    "  {{ rank = {rank}, count = {}, sum = {}, first = [{first}], later = [{later}] }},",
+                    samples.count, samples.sum
+                );
+            }
+            text.push_str("]\n");
+        }
+        text
+    }
+}
+
+impl Samples {
+    fn add(&mut self, time: u64) {
+        let later = self.count.saturating_sub(FIRST as u64);
+        self.count = (self.count + 1).min(MOST);
+        self.sum = self.sum.saturating_add(time).min(LARGEST);
+        if self.first.len() < FIRST {
+            self.first.push(time);
+            return;
+        }
+        // Of the later ones every one at first, then every second one, every fourth, and so on.
+        let stride = later.div_ceil(LATER as u64).max(1).next_power_of_two();
+        if self.later.len() == LATER && later.is_multiple_of(stride) {
+            let mut place = 0;
+            self.later.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+        }
+        if later.is_multiple_of(stride) {
+            self.later.push(time);
+        }
+    }
+
+    /// The times of the plan in picoseconds.
+    fn times(&self, factor: f64) -> Times {
+        let scaled = |times: &[u64], factor: f64| {
+            let time = |&time: &u64| (time as f64 * factor * 1000.0).round() as u64;
+            times.iter().map(time).collect()
+        };
+        let firsts: u64 = self.first.iter().sum();
+        let sampled: u64 = self.later.iter().sum();
+        let others = self.count.saturating_sub(self.first.len() as u64);
+        let mean = self.sum.saturating_sub(firsts) as f64 / others.max(1) as f64;
+        let level = if sampled > 0 {
+            mean * self.later.len() as f64 / sampled as f64
+        } else {
+            1.0
+        };
+        Times {
+            first: scaled(&self.first, factor),
+            later: scaled(&self.later, factor * level),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+"""Sampled computation: a table that the first run measures, and from which later runs take the times of computation."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+from conftest import Ended, needs_mpi
+
+
+def _figure(ended: Ended, name: str) -> str:
+    assert ended.code == 0, ended
+    found = re.search(rf"^  {name} +(.*)$", ended.err, re.MULTILINE)
+    assert found is not None, ended
+    return found[1]
+
+
+def _computed(table: Path) -> dict[str, list[int]]:
+    """The executions of each region by rank."""
+    content = tomllib.loads(table.read_text())
+    return {each["name"]: [row["count"] for row in each["times"]] for each in content["region"]}
+
+
+@needs_mpi
+def test_two_runs_with_one_table_are_equal(elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path) -> None:
+    table, program = tmp_path / "regions.toml", str(mpi_programs / "regions")
+    run = ["mpirun", "-n", "4", "--compute", "sampled:regions.toml"]
+    first = elanite(*run, program)
+    assert "were measured for regions.toml, which is new" in _figure(first, "repeatable")
+    # Polls are as many as there is time for; all other regions of the rounds have 40 executions.
+    found = _computed(table)
+    names = [name for name, counts in found.items() if counts == [40] * 4]
+    assert sum("clock regions" in name for name in names) >= 2
+    assert any(name.startswith("clock regions") and "> MPI_Ibarrier regions" in name for name in names), found
+    assert [name for name in found if name.startswith("part ")] == ["part 5"]
+    # Rank 3 has four times the work of rank 0.
+    content = tomllib.loads(table.read_text())
+    work = next(each for each in content["region"] if re.fullmatch(r"MPI_Test \S+ > MPI_Allreduce \S+", each["name"]))
+    least, most = (min(work["times"][rank]["first"]) for rank in (0, 3))
+    assert 2 < most / least < 8
+
+    written = table.read_text()
+    again, third = elanite(*run, program), elanite(*run, program)
+    assert _figure(again, "repeatable") == _figure(third, "repeatable") == "yes"
+    assert _figure(again, "digest") == _figure(third, "digest")
+    assert again.out == third.out
+    assert table.read_text() == written
+    # The time of a run with the table is that of the run that measured it, but for polls.
+    times = [float(_figure(ended, "simulated time").split()[0].replace(",", "")) for ended in (first, again)]
+    assert abs(times[1] / times[0] - 1) < 0.3
+
+    # Another network has other polls, which may be more than the table has.
+    faster = elanite(*run, "--network", "ideal", program)
+    assert re.match(r"yes|no: .* lacked", _figure(faster, "repeatable"))
+
+
+@needs_mpi
+def test_a_table_of_another_program_is_refused(
+    elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path
+) -> None:
+    table, program = tmp_path / "regions.toml", str(mpi_programs / "regions")
+    run = ["mpirun", "-n", "2", "--compute", "sampled:regions.toml"]
+    assert elanite(*run, program, "2").code == 0
+    written = table.read_text()
+    for words, key in (([program, "3"], "words"), ([str(mpi_programs / "empty"), "2"], "sha256")):
+        ended = elanite(*run, *words)
+        assert ended.code == 2, ended
+        assert f"program.{key}" in ended.err, ended
+        assert "regions.toml:4:" in ended.err, ended
+    table.write_text(written.replace("count = ", "count = -"))
+    assert elanite(*run, program, "2").code == 2
+    ended = elanite("mpirun", "-n", "2", "--compute", "sampled:", program)
+    assert ended.code == 2
+    assert "sampled:FILE" in ended.err
