@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elanite.cli.ablate import ablate as command
+from elanite.cli.ablate import Ablate
 from elanite.cli.common import Format
 from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
@@ -56,7 +56,11 @@ def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
 
 
 def test_the_command_prints_what_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command(OPTERON, ["qsnet2.bi.bandwidth"], ["bus overheads"], tmp_path, 1, 1, Format.CSV)
+    ablate = Ablate(
+        machine=OPTERON, claims=["qsnet2.bi.bandwidth"], mechanisms=["bus overheads"], out=tmp_path, jobs=1,
+        format_=Format.CSV,
+    )  # fmt: skip
+    ablate.execute()
     head, *lines = capsys.readouterr().out.splitlines()
     assert head == "claim,mechanism,verdict,figure"
     assert lines[1].startswith("qsnet2.bi.bandwidth,bus overheads,missed,")

@@ -18,7 +18,9 @@ import pytest
 import elanite as el
 from conftest import Ended, needs_mpi
 from elanite.base.text import number
-from elanite.cli.launch import MOST_TRACE, Launch
+from elanite.cli.launch import MOST_TRACE
+from elanite.cli.mpirun import Mpirun
+from elanite.cli.replay import Replay
 from elanite.inputs import sources
 from elanite.mpirun.kept import Kept
 from elanite.mpirun.summary import hottest, size, summarise, time_in_mpi
@@ -291,8 +293,7 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
 def test_a_large_trace_is_named_with_its_checksum(tmp_path: Path) -> None:
     trace = tmp_path / "large.goal"
     trace.write_text("x" * (MOST_TRACE + 1))
-    launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
-    inputs = launch.inputs_of_trace(sources.read("machine", "es40-qsnet"), trace, [])
+    inputs = Replay(trace=trace).inputs(sources.read("machine", "es40-qsnet"), None)
     assert not inputs.files
     assert inputs.absent == {"large.goal": hashlib.sha256(trace.read_bytes()).hexdigest()}
 
@@ -431,16 +432,15 @@ def test_the_inputs_of_a_program_are_texts_and_checksums(tmp_path: Path, monkeyp
     (tmp_path / "in.txt").write_text("8 cells\n")
     (tmp_path / "table.bin").write_bytes(b"\xff\x00")
     (tmp_path / "solver").write_bytes(b"\x7fELF")
-    launch = Launch("es40-qsnet", (), None, 1, "block", False, False, 1, (), None)
     source = sources.read("machine", "es40-qsnet")
     program = [str(tmp_path / "solver"), "--cells", "in.txt", "table.bin", "7"]
-    inputs = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), program, ["--html", "p.html"])
+    inputs = Mpirun(program=program, ranks=4).inputs(source, tmp_path / "p.html")
     assert dict(inputs.files) == {"in.txt": b"8 cells\n"}
     assert inputs.absent == {
         name: hashlib.sha256((tmp_path / name).read_bytes()).hexdigest() for name in ("solver", "table.bin")
     }
     assert list(inputs.words[-7:]) == ["--html", "p.html", "./solver", "--cells", "in.txt", "table.bin", "7"]
-    python = launch.inputs_of_program(source, ("elanite", "mpirun", "-n", "4"), (), ["python3", "in.txt"], [])
+    python = Mpirun(program=["python3", "in.txt"], ranks=4).inputs(source, None)
     assert list(python.words[-2:]) == ["python3", "in.txt"]
     assert not python.absent
 

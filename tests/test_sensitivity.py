@@ -14,7 +14,7 @@ import pytest
 from conftest import data
 from elanite import _core
 from elanite.cli.common import Format
-from elanite.cli.sensitivity import sensitivity as command
+from elanite.cli.sensitivity import Sensitivity
 from elanite.errors import RunError, UsageError
 from elanite.inputs.machine import Machine, Parameter
 from elanite.inputs.plan import Point, plan
@@ -214,18 +214,19 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
 @pytest.mark.usefixtures("few")
 def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["qsnet2.uni.latency,qsnet2.bi.latency"]
-    command(OPTERON, names, tmp_path, 1, 1, Format.CSV)
+    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1, format_=Format.CSV).execute()
     first = capsys.readouterr()
     points = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert points
-    command(OPTERON, names, tmp_path, 1, 1, Format.CSV)
+    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1, format_=Format.CSV).execute()
     again = capsys.readouterr()
     assert again.out == first.out
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert again.err.endswith(
-        f"reproduce: elanite sensitivity {OPTERON} --claims qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path}\n"
+        f"reproduce: elanite sensitivity {OPTERON} --claims qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path}"
+        " --jobs 1 --format csv\n"
     )
-    command(OPTERON, names, tmp_path, 1, 1, Format.TABLE)
+    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1).execute()
     shown = capsys.readouterr().out
     assert "qsnet2.uni.latency" in shown
     assert "tport.handle" in shown

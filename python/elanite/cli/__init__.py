@@ -11,86 +11,111 @@ import shlex
 import signal
 import sys
 import traceback
+from dataclasses import dataclass
+from typing import ClassVar
 
 import typer
 
 from elanite.base import host
 from elanite.base.streams import discard_output, shown
-from elanite.cli.ablate import ablate
-from elanite.cli.calibrate import calibrate
-from elanite.cli.common import about_version, hushed
-from elanite.cli.compare import compare
-from elanite.cli.congestion import congestion
-from elanite.cli.energy import energy
-from elanite.cli.finding import explain, list_
+from elanite.cli.ablate import Ablate
+from elanite.cli.calibrate import Calibrate
+from elanite.cli.common import about_version, data
+from elanite.cli.compare import Compare
+from elanite.cli.congestion import Congestion
+from elanite.cli.energy import Energy
+from elanite.cli.finding import Explain, List
 from elanite.cli.goal import goal_app
-from elanite.cli.inspect import check, schema, show
-from elanite.cli.mpirun import PRUN, mpirun
-from elanite.cli.new import new
-from elanite.cli.noise import noise
-from elanite.cli.opening import open_
-from elanite.cli.replay import replay
-from elanite.cli.results import claims, report, reproduce, run
-from elanite.cli.sensitivity import refit, sensitivity
+from elanite.cli.inspect import Check, Schema, Show
+from elanite.cli.manual import page
+from elanite.cli.mpirun import Mpirun, Prun
+from elanite.cli.new import New
+from elanite.cli.noise import Noise
+from elanite.cli.opening import Open
+from elanite.cli.parser import Group
+from elanite.cli.replay import Replay
+from elanite.cli.request import Request, declare
+from elanite.cli.results import Claims, Report, Reproduce, Run
+from elanite.cli.sensitivity import Refit, Sensitivity
 from elanite.cli.store import store_app
-from elanite.cli.sweep import sweep
-from elanite.cli.watch import watch
+from elanite.cli.sweep import Sweep
+from elanite.cli.watch import Watch
 from elanite.errors import ConfigError, ElaniteError, Exit
 
 HELP = """Simulate the Quadrics networks, and compare the results with published figures.
 
 \b
 Examples:
-  elanite reproduce --quick                  all papers in a few minutes, report and scoreboard in out/
-  elanite list                               machines and experiments, with what they cost
-  elanite reproduce --only qsnet/ping        one experiment (or a folder of them)
-  elanite run qsnet/uniform --format csv     one experiment, as data
+  elanite reproduce --quick               all papers in a few minutes
+  elanite list                            machines and experiments, with costs
+  elanite reproduce --only qsnet/ping     one experiment, or a folder of them
+  elanite run qsnet/uniform --format csv  one experiment, as data
   elanite run qsnet/ping --set switch.circuit=wormhole
-  elanite sweep qsnet/ping --vary 'bus.rate=200 MB/s,300 MB/s'    many values of a few keys
-  elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
-  elanite congestion qsnet/congestion        where packets waited, by switch and by link
-  elanite watch qsnet/uniform --open         packets and the circuits that they hold, as a moving picture
-  elanite open my-traffic.html               the inputs of a page, and the command for its results
-  elanite show es40-qsnet                    every parameter of a machine, with its provenance
-  elanite explain link.hop_delay             what a parameter means, its bounds and its source
-  elanite new machine my-cluster             a machine file of your own, with comments
-  elanite check my-machine.toml              errors with their place, what is allowed and a hint
-  elanite claims --format json               published and simulated figures
-  elanite sensitivity es40-qsnet             claims with every assumed parameter a fifth lower and higher
-  elanite ablate es40-qsnet                  claims with one mechanism of the model removed at a time
-  elanite store verify                       whether all finished points are sound
-  elanite noise --seconds 5                  the noise of the operating system of this computer
-  elanite mpirun -n 64 ./my_program          a real MPI program on a simulated machine
-  elanite replay my_program.goal             a trace of messages and computation on a simulated machine
-  elanite goal allreduce --ranks 64 --size '1 MB' > ring.goal     a trace of a collective operation
-  elanite prun -n 64 ./my_program            a C program for OpenSHMEM or Elanlib on a simulated machine
+  elanite sweep qsnet/ping --vary 'bus.rate=200 MB/s,300 MB/s'
+  elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' \\
+    --to measured.csv
+  elanite congestion qsnet/congestion     where packets waited
+  elanite watch qsnet/uniform --open      packets and circuits, as a picture
+  elanite open my-traffic.html            the inputs and command of a page
+  elanite show es40-qsnet                 every parameter, with provenance
+  elanite explain link.hop_delay          meaning, bounds and source
+  elanite new machine my-cluster          a machine file with comments
+  elanite check my-machine.toml           errors with their place and a hint
+  elanite claims --format json            published and simulated figures
+  elanite sensitivity es40-qsnet          claims with other parameters
+  elanite ablate es40-qsnet               claims without a mechanism
+  elanite store verify                    whether finished points are sound
+  elanite noise --seconds 5               the noise of this computer
+  elanite mpirun -n 64 ./my_program       a real MPI program
+  elanite replay my_program.goal          a trace of messages
+  elanite goal allreduce --ranks 64 --size '1 MB' > ring.goal
+  elanite prun -n 64 ./my_program         a program for OpenSHMEM or Elanlib
+  elanite man > elanite.1                 the manual page
 
 \b
 Exit codes:
-  0 ok                  1 it ran, but a claim or a point failed    2 wrong command line or file
-  3 simulated deadlock  4 broken invariant (a bug of ours)         130 interrupted; the same command resumes
+  0    ok
+  1    it ran, but a claim or a point failed
+  2    wrong command line or file
+  3    simulated deadlock
+  4    broken invariant (a bug of ours)
+  130  interrupted; the same command resumes
 """
 
 app = typer.Typer(
     name="elanite",
+    cls=Group,
     help=HELP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
-COMMANDS = (
-    *(reproduce, run, sweep, calibrate, claims, report, congestion, energy, watch, compare, open_),
-    *(sensitivity, ablate, refit),
-    *(list_, explain, show, check, schema, new, noise, replay),
-)
-for command in COMMANDS:
-    app.command(command.__name__.rstrip("_"))(hushed(command))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manual(Request):
+    """Print the manual page of all commands.
+
+    \b
+    Example:
+      elanite man > elanite.1 && man ./elanite.1
+    """
+
+    verb: ClassVar[str] = "man"
+
+    def execute(self) -> None:
+        """Print the page."""
+        from elanite import __version__
+
+        data(page(typer.main.get_command(app), str(__version__)))
+
+
+declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
+declare(app, Sensitivity, Ablate, Refit)
+declare(app, List, Explain, Show, Check, Schema, New, Noise, Replay, Mpirun, Prun, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")
-# Words after the program's name go to the program.
-for name, text in (("mpirun", None), ("prun", PRUN)):
-    app.command(name, help=text, context_settings={"allow_interspersed_args": False})(mpirun)
 
 
 @app.callback()

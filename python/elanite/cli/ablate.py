@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, table
+from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, console, data, table
+from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, MachineName, chosen_names
 from elanite.inputs.plan import FIRST_SEED
@@ -24,21 +25,15 @@ Mechanisms = Annotated[
 ]
 
 
-def ablate(
-    machine: MachineName,
-    claims: Claims = None,
-    mechanisms: Mechanisms = None,
-    out: Out = OUT,
-    jobs: Jobs = None,
-    seed: Seed = FIRST_SEED,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the verdicts.")] = Format.TABLE,
-) -> None:
-    """Remove one mechanism of the model at a time, and see which verdicts turn.
+@dataclass(frozen=True, kw_only=True)
+class Ablate(Request):
+    """Remove one mechanism at a time, and judge the claims.
 
     \b
     Examples:
       elanite ablate opteron-qsnet2
-      elanite ablate es40-qsnet --claims permutation,hotspot.32 --mechanisms circuits,ages
+      elanite ablate es40-qsnet --claims permutation,hotspot.32 \\
+        --mechanisms circuits,ages
       elanite ablate smart-multirail --format csv > verdicts.csv
 
     Mechanisms are circuits, the second virtual channel, time slices and others (data/mechanisms.toml). Runs are those
@@ -46,30 +41,40 @@ def ablate(
     give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The command uses
     finished points again; an interrupted study goes on from the point where it stopped.
     """
-    from elanite.cli import output
-    from elanite.cli.progress import observer
-    from elanite.store import Store
-    from elanite.study import ablation
-    from elanite.study.basis import study
 
-    output.refuse_terminal(format_)
-    wanted = ablation.chosen(machine, chosen_names(mechanisms))
-    chosen = study(machine, chosen_names(claims), seed)
-    words = ["elanite", "ablate", machine]
-    for option, names in (("--claims", claims), ("--mechanisms", mechanisms)):
-        words += [option, ",".join(chosen_names(names))] if names else []
-    words += ["--out", str(out)] if out != OUT else []
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    place = None if out == OUT else str(out)
-    outcome, rows = ablation.run(chosen, wanted, Store(out / "store"), jobs, observer(), place)
-    stop_if_interrupted(outcome, words)
-    if format_ is Format.TABLE:
-        _print(rows)
-    elif format_ is Format.JSON:
-        data(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
-    else:
-        output.rows(ablation.frame(rows), format_)
-    finish(outcome, words, out)
+    verb: ClassVar[str] = "ablate"
+
+    machine: MachineName
+    claims: Claims = None
+    mechanisms: Mechanisms = None
+    out: Out = OUT
+    jobs: Jobs = None
+    seed: Seed = FIRST_SEED
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT] = (
+        Format.TABLE
+    )
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.cli import output
+        from elanite.cli.progress import observer
+        from elanite.store import Store
+        from elanite.study import ablation
+        from elanite.study.basis import study
+
+        output.refuse_terminal(self.format_)
+        wanted = ablation.chosen(self.machine, chosen_names(self.mechanisms))
+        chosen = study(self.machine, chosen_names(self.claims), self.seed)
+        place = None if self.out == OUT else str(self.out)
+        outcome, rows = ablation.run(chosen, wanted, Store(self.out / "store"), self.jobs, observer(), place)
+        stop_if_interrupted(outcome, self.again())
+        if self.format_ is Format.TABLE:
+            _print(rows)
+        elif self.format_ is Format.JSON:
+            data(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+        else:
+            output.rows(ablation.frame(rows), self.format_)
+        finish(outcome, self.again(), self.out)
 
 
 def _print(rows: Sequence[Ablation]) -> None:

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
-    Executor,
     Html,
-    Jobs,
     MachineFile,
     Open,
     Out,
-    Scheduler,
+    Role,
     Seed,
     Set,
     TableFormat,
-    Tls,
-    Workers,
-    complain,
     console,
     data,
     opened,
@@ -32,8 +28,8 @@ from elanite.cli.common import (
     table,
     warn,
 )
-from elanite.cli.engine import words_of
-from elanite.cli.results import words_of_keys, words_of_run
+from elanite.cli.engine import Simulators
+from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
@@ -42,51 +38,17 @@ if TYPE_CHECKING:
     from elanite.study.calibration import Calibration
 
 
-def calibrate(
-    experiments: Annotated[
-        list[str], typer.Argument(metavar="EXPERIMENT", help="Shipped experiments or experiment files.")
-    ],
-    fit: Annotated[
-        list[str],
-        typer.Option(
-            "--fit", metavar="KEY=LOW..HIGH", help="A parameter of the machine and its range; may be repeated."
-        ),
-    ],
-    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The measured values, a CSV file.")],
-    machine: MachineFile = None,
-    machine_out: Annotated[
-        Path | None, typer.Option("--machine-out", metavar="FILE", help="Write the machine with the fitted values.")
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            "--trials",
-            min=1,
-            metavar="N",
-            help="Sets of values that the search tries at most.  [default: until it ends]",
-        ),
-    ] = None,
-    set_: Set = None,
-    seed: Seed = FIRST_SEED,
-    jobs: Jobs = None,
-    out: Out = OUT,
-    format_: Annotated[
-        TableFormat, typer.Option("--format", "-f", help="How to print the result.")
-    ] = TableFormat.TABLE,
-    executor: Executor = "threads",
-    scheduler: Scheduler = None,
-    tls: Tls = None,
-    workers: Workers = None,
-    html: Html = None,
-    open_: Open = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Calibrate(Request):
     """Fit parameters of a machine to measured values.
 
     \b
     Examples:
-      elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' --to measured.csv
-      elanite calibrate qsnet/ping my-load.toml --machine my-cluster.toml --to measured.csv \\
-        --fit 'bus.rate=150 MB/s..400 MB/s' --fit 'adapter.dma_start=0.2 us..2 us log' \\
+      elanite calibrate qsnet/ping --fit 'bus.rate=150 MB/s..400 MB/s' \\
+        --to measured.csv
+      elanite calibrate qsnet/ping my-load.toml --to measured.csv \\
+        --machine my-cluster.toml --fit 'bus.rate=150 MB/s..400 MB/s' \\
+        --fit 'adapter.dma_start=0.2 us..2 us log' \\
         --machine-out fitted.toml --html fit.html
 
     The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
@@ -99,116 +61,130 @@ def calibrate(
     parameter says so, and the exit code is 2. The command uses finished points again; an interrupted calibration goes
     on from the point where it stopped.
     """
-    from elanite.base import whole
-    from elanite.campaign import engines
-    from elanite.errors import UsageError
-    from elanite.inputs.experiment import Experiment
-    from elanite.inputs.machine import Machine
-    from elanite.inputs.overrides import of_experiment
-    from elanite.study import limits, ranges
-    from elanite.study.calibration import calibrate as search
 
-    if machine_out and (not machine_out.parent.is_dir() or machine_out.is_dir()):
-        raise UsageError(
-            f"--machine-out {machine_out}: this file cannot be written\n  name a file in an existing folder"
-        )
-    if (
-        machine_out
-        and machine_out.exists()
-        and machine_out.resolve() in {Path(p).resolve() for p in (machine or to, to)}
-    ):
-        raise UsageError(f"--machine-out {machine_out}: this file is read, too\n  name another file")
-    page = html or (out / "report" / "calibration.html" if open_ else None)
-    for wanted in filter(None, (machine_out, page)):
-        whole.prepare(wanted)
-    words = ["elanite", "calibrate", *experiments]
-    for each in fit:
-        words += ["--fit", each]
-    words += ["--to", str(to)] + (["--machine", machine] if machine else [])
-    words += ["--machine-out", str(machine_out)] if machine_out else []
-    words += ["--html", str(html)] if html else []
-    words += ["--trials", str(trials)] if trials else []
-    words += words_of_keys(set_, None, seed, None) + words_of_run(jobs, out)
-    words += words_of(executor, scheduler, tls, workers, None, None)
-    words += ["--format", format_.value] if format_ != TableFormat.TABLE else []
-    own = [each for each in set_ or [] if of_experiment(each)]
-    loaded = [Experiment.load(name, own) for name in experiments]
-    names = {str(each.machine) for each in loaded}
-    others = [each for each in set_ or [] if each not in own]
-    base = Machine.load(machine or names.pop(), others) if machine or len(names) == 1 else None
-    keys = [ranges.read("--fit", text) for text in fit]
-    if base:
-        plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in loaded]
-        warn(limits.of_work(plans, {key.key for key in keys}))
-    try:
-        asked = jobs if executor == "threads" else workers
-        with engines.opened(executor, asked, scheduler, tls, out, complain) as engine:
-            found = search(
-                loaded,
-                keys,
-                to,
-                base,
-                trials=trials,
-                seed=seed,
-                jobs=engine.workers,
-                out=out,
-                name=machine_out.stem if machine_out else None,
-                progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
-                executor=engine.executor,
+    verb: ClassVar[str] = "calibrate"
+
+    experiments: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EXPERIMENT", help="Shipped experiments or experiment files.", autocompletion=completion.experiments
+        ),
+        Role.INPUT,
+    ]
+    fit: Annotated[
+        list[str],
+        typer.Option(
+            "--fit", metavar="KEY=LOW..HIGH", help="A parameter of the machine and its range; may be repeated."
+        ),
+    ]
+    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The measured values, a CSV file."), Role.INPUT]
+    machine: MachineFile = None
+    machine_out: Annotated[
+        Path | None,
+        typer.Option("--machine-out", metavar="FILE", help="Write the machine with the fitted values."),
+        Role.OUTPUT,
+    ] = None
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            "--trials",
+            min=1,
+            metavar="N",
+            help="Sets of values that the search tries at most.  [default: until it ends]",
+        ),
+    ] = None
+    set_: Set = None
+    seed: Seed = FIRST_SEED
+    out: Out = OUT
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the result."), Role.OUTPUT] = (
+        TableFormat.TABLE
+    )
+    engine: Simulators = field(default_factory=Simulators)
+    html: Html = None
+    open_: Open = False
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import whole
+        from elanite.errors import UsageError
+        from elanite.inputs.experiment import Experiment
+        from elanite.inputs.machine import Machine
+        from elanite.inputs.overrides import of_experiment
+        from elanite.study import limits, ranges
+        from elanite.study.calibration import calibrate as search
+
+        if self.machine_out and (not self.machine_out.parent.is_dir() or self.machine_out.is_dir()):
+            raise UsageError(
+                f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in an existing folder"
             )
-    except KeyboardInterrupt:
-        say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")
-        raise typer.Exit(130) from None
-    if machine_out:
-        whole.write(machine_out, found.text)
-        say(f"machine: {machine_out}")
-    if format_ is TableFormat.JSON:
-        data(json.dumps(_json(found), indent=1, ensure_ascii=False))
-    else:
-        _print(found)
-    if page:
-        from elanite.report.pages import files
+        if (
+            self.machine_out
+            and self.machine_out.exists()
+            and self.machine_out.resolve() in {Path(p).resolve() for p in (self.machine or self.to, self.to)}
+        ):
+            raise UsageError(f"--machine-out {self.machine_out}: this file is read, too\n  name another file")
+        page = self.html or (self.out / "report" / "calibration.html" if self.open_ else None)
+        for wanted in filter(None, (self.machine_out, page)):
+            whole.prepare(wanted)
+        words = self.again()
+        own = [each for each in self.set_ or [] if of_experiment(each)]
+        loaded = [Experiment.load(name, own) for name in self.experiments]
+        names = {str(each.machine) for each in loaded}
+        others = [each for each in self.set_ or [] if each not in own]
+        base = Machine.load(self.machine or names.pop(), others) if self.machine or len(names) == 1 else None
+        keys = [ranges.read("--fit", text) for text in self.fit]
+        if base:
+            plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], self.seed) for each in loaded]
+            warn(limits.of_work(plans, {key.key for key in keys}))
+        try:
+            with self.engine.opened(self.out) as engine:
+                found = search(
+                    loaded,
+                    keys,
+                    self.to,
+                    base,
+                    trials=self.trials,
+                    seed=self.seed,
+                    jobs=engine.workers,
+                    out=self.out,
+                    name=self.machine_out.stem if self.machine_out else None,
+                    progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
+                    executor=engine.executor,
+                )
+        except KeyboardInterrupt:
+            say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")
+            raise typer.Exit(130) from None
+        if self.machine_out:
+            whole.write(self.machine_out, found.text)
+            say(f"machine: {self.machine_out}")
+        if self.format_ is TableFormat.JSON:
+            data(json.dumps(_json(found), indent=1, ensure_ascii=False))
+        else:
+            _print(found)
+        if page:
+            self._write(found, loaded, page)
+            if self.open_:
+                opened(page)
+        say(f"reproduce: {shlex.join(words)}")
+        if found.undetermined:
+            raise undetermined(found, self.machine_out)
 
-        written = files.outputs(html=page, format=None if format_ is TableFormat.TABLE else format_.value)
-        _paged(found, loaded, (to, machine_out), words, page, written)
-        if open_:
-            opened(page)
-    say(f"reproduce: {shlex.join(words)}")
-    if found.undetermined:
-        raise undetermined(found, machine_out)
+    def _write(self, found: Calibration, experiments: list[Experiment], page: Path) -> None:
+        """Write the page, with the experiments, the machine and the measured values inside."""
+        from elanite.report import pages
+        from elanite.report.pages import calibration, files
 
-
-def _paged(
-    found: Calibration,
-    experiments: list[Experiment],
-    measured: tuple[Path, Path | None],
-    words: list[str],
-    page: Path,
-    written: list[str],
-) -> None:
-    """Write the page, with the experiments, the machine and the measured values inside.
-
-    ``measured`` are the file of measured values and that of the machine with the fitted ones. ``written`` are the
-    options of the page and the format.
-    """
-    to, machine_out = measured
-    from elanite.report import pages
-    from elanite.report.pages import calibration, files
-
-    kept = files.Files()
-    again = ["elanite", "calibrate", *(kept.source(each.file) for each in experiments)]
-    again += ["--to", kept.path(to), "--machine", kept.source(found.base.file)]
-    # The rest as it was given, without the files.
-    options = words[2 + len(experiments) :]
-    for option, value in zip(options, [*options[1:], ""], strict=True):
-        if option in ("--fit", "--set", "--seed", "--trials"):
-            again += [option, value]
-    if machine_out:
-        name = files.tame(machine_out.name)
-        again += ["--machine-out", f"fitted-{name}" if name in kept.contents else name]
-    inputs = kept.inputs([*again, *written])
-    pages.write(page, calibration.page(found, words, inputs))
-    say(f"page: {page}")
+        kept = files.Files()
+        read = {"experiments": [kept.source(each.file) for each in experiments], "to": kept.path(self.to)}
+        read["machine"] = kept.source(found.base.file)
+        fitted = None
+        if self.machine_out:
+            name = files.tame(self.machine_out.name)
+            fitted = Path(f"fitted-{name}" if name in kept.contents else name)
+        again = ["elanite", self.verb, *self.words(Role.INPUT, Role.RESULT, **read)]
+        inputs = kept.inputs([*again, *self.written(html=page, machine_out=fitted)])
+        pages.write(page, calibration.page(found, self.again(), inputs))
+        say(f"page: {page}")
 
 
 def _json(found: Calibration) -> dict[str, object]:

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import os
 import sys
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from elanite.base.streams import shown
+from elanite.cli import completion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
 
-    from elanite.inputs.sources import Kind
     from elanite.store import Store
     from elanite.study.limits import Limit
 
 OUT = Path("out")
+
+
+class Role(Enum):
+    """The command lines in which an option appears (``elanite.cli.request``)."""
+
+    RESULT = auto()
+    """It decides the results: all command lines have it. The role of options without one."""
+    INPUT = auto()
+    """It names an input file; the command of a page names the copy within the page."""
+    OUTPUT = auto()
+    """It names an output file or a format; the command of a page writes beside its inputs."""
+    HOST = auto()
+    """It decides where and how fast the command runs; pages leave it out."""
+    ONCE = auto()
+    """It concerns this call alone, as ``--open`` does."""
 
 
 class Format(StrEnum):
@@ -60,56 +73,32 @@ Nodes = Annotated[
         "--nodes", min=1, max=262144, metavar="N", help="Nodes of the machine, in the smallest tree of its switches."
     ),
 ]
-Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in a browser."), Role.ONCE]
 
 
-def complete_experiments(incomplete: str) -> list[str]:
-    """Names of shipped experiments for the shell."""
-    return _complete("experiment", incomplete)
-
-
-def complete_machines(incomplete: str) -> list[str]:
-    """Names of shipped machines for the shell."""
-    return _complete("machine", incomplete)
-
-
-def complete_files(incomplete: str) -> list[str]:
-    """Names of shipped machines and experiments for the shell."""
-    return complete_machines(incomplete) + complete_experiments(incomplete)
-
-
-def complete_keys(incomplete: str) -> list[str]:
-    """Names of parameters and claims for the shell."""
-    from elanite.explain import catalog
-
-    keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
-    return [key for key in keys if key.startswith(incomplete)]
-
-
-def _complete(kind: Kind, incomplete: str) -> list[str]:
-    from elanite.inputs import sources
-
-    return [name for name in sources.shipped(kind) if name.startswith(incomplete)]
-
-
-Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard.")]
+Out = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the store, the report and the scoreboard."), Role.HOST
+]
 
 
 def machine_option(text: str) -> Any:
     """The option ``--machine`` of one machine, with what its help says."""
-    return typer.Option("--machine", "-m", metavar="MACHINE", autocompletion=complete_machines, help=text)
+    return typer.Option("--machine", "-m", metavar="MACHINE", autocompletion=completion.machines, help=text)
 
 
-MachineFile = Annotated[str | None, machine_option("A shipped machine or a machine file.  [default: the experiment's]")]
+MachineFile = Annotated[
+    str | None, machine_option("A shipped machine or a machine file.  [default: the experiment's]"), Role.INPUT
+]
 MachineFiles = Annotated[
     list[str] | None,
     typer.Option(
         "--machine",
         "-m",
         metavar="MACHINE",
-        autocompletion=complete_machines,
+        autocompletion=completion.machines,
         help="A shipped machine or a machine file; repeat it to compare machines.  [default: the experiment's]",
     ),
+    Role.INPUT,
 ]
 PointId = Annotated[
     list[str] | None,
@@ -118,6 +107,7 @@ PointId = Annotated[
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate at the same time.  [default: all cores]"),
+    Role.HOST,
 ]
 Executor = Annotated[
     str,
@@ -126,47 +116,68 @@ Executor = Annotated[
         metavar="ENGINE",
         help="Who simulates: threads, processes, dask, slurm, flux, mpi, or module:factory.",
     ),
+    Role.HOST,
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         "--scheduler", metavar="ADDRESS", help="Scheduler of Dask (tls://host:8786).  [default: processes of this host]"
     ),
+    Role.HOST,
 ]
 Tls = Annotated[
     tuple[Path, Path, Path] | None,
     typer.Option("--tls", metavar="CA CERT KEY", help="Files that identify the scheduler and this command (PEM)."),
+    Role.HOST,
 ]
 Workers = Annotated[
     int | None,
     typer.Option("--workers", min=1, metavar="N", help="Workers that the engine has, or is to start."),
+    Role.HOST,
 ]
 Shard = Annotated[
-    str | None, typer.Option("--shard", metavar="K/N", help="Only the K-th of N parts of the points, from 1 on.")
+    str | None,
+    typer.Option("--shard", metavar="K/N", help="Only the K-th of N parts of the points, from 1 on."),
+    Role.HOST,
 ]
 MaxCost = Annotated[
     float | None,
     typer.Option(
         "--max-cost", min=0, metavar="HOURS", help="Simulate nothing if the estimate is more CPU-hours than this."
     ),
+    Role.HOST,
 ]
 Metrics = Annotated[
-    list[str] | None, typer.Option("--metric", metavar="NAME", help="Print only this metric; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--metric", metavar="NAME", autocompletion=completion.metrics, help="Print only this metric; may be repeated."
+    ),
 ]
 SeriesNames = Annotated[
-    list[str] | None, typer.Option("--series", metavar="NAME", help="Run and print only this series; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--series",
+        metavar="NAME",
+        autocompletion=completion.series,
+        help="Run and print only this series; may be repeated.",
+    ),
 ]
 Where = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
         metavar="KEY=VALUE",
+        autocompletion=completion.where,
         help="Run and print only points with this parameter; may be repeated, also for several values of one key.",
     ),
 ]
-Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs.")]
+Html = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write a page: findings, figures, inputs."), Role.OUTPUT
+]
 Svg = Annotated[
-    Path | None, typer.Option("--svg", metavar="FILE", help="Write the figures with their captions as one picture.")
+    Path | None,
+    typer.Option("--svg", metavar="FILE", help="Write the figures with their captions as one picture."),
+    Role.OUTPUT,
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**63, metavar="N", help="The first seed.")]
 Quick = Annotated[
@@ -180,7 +191,10 @@ Decide = Annotated[
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a key of the machine or the experiment; may be repeated."
+        "--set",
+        metavar="KEY=VALUE",
+        autocompletion=completion.keys,
+        help="Override a key of the machine or the experiment; may be repeated.",
     ),
 ]
 
@@ -220,23 +234,6 @@ class Speech:
     """Whether the command says on standard error how it goes."""
 
     quiet = False
-
-
-def hushed(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with the option --quiet, which every command has."""
-
-    @functools.wraps(command)
-    def run(*arguments: Any, quiet: bool, **options: Any) -> None:
-        Speech.quiet = quiet
-        command(*arguments, **options)
-
-    hints = get_type_hints(command, include_extras=True)
-    about = typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")
-    parameters = [one.replace(annotation=hints[name]) for name, one in inspect.signature(command).parameters.items()]
-    last = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, about])
-    run.__signature__ = inspect.Signature([*parameters, last])  # type: ignore[attr-defined]
-    run.__annotations__ = {**hints, "quiet": Annotated[bool, about]}
-    return run
 
 
 def say(text: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from elanite.cli.common import Html, Open, console, data, opened, say
+from elanite.cli.common import Html, Open, Role, console, data, opened, say
+from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     from elanite.results.differences import Comparison, Line
@@ -25,19 +27,9 @@ class ComparedAs(StrEnum):
     CSV = "csv"
 
 
-def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of one campaign (as with --out).")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the other.")],
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Also figures that are equal or undecided.")] = False,
-    format_: Annotated[ComparedAs, typer.Option("--format", "-f", help="How to print the figures.")] = ComparedAs.TABLE,
-    html: Html = None,
-    open_: Open = False,
-) -> None:
-    """Compare the results of two folders: which figures differ, and by how much.
+@dataclass(frozen=True, kw_only=True)
+class Compare(Request):
+    """Compare the figures of two folders of results.
 
     \b
     Examples:
@@ -59,42 +51,56 @@ def compare(
     the inputs in which the points of a figure differ. The
     exit code is 0 whether figures differ or not, and 2 if a folder has no results.
     """
-    from elanite.base import whole
-    from elanite.results.differences import compare_stores
 
-    page = html or (Path("comparison.html") if open_ else None)
-    if page:
-        whole.prepare(page)
-    names = [name.strip() for text in only or [] for name in text.split(",")]
-    found = compare_stores(_store(a), _store(b), names)
-    if format_ is ComparedAs.JSON:
-        data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
-    elif format_ is ComparedAs.CSV:
-        data(_as_csv(found.lines).rstrip("\n"))
-    else:
-        _settings(found)
-        _compared(found, every)
-    say(f"A is {a}, B is {b}")
-    for line in [*found.counts, *found.notes]:
-        say(line)
-    if page:
-        options = [word for text in only or [] for word in ("--only", text)]
-        options += ["--all"] if every else []
-        options += ["--format", format_.value] if format_ is not ComparedAs.TABLE else []
-        _paged(found, a, b, options, page)
-        if open_:
-            opened(page)
+    verb: ClassVar[str] = "compare"
 
+    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of one campaign (as with --out)."), Role.INPUT]
+    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the other."), Role.INPUT]
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="Also figures that are equal or undecided.")] = False
+    format_: Annotated[ComparedAs, typer.Option("--format", "-f", help="How to print the figures."), Role.OUTPUT] = (
+        ComparedAs.TABLE
+    )
+    html: Html = None
+    open_: Open = False
 
-def _paged(found: Comparison, a: Path, b: Path, options: list[str], page: Path) -> None:
-    """Write the page, with the results of both folders inside if they are small enough."""
-    from elanite.report import pages
-    from elanite.report.pages import comparison
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import whole
+        from elanite.results.differences import compare_stores
 
-    ran = ["elanite", "compare", str(a), str(b), *options, "--html", str(page)]
-    inputs = comparison.inputs(found, a, b, [*options, "--html", page.name])
-    pages.write(page, comparison.page(found, (str(a), str(b)), ran, inputs))
-    say(f"page: {page}")
+        page = self.html or (Path("comparison.html") if self.open_ else None)
+        if page:
+            whole.prepare(page)
+        names = [name.strip() for text in self.only or [] for name in text.split(",")]
+        found = compare_stores(_store(self.a), _store(self.b), names)
+        if self.format_ is ComparedAs.JSON:
+            data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
+        elif self.format_ is ComparedAs.CSV:
+            data(_as_csv(found.lines).rstrip("\n"))
+        else:
+            _settings(found)
+            _compared(found, self.every)
+        say(f"A is {self.a}, B is {self.b}")
+        for line in [*found.counts, *found.notes]:
+            say(line)
+        if page:
+            self._write(found, page)
+            if self.open_:
+                opened(page)
+
+    def _write(self, found: Comparison, page: Path) -> None:
+        """Write the page, with the results of both folders inside if they are small enough."""
+        from elanite.report import pages
+        from elanite.report.pages import comparison
+
+        options = [*self.words(Role.RESULT), *self.written(html=page)]
+        inputs = comparison.inputs(found, self.a, self.b, options)
+        pages.write(page, comparison.page(found, (str(self.a), str(self.b)), self.again(html=page), inputs))
+        say(f"page: {page}")
 
 
 def _store(folder: Path) -> Store:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
+from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -32,21 +34,8 @@ MOST_PORTS = 8
 """Most links in one direction that are printed one by one."""
 
 
-def congestion(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
-        ),
-    ],
-    machine: MachineFile = None,
-    set_: Set = None,
-    seed: Seed = FIRST_SEED,
-    out: Out = OUT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the matrices.")] = Format.TABLE,
-    point: PointId = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Congestion(Request):
     """Print the congestion matrix of finished points.
 
     \b
@@ -66,40 +55,59 @@ def congestion(
     over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
     `elanite mpirun` and `elanite replay`, before.
     """
-    from elanite.base.text import plain
-    from elanite.cli import output
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.plan import plan
-    from elanite.library.api import Result
-    from elanite.mpirun import kept
-    from elanite.results.congestion import links
-    from elanite.store import Store
-    from elanite.traces.replay import FOLDER
 
-    output.refuse_terminal(format_)
-    if Path(experiment).is_dir():
-        _of_run(Path(experiment), format_)
-        return
-    if Path(experiment).parent.name in (kept.FOLDER, FOLDER):
-        raise UsageError(_no_run(Path(experiment)))
-    chosen = [sources.read("machine", machine)] if machine else []
-    planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
-    result = Result(planned.only(point) if point else planned, Store(out / "store"))
-    if not result.points:
-        which = f" whose identity starts with {' or '.join(point)}" if point else ""
-        command = planned.command(out=None if out == OUT else str(out))
-        raise UsageError(f"{experiment} has no finished points{which} in {out}; run: {command}")
-    say_builds(result.store)
-    if format_ is Format.TABLE:
-        for each in result.points:
-            heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
-            about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
-            _print(result.congestion(each), heading, about)
-    elif format_ is Format.JSON:
-        data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
-    else:
-        output.rows(links(result.points, result.store), format_)
+    verb: ClassVar[str] = "congestion"
+
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
+        ),
+    ]
+    machine: MachineFile = None
+    set_: Set = None
+    seed: Seed = FIRST_SEED
+    out: Out = OUT
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the matrices.")] = Format.TABLE
+    point: PointId = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base.text import plain
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.library.api import Result
+        from elanite.mpirun import kept
+        from elanite.results.congestion import links
+        from elanite.store import Store
+        from elanite.traces.replay import FOLDER
+
+        output.refuse_terminal(self.format_)
+        if Path(self.experiment).is_dir():
+            _of_run(Path(self.experiment), self.format_)
+            return
+        if Path(self.experiment).parent.name in (kept.FOLDER, FOLDER):
+            raise UsageError(_no_run(Path(self.experiment)))
+        chosen = [sources.read("machine", self.machine)] if self.machine else []
+        planned = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
+        result = Result(planned.only(self.point) if self.point else planned, Store(self.out / "store"))
+        if not result.points:
+            which = f" whose identity starts with {' or '.join(self.point)}" if self.point else ""
+            command = planned.command(out=None if self.out == OUT else str(self.out))
+            raise UsageError(f"{self.experiment} has no finished points{which} in {self.out}; run: {command}")
+        say_builds(result.store)
+        if self.format_ is Format.TABLE:
+            for each in result.points:
+                heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
+                about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
+                _print(result.congestion(each), heading, about)
+        elif self.format_ is Format.JSON:
+            data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
+        else:
+            output.rows(links(result.points, result.store), self.format_)
 
 
 def _no_run(folder: Path) -> str:

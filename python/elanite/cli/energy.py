@@ -3,89 +3,98 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
+from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.results.energy import Energy
+    from elanite.results.energy import Energy as Parameters
 
 
-def energy(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
-        ),
-    ],
-    power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")],
-    machine: MachineFile = None,
-    set_: Set = None,
-    seed: Seed = FIRST_SEED,
-    out: Out = OUT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the table.")] = Format.TABLE,
-    point: PointId = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Energy(Request):
     """Print the energy of links, switches and adapters.
 
     \b
     Examples:
       elanite energy qsnet/uniform --power power.toml
-      elanite energy out/replay/8c960da91937d549cd1b --power power.toml --format json
+      elanite energy out/replay/8c960da91937d549cd1b \\
+        --power power.toml --format json
 
     The energy is what a bit takes times the bits that parts have carried, and the power of idle parts times time. The
     file has a section [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle, switch_idle and
     adapter_idle (such as "0.5 W"); each is { value = "...", source = "..." }. Bits and time of a point are those of its
     measured window. The command simulates nothing.
     """
-    import polars as pl
 
-    from elanite.cli import output
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.plan import plan
-    from elanite.results.energy import load, of_point
-    from elanite.results.frames import identity
-    from elanite.store import Store
+    verb: ClassVar[str] = "energy"
 
-    output.refuse_terminal(format_)
-    parameters = load(power)
-    found: list[tuple[str, dict[str, object], pl.DataFrame]] = []
-    if Path(experiment).is_dir():
-        found.append(_of_folder(Path(experiment), parameters))
-    else:
-        chosen = [sources.read("machine", machine)] if machine else []
-        planned = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
-        store = Store(out / "store")
-        points = [one for one in (planned.only(point) if point else planned).points if store.get(one.id)]
-        if not points:
-            command = planned.command(out=None if out == OUT else str(out))
-            raise UsageError(f"{experiment} has no finished points in {out}; run: {command}")
-        say_builds(store)
-        for one in points:
-            heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
-            found.append((heading, identity(one), of_point(one, store, parameters)))
-    if format_ is Format.TABLE:
-        for heading, _, rows in found:
-            _print(heading, rows)
-    elif format_ is Format.JSON:
-        data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
-    else:
-        wide = [
-            rows.select(*(pl.lit(value).alias(key) for key, value in about.items()), pl.all())
-            for _, about, rows in found
-        ]
-        output.rows(pl.concat(wide, how="diagonal_relaxed"), format_)
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
+        ),
+    ]
+    power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")]
+    machine: MachineFile = None
+    set_: Set = None
+    seed: Seed = FIRST_SEED
+    out: Out = OUT
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the table.")] = Format.TABLE
+    point: PointId = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        import polars as pl
+
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.results.energy import load, of_point
+        from elanite.results.frames import identity
+        from elanite.store import Store
+
+        output.refuse_terminal(self.format_)
+        parameters = load(self.power)
+        found: list[tuple[str, dict[str, object], pl.DataFrame]] = []
+        if Path(self.experiment).is_dir():
+            found.append(_of_folder(Path(self.experiment), parameters))
+        else:
+            chosen = [sources.read("machine", self.machine)] if self.machine else []
+            planned = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
+            store = Store(self.out / "store")
+            points = [one for one in (planned.only(self.point) if self.point else planned).points if store.get(one.id)]
+            if not points:
+                command = planned.command(out=None if self.out == OUT else str(self.out))
+                raise UsageError(f"{self.experiment} has no finished points in {self.out}; run: {command}")
+            say_builds(store)
+            for one in points:
+                heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
+                found.append((heading, identity(one), of_point(one, store, parameters)))
+        if self.format_ is Format.TABLE:
+            for heading, _, rows in found:
+                _print(heading, rows)
+        elif self.format_ is Format.JSON:
+            data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
+        else:
+            wide = [
+                rows.select(*(pl.lit(value).alias(key) for key, value in about.items()), pl.all())
+                for _, about, rows in found
+            ]
+            output.rows(pl.concat(wide, how="diagonal_relaxed"), self.format_)
 
 
-def _of_folder(folder: Path, parameters: Energy) -> tuple[str, dict[str, object], pl.DataFrame]:
+def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, object], pl.DataFrame]:
     """The energy of a kept run or replay."""
     import polars as pl
 

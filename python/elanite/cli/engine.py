@@ -1,81 +1,94 @@
-"""What the commands that simulate share: a campaign on the engine that the options name."""
+"""The options of the commands that simulate: the engine, and the part of the campaign that runs on it."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.cli.common import OUT, complain, warn_if_stale
+from elanite.cli.common import (
+    OUT,
+    Executor,
+    Jobs,
+    MaxCost,
+    Scheduler,
+    Shard,
+    Tls,
+    Workers,
+    complain,
+    warn_if_stale,
+)
+from elanite.cli.request import Group
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
 
-    from elanite.campaign import Outcome, Spent, engines
+    from elanite.campaign import Outcome, Spent
+    from elanite.campaign.engines import Engine
     from elanite.inputs.plan import Plan
     from elanite.store import Store
 
 
-def campaign_on(
-    plans: Sequence[Plan],
-    store: Store,
-    jobs: int | None,
-    out: str | None,
-    executor: str,
-    scheduler: str | None,
-    tls: engines.Tls | None,
-    workers: int | None,
-    shard: str | None,
-    max_cost: float | None,
-    ended: Callable[[Plan, Spent], None] | None = None,
-) -> Outcome:
-    """Run a campaign on an engine, with its progress on standard error.
+@dataclass(frozen=True, kw_only=True)
+class Simulators(Group):
+    """Who simulates the points."""
 
-    What experiments took is told at the end, or by ``ended``, which is as ``campaign.run`` has it.
-    """
-    from elanite import campaign
-    from elanite.campaign import engines
-    from elanite.cli.progress import deaths, observer, renewed, summary
-    from elanite.errors import UsageError
+    jobs: Jobs = None
+    executor: Executor = "threads"
+    scheduler: Scheduler = None
+    tls: Tls = None
+    workers: Workers = None
 
-    if executor == "threads" and workers is not None:
-        raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
-    if executor != "threads" and jobs is not None:
-        raise UsageError(f"--jobs is for threads; for --executor {executor} it is --workers")
-    warn_if_stale()
-    folder = Path(out) if out else OUT
-    asked = jobs if executor == "threads" else workers
-    with engines.opened(executor, asked, scheduler, tls, folder, complain) as engine:
-        outcome = campaign.run(
-            plans,
-            store,
-            engine.workers,
-            observer(),
-            out,
-            executor=engine.executor,
-            max_cost=max_cost,
-            shard=shard,
-            ended=ended,
-        )
-    if ended is None:
-        summary(outcome)
-    deaths(outcome)
-    renewed(outcome)
-    return outcome
+    def opened(self, out: Path) -> AbstractContextManager[Engine]:
+        """The engine, open; ``out`` is the folder for its files."""
+        from elanite.campaign import engines
+
+        asked = self.jobs if self.executor == "threads" else self.workers
+        return engines.opened(self.executor, asked, self.scheduler, self.tls, out, complain)
 
 
-def words_of(
-    executor: str,
-    scheduler: str | None,
-    tls: engines.Tls | None,
-    workers: int | None,
-    shard: str | None,
-    max_cost: float | None,
-) -> list[str]:
-    """The options that name the engine and the part of the campaign, for the command that goes on."""
-    words = ["--executor", executor] if executor != "threads" else []
-    words += ["--scheduler", scheduler] if scheduler else []
-    words += ["--tls", *map(str, tls)] if tls else []
-    words += ["--workers", str(workers)] if workers else []
-    words += ["--shard", shard] if shard else []
-    words += ["--max-cost", f"{max_cost:g}"] if max_cost is not None else []
-    return words
+@dataclass(frozen=True, kw_only=True)
+class Campaign(Simulators):
+    """Who simulates which part of the points, and at which cost."""
+
+    shard: Shard = None
+    max_cost: MaxCost = None
+
+    def run(
+        self,
+        plans: Sequence[Plan],
+        store: Store,
+        out: Path,
+        ended: Callable[[Plan, Spent], None] | None = None,
+    ) -> Outcome:
+        """Run a campaign, with its progress on standard error.
+
+        The time that experiments took is printed at the end, or by ``ended``, which is as ``campaign.run`` has it.
+        """
+        from elanite import campaign
+        from elanite.cli.progress import deaths, observer, renewed, summary
+        from elanite.errors import UsageError
+
+        if self.executor == "threads" and self.workers is not None:
+            raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
+        if self.executor != "threads" and self.jobs is not None:
+            raise UsageError(f"--jobs is for threads; for --executor {self.executor} it is --workers")
+        warn_if_stale()
+        with self.opened(out) as engine:
+            outcome = campaign.run(
+                plans,
+                store,
+                engine.workers,
+                observer(),
+                None if out == OUT else str(out),
+                executor=engine.executor,
+                max_cost=self.max_cost,
+                shard=self.shard,
+                ended=ended,
+            )
+        if ended is None:
+            summary(outcome)
+        deaths(outcome)
+        renewed(outcome)
+        return outcome

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Out, TableFormat, complete_keys, console, data, machine_option
+from elanite.cli import completion
+from elanite.cli.common import OUT, Out, TableFormat, console, data, machine_option
+from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     from elanite.explain.catalog import Moves
@@ -30,55 +33,49 @@ class What(StrEnum):
 ListedAs = Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")]
 
 
-def list_(
-    what: Annotated[What | None, typer.Argument(help="What to list.  [default: machines and experiments]")] = None,
-    format_: ListedAs = TableFormat.TABLE,
-    out: Out = OUT,
-) -> None:
-    """List machines, experiments, claims, parameters or figures, one line each.
+@dataclass(frozen=True, kw_only=True)
+class List(Request):
+    """List machines, experiments, claims, parameters or figures.
 
     \b
     Examples:
-      elanite list                       machines, and experiments with their points and what they cost
+      elanite list                       machines, and experiments with costs
       elanite list claims --format json
       elanite list parameters
     """
-    from elanite.explain import catalog
-    from elanite.store import Store
 
-    made = {
-        What.MACHINES: catalog.machines,
-        What.EXPERIMENTS: lambda: catalog.experiments(Store(out / "store")),
-        What.CLAIMS: catalog.claimed,
-        What.PARAMETERS: catalog.parameters,
-        What.FIGURES: catalog.figures,
-    }
-    chosen = [what] if what else [What.MACHINES, What.EXPERIMENTS]
-    if format_ is TableFormat.JSON:
-        found = {one.value: made[one]() for one in chosen}
-        data(json.dumps(found[what] if what else found, indent=1, ensure_ascii=False))
-        return
-    for number, one in enumerate(chosen):
-        if number:
-            data("")
-        _listed(made[one]())
+    verb: ClassVar[str] = "list"
+
+    what: Annotated[What | None, typer.Argument(help="What to list.  [default: machines and experiments]")] = None
+    format_: ListedAs = TableFormat.TABLE
+    out: Out = OUT
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.explain import catalog
+        from elanite.store import Store
+
+        made = {
+            What.MACHINES: catalog.machines,
+            What.EXPERIMENTS: lambda: catalog.experiments(Store(self.out / "store")),
+            What.CLAIMS: catalog.claimed,
+            What.PARAMETERS: catalog.parameters,
+            What.FIGURES: catalog.figures,
+        }
+        chosen = [self.what] if self.what else [What.MACHINES, What.EXPERIMENTS]
+        if self.format_ is TableFormat.JSON:
+            found = {one.value: made[one]() for one in chosen}
+            data(json.dumps(found[self.what] if self.what else found, indent=1, ensure_ascii=False))
+            return
+        for number, one in enumerate(chosen):
+            if number:
+                data("")
+            _listed(made[one]())
 
 
-def explain(
-    key: Annotated[
-        str,
-        typer.Argument(
-            metavar="KEY",
-            help="A parameter, a key of experiment files, a claim, or a column of results.",
-            autocompletion=complete_keys,
-        ),
-    ],
-    machine: Annotated[
-        str | None,
-        machine_option("Bounds and value of this machine, such as your own.  [default: all shipped machines]"),
-    ] = None,
-) -> None:
-    """Say what a key means: unit, bounds, values and their sources, and the claims that it moves.
+@dataclass(frozen=True, kw_only=True)
+class Explain(Request):
+    """Explain a key: unit, bounds, values, sources and claims.
 
     \b
     Examples:
@@ -91,22 +88,40 @@ def explain(
     is a fifth lower or higher; for a claim, which parameters change it. These are the results of `elanite sensitivity`
     that come with Elanite.
     """
-    from rich.padding import Padding
-    from rich.text import Text
 
-    from elanite.explain import catalog
-    from elanite.inputs import sources
+    verb: ClassVar[str] = "explain"
 
-    meaning = catalog.explain(key, sources.read("machine", machine) if machine else None)
-    screen = console()
-    screen.print(Text(meaning.key, style="bold"))
-    screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))
-    facts = [(f"allowed on {meaning.allowed_on}", meaning.allowed)] if meaning.allowed else []
-    for name, text in [*facts, *meaning.facts]:
-        screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
-    for moves in meaning.moves:
-        screen.print(Padding(Text.assemble((f"{moves.name}: ", "bold"), moves.text), (0, 0, 0, 2), expand=False))
-        _effects(moves, meaning.key)
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            help="A parameter, a key of experiment files, a claim, or a column of results.",
+            autocompletion=completion.meanings,
+        ),
+    ]
+    machine: Annotated[
+        str | None,
+        machine_option("Bounds and value of this machine, such as your own.  [default: all shipped machines]"),
+    ] = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        from elanite.explain import catalog
+        from elanite.inputs import sources
+
+        meaning = catalog.explain(self.key, sources.read("machine", self.machine) if self.machine else None)
+        screen = console()
+        screen.print(Text(meaning.key, style="bold"))
+        screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))
+        facts = [(f"allowed on {meaning.allowed_on}", meaning.allowed)] if meaning.allowed else []
+        for name, text in [*facts, *meaning.facts]:
+            screen.print(Padding(Text.assemble((f"{name}: ", "bold"), text), (0, 0, 0, 2), expand=False))
+        for moves in meaning.moves:
+            screen.print(Padding(Text.assemble((f"{moves.name}: ", "bold"), moves.text), (0, 0, 0, 2), expand=False))
+            _effects(moves, meaning.key)
 
 
 def _effects(moves: Moves, key: str) -> None:

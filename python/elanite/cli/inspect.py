@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from elanite.cli.common import Set, TableFormat, complain, complete_files, console, data, table, warn
+from elanite.cli import completion
+from elanite.cli.common import Set, TableFormat, complain, console, data, table, warn
+from elanite.cli.request import DECLARED, Request, schema
 
 if TYPE_CHECKING:
     from elanite.inputs.machine import Machine
@@ -15,13 +18,8 @@ if TYPE_CHECKING:
     from elanite.study.limits import Limit
 
 
-def check(
-    files: Annotated[
-        list[str],
-        typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
-    ],
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Check(Request):
     """Check machine and experiment files.
 
     \b
@@ -36,44 +34,47 @@ def check(
     In json, each argument is an object with its name, the error or null, and the warnings: kind, subject, key, value
     and message.
     """
-    from elanite.errors import ConfigError, UsageError
-    from elanite.inputs import sources
-    from elanite.study import limits
 
-    results = []
-    for file in files:
-        found: list[Limit] = []
-        problem = None
-        try:
-            said, found = _checked(sources.read_any(file))
-            if format_ is TableFormat.TABLE:
-                data(said)
-                warn(found)
-        except (ConfigError, UsageError) as error:
-            problem = str(error.args[0]).rstrip()
-            complain(problem if isinstance(error, ConfigError) else f"error: {problem}")
-        results.append({"file": file, "error": problem, "warnings": limits.as_data(found)})
-    if format_ is TableFormat.JSON:
-        data(json.dumps(results, indent=1, ensure_ascii=False))
-    wrong = sum(result["error"] is not None for result in results)
-    if wrong:
-        if len(files) > 1:
-            from elanite.base.text import are
+    verb: ClassVar[str] = "check"
 
-            complain(f"{wrong} of {len(files)} arguments {are(wrong)} wrong")
-        raise typer.Exit(2)
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
+    ]
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.errors import ConfigError, UsageError
+        from elanite.inputs import sources
+        from elanite.study import limits
+
+        results = []
+        for file in self.files:
+            found: list[Limit] = []
+            problem = None
+            try:
+                said, found = _checked(sources.read_any(file))
+                if self.format_ is TableFormat.TABLE:
+                    data(said)
+                    warn(found)
+            except (ConfigError, UsageError) as error:
+                problem = str(error.args[0]).rstrip()
+                complain(problem if isinstance(error, ConfigError) else f"error: {problem}")
+            results.append({"file": file, "error": problem, "warnings": limits.as_data(found)})
+        if self.format_ is TableFormat.JSON:
+            data(json.dumps(results, indent=1, ensure_ascii=False))
+        wrong = sum(result["error"] is not None for result in results)
+        if wrong:
+            if len(self.files) > 1:
+                from elanite.base.text import are
+
+                complain(f"{wrong} of {len(self.files)} arguments {are(wrong)} wrong")
+            raise typer.Exit(2)
 
 
-def show(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.", autocompletion=complete_files
-        ),
-    ],
-    set_: Set = None,
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Show(Request):
     """Show the resolved values of a machine or an experiment.
 
     \b
@@ -83,32 +84,74 @@ def show(
       elanite show qsnet/uniform
       elanite show es40-qsnet --format json
     """
-    from elanite.inputs import sources
 
-    source = sources.read_any(name)
-    if format_ is TableFormat.JSON:
-        data(json.dumps(_shown(source, set_ or []), indent=1, ensure_ascii=False))
-    elif source.kind == "machine":
-        _show_machine(source, set_ or [])
-    else:
-        _show_experiment(source, set_ or [])
+    verb: ClassVar[str] = "show"
+
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.", autocompletion=completion.files
+        ),
+    ]
+    set_: Set = None
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.inputs import sources
+
+        source = sources.read_any(self.name)
+        if self.format_ is TableFormat.JSON:
+            data(json.dumps(_shown(source, self.set_ or []), indent=1, ensure_ascii=False))
+        elif source.kind == "machine":
+            _show_machine(source, self.set_ or [])
+        else:
+            _show_experiment(source, self.set_ or [])
 
 
-def schema(
-    kind: Annotated[str, typer.Argument(metavar="machine|experiment", help="Which files to describe.")],
-) -> None:
-    """Print the JSON schema of machine or experiment files.
+def _described(incomplete: str) -> list[str]:
+    """Kinds of files and commands that have a schema."""
+    return [one for one in ("machine", "experiment", *DECLARED) if one.startswith(incomplete)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema(Request):
+    """Print the JSON schema of files or of a command.
 
     \b
-    Example:
+    Examples:
       elanite schema machine > machine.schema.json
-    """
-    from elanite import _core
-    from elanite.errors import UsageError
+      elanite schema run > run.schema.json
 
-    if kind not in ("machine", "experiment"):
-        raise UsageError(f"there is no schema of `{kind}`; there are: machine, experiment")
-    data(json.dumps(json.loads(_core.schema(kind)), indent=2))
+    The schema of a command has its arguments and options, by their long names, with types, bounds and defaults.
+    """
+
+    verb: ClassVar[str] = "schema"
+
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="machine|experiment|COMMAND",
+            help="Which files or which command to describe.",
+            autocompletion=_described,
+        ),
+    ]
+
+    def execute(self) -> None:
+        """Print the schema."""
+        from elanite import _core
+        from elanite.errors import UsageError
+        from elanite.inputs.sources import did_you_mean
+
+        if self.kind in ("machine", "experiment"):
+            data(json.dumps(json.loads(_core.schema(self.kind)), indent=2))
+            return
+        if self.kind not in DECLARED:
+            raise UsageError(
+                f"there is no schema of `{self.kind}`{did_you_mean(self.kind, _described(''))}\n"
+                f"  there are: {', '.join(_described(''))}"
+            )
+        data(json.dumps(schema(DECLARED[self.kind]), indent=2))
 
 
 def _checked(source: Source) -> tuple[str, list[Limit]]:

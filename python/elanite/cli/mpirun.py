@@ -4,75 +4,32 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import (
-    OUT,
-    Nodes,
-    Open,
-    Set,
-    TableFormat,
-    complain,
-    console,
-    opened,
-    say,
-    table,
-    warn,
-    warn_if_stale,
-)
-from elanite.cli.launch import (
-    MACHINE,
-    Faults,
-    Launch,
-    LimitTime,
-    MachineName,
-    Memory,
-    MemoryName,
-    Network,
-    NetworkName,
-    Placement,
-    RanksPerNode,
-    RanksSeed,
-    RunOut,
-    RunPage,
-    SummarisedAs,
-    page_of,
-)
-from elanite.inputs.plan import FIRST_SEED
+from elanite.cli.common import OUT, Open, Role, TableFormat, complain, console, opened, say, table, warn, warn_if_stale
+from elanite.cli.launch import MOST_FAULTS, Launch, Memory, Network, RunOut, RunPage, SummarisedAs, is_text, page_of
+from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from elanite.inputs.sources import Source
-    from elanite.mpirun import Run
+    from elanite.mpirun import Options, Run
     from elanite.mpirun.summary import Summary
-
-PRUN = """Run a C program for OpenSHMEM, Elanlib or Elan3lib on a simulated machine.
-
-\b
-Examples:
-  oshcc -O2 -o ring ring.c && elanite prun -n 64 ./ring
-  elancc -O2 -o ping ping.c && elanite prun -n 2 --machine opteron-qsnet2 ./ping 100 0 1048576
-  elanite prun -n 8 --timeline run.perfetto ./ring
-
-oshcc and elancc are the C compiler with the headers and libraries of Elanite. What the program puts, gets and sends
-crosses the simulated network, and its clock shows simulated time. All else is as with `elanite mpirun`, which takes
-such programs, too: the program may also use MPI.
-"""
+    from elanite.report.pages import Inputs
 
 WIDTH = 40
 """Signs of the longest bar."""
 
 SAME = 0.01
 """By which part the replay of a recorded run may differ from the run without a word about looks for messages."""
-
-MOST_FAULTS = 8
-"""Failures that the summary shows one by one."""
 
 
 class Collectives(StrEnum):
@@ -83,18 +40,43 @@ class Collectives(StrEnum):
     HARDWARE = "hardware"
 
 
-def mpirun(
-    context: typer.Context,
+@dataclass(frozen=True, kw_only=True)
+class Mpirun(Request):
+    """Run a real MPI program on a simulated machine.
+
+    \b
+    Examples:
+      elanite mpirun -n 64 ./my_program --its --own --options
+      elanite mpirun -n 8 --machine opteron-qsnet2 \\
+        --timeline run.perfetto python my_script.py
+      elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic \\
+        --compute "2us per call" ./my_program
+      elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
+      elanite mpirun -n 64 --html run.html --open ./my_program
+      elanite mpirun -n 64 --record my.goal ./my_program
+      elanite mpirun -n 64 \\
+        --fault "links = 'all', bit_error_rate = 1e-7" \\
+        --fault "node = 3, at = '2 ms'" ./my_program
+
+    Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
+    simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
+    one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
+    rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
+    4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
+    """
+
+    verb: ClassVar[str] = "mpirun"
+    rest: ClassVar[bool] = True
+    native: ClassVar[bool] = False
+    """Whether the program need not use MPI."""
+
     program: Annotated[
         list[str],
         typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
-    ],
-    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")],
-    machine: MachineName = MACHINE,
-    set_: Set = None,
-    nodes: Nodes = None,
-    ranks_per_node: RanksPerNode = 1,
-    placement: Placement = "block",
+        Role.INPUT,
+    ]
+    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")]
+    launch: Launch = field(default_factory=Launch)
     compute: Annotated[
         str,
         typer.Option(
@@ -103,9 +85,7 @@ def mpirun(
             help="Computation between two calls: none, '2us per call', measured[:FACTOR] (not repeatable), or"
             " sampled:FILE: measured in the first run, and taken from FILE in later ones.",
         ),
-    ] = "none",
-    network: NetworkName = Network.MACHINE,
-    memory: MemoryName = Memory.MAIN,
+    ] = "none"
     collectives: Annotated[
         Collectives | None,
         typer.Option(
@@ -114,20 +94,18 @@ def mpirun(
             " software trees, or Elanlib by the hardware where that serves the ranks."
             "  [default: hardware on a machine that has it, else mpi; mpi with --record]",
         ),
-    ] = None,
-    seed: RanksSeed = FIRST_SEED,
-    fault: Faults = None,
-    limit_time: LimitTime = None,
+    ] = None
     timeline: Annotated[
-        Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev.")
-    ] = None,
-    html: RunPage = None,
-    open_: Open = False,
+        Path | None, typer.Option("--timeline", metavar="FILE", help="Write a trace for ui.perfetto.dev."), Role.OUTPUT
+    ] = None
+    html: RunPage = None
+    open_: Open = False
     record: Annotated[
         Path | None,
         typer.Option("--record", metavar="FILE", help="Write what the ranks send and receive in GOAL, for replays."),
-    ] = None,
-    out: RunOut = OUT,
+        Role.OUTPUT,
+    ] = None
+    out: RunOut = OUT
     mpi: Annotated[
         str | None,
         typer.Option(
@@ -135,123 +113,124 @@ def mpirun(
             metavar="MPIEXEC",
             help="The mpiexec to use.  [default: the program's Open MPI's, or one beside this Python or on the PATH]",
         ),
-    ] = None,
+    ] = None
     checksums: Annotated[
         bool,
         typer.Option("--checksums/--no-checksums", help="Compare the bytes of every message at both ends."),
-    ] = True,
+    ] = True
     disable_auto_cleanup: Annotated[
         bool,
         typer.Option("--disable-auto-cleanup", help="Let ranks go on when one of them ends early."),
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary.")] = False,
-    format_: SummarisedAs = TableFormat.TABLE,
-) -> None:
-    """Run a real MPI program on a simulated machine.
+    ] = False
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = False
+    format_: SummarisedAs = TableFormat.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import whole
+        from elanite.cli.replay import Replay
+        from elanite.errors import UsageError
+        from elanite.inputs.machine import Machine
+        from elanite.library.noise import prepared
+        from elanite.mpirun import run
+        from elanite.mpirun import timeline as trace
+        from elanite.study import limits
+
+        page = page_of(self.html, self.out, Path(self.program[0]).name, open_=self.open_)
+        if self.timeline is not None:
+            trace.require()
+            whole.prepare(self.timeline, UsageError)
+        if self.record is not None:
+            whole.prepare(self.record, UsageError)
+        prepared(self.out)
+        warn_if_stale()
+        started = datetime.now(UTC)
+        source, changes = self.launch.read()
+        if self.launch.network is Network.MACHINE and self.format_ is TableFormat.TABLE:
+            warn(limits.of_machine(Machine.of(source, changes)))
+        found = run(self.program, source, self.options(page), changes, self.mpi, native=self.native)
+        times = {
+            "started": started.isoformat(timespec="milliseconds"),
+            "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        }
+
+        def write_page() -> None:
+            from elanite.report import pages
+            from elanite.report.pages import run as of_run
+
+            if page is None:
+                return
+            pages.write(page, of_run.page(found, source, self.again(html=page), self.inputs(source, page)))
+            say(f"page: {page}")
+            if self.open_:
+                opened(page)
+
+        recording = (self.record, source, Replay(trace=self.record or Path(), launch=self.launch).again())
+        _finish(found, (self.timeline, write_page), recording, self.out, times, None if self.quiet else self.format_)
+
+    def options(self, page: Path | None) -> Options:
+        """The options of the run; a page needs the timeline."""
+        from elanite.mpirun import Options
+
+        return Options(
+            ranks=self.ranks,
+            ranks_per_node=self.launch.ranks_per_node,
+            placement=self.launch.placement,
+            compute=self.compute,
+            network="ideal" if self.launch.network is Network.IDEAL else "machine",
+            memory="elan" if self.launch.memory is Memory.ELAN else "main",
+            collectives=None if self.collectives is None else self.collectives.value,
+            seed=self.launch.seed,
+            limit_time=self.launch.limit_time,
+            faults=tuple(self.launch.fault or ()),
+            timeline=self.timeline is not None or page is not None,
+            record=self.record is not None,
+            checksums=self.checksums,
+            cleanup=not self.disable_auto_cleanup,
+        )
+
+    def inputs(self, source: Source, page: Path | None) -> Inputs:
+        """The inputs of the page: machine, placement, and text files that the program's words name.
+
+        The program itself is named with its checksum; one that the PATH finds, such as an interpreter, is named only.
+        """
+        from elanite.report.pages.files import Files
+
+        files = Files()
+        copied = self.launch.copied(source, files)
+        first, *others = self.program
+        if "/" in first:
+            path, known = Path(first), shutil.which(Path(first).name)
+            first = path.name if known and path.samefile(known) else f"./{files.program(path)}"
+        program = [first]
+        for word in others:
+            path = Path(word)
+            if path.is_file():
+                word = files.path(path) if is_text(path) else files.program(path)
+            program.append(word)
+        # The words of the program are last: they end the options.
+        words = self.words(Role.INPUT, Role.RESULT, program=None, **copied)
+        return files.inputs(["elanite", self.verb, *words, *self.written(html=page), *program])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prun(Mpirun):
+    """Run an OpenSHMEM or Elanlib program on a simulated machine.
 
     \b
     Examples:
-      elanite mpirun -n 64 ./my_program --its --own --options
-      elanite mpirun -n 8 --machine opteron-qsnet2 --timeline run.perfetto python my_script.py
-      elanite mpirun -n 64 --ranks-per-node 4 --placement cyclic --compute "2us per call" ./my_program
-      elanite mpirun -n 64 --set switch.circuit=wormhole ./my_program
-      elanite mpirun -n 64 --html run.html --open ./my_program
-      elanite mpirun -n 64 --record my.goal ./my_program && elanite replay my.goal --machine opteron-qsnet2
-      elanite mpirun -n 64 --fault "links = 'all', bit_error_rate = 1e-7" --fault "node = 3, at = '2 ms'" ./my_program
+      oshcc -O2 -o ring ring.c && elanite prun -n 64 ./ring
+      elancc -O2 -o ping ping.c && \\
+        elanite prun -n 2 --machine opteron-qsnet2 ./ping 100 0 1048576
+      elanite prun -n 8 --timeline run.perfetto ./ring
 
-    Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
-    simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
-    one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
-    rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
-    4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
+    oshcc and elancc are the C compiler with the headers and libraries of Elanite. What the program puts, gets and sends
+    crosses the simulated network, and its clock shows simulated time. All else is as with `elanite mpirun`, which takes
+    such programs, too: the program may also use MPI.
     """
-    from elanite.base import whole
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.machine import Machine
-    from elanite.library.noise import prepared
-    from elanite.mpirun import Options, run
-    from elanite.mpirun import timeline as trace
-    from elanite.mpirun.cluster import tree_of
-    from elanite.study import limits
 
-    page = page_of(html, out, Path(program[0]).name, open_=open_)
-    options = Options(
-        ranks=ranks,
-        ranks_per_node=ranks_per_node,
-        placement=placement,
-        compute=compute,
-        network="ideal" if network is Network.IDEAL else "machine",
-        memory="elan" if memory is Memory.ELAN else "main",
-        collectives=None if collectives is None else collectives.value,
-        seed=seed,
-        limit_time=limit_time,
-        faults=tuple(fault or ()),
-        timeline=timeline is not None or page is not None,
-        record=record is not None,
-        checksums=checksums,
-        cleanup=not disable_auto_cleanup,
-    )
-    if timeline is not None:
-        trace.require()
-        whole.prepare(timeline, UsageError)
-    if record is not None:
-        whole.prepare(record, UsageError)
-    prepared(out)
-    warn_if_stale()
-    started = datetime.now(UTC)
-    source = sources.read("machine", machine)
-    changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
-    if network is Network.MACHINE and format_ is TableFormat.TABLE and not quiet:
-        warn(limits.of_machine(Machine.of(source, changes)))
-    found = run(program, source, options, changes, mpi, native=context.info_name == "prun")
-    times = {
-        "started": started.isoformat(timespec="milliseconds"),
-        "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),
-    }
-    launch = Launch(
-        machine=machine,
-        set_=set_ or (),
-        nodes=nodes,
-        ranks_per_node=ranks_per_node,
-        placement=placement,
-        ideal=network is Network.IDEAL,
-        adapter_memory=memory is Memory.ELAN,
-        seed=seed,
-        faults=fault or (),
-        limit_time=limit_time,
-    )
-    first = ["elanite", context.info_name or "mpirun", "-n", str(ranks)]
-    own = ["--compute", compute] if compute != "none" else []
-    own += ["--collectives", collectives.value] if collectives else []
-    own += ["--mpi", mpi] if mpi else []
-    own += [] if checksums else ["--no-checksums"]
-    own += ["--disable-auto-cleanup"] if disable_auto_cleanup else []
-
-    def write_page() -> None:
-        from elanite.report import pages
-        from elanite.report.pages import files
-        from elanite.report.pages import run as of_run
-
-        if page is None:
-            return
-        printed = None if format_ is TableFormat.TABLE else format_.value
-        words = ["--html", str(page)]
-        words += ["--timeline", str(timeline)] if timeline else []
-        words += ["--record", str(record)] if record else []
-        words += ["--out", str(out)] if out != OUT else []
-        words += ["--quiet"] if quiet else files.outputs(format=printed)
-        command = [*first, *launch.words(), *own, *words, *program]
-        written = files.outputs(html=page, timeline=timeline, record=record, format=printed)
-        inputs = launch.inputs_of_program(source, first, own, program, written)
-        pages.write(page, of_run.page(found, source, command, inputs))
-        if not quiet:
-            say(f"page: {page}")
-        if open_:
-            opened(page)
-
-    again = ["elanite", "replay", str(record), *launch.words()]
-    _finish(found, (timeline, write_page), (record, source, again), out, times, None if quiet else format_)
+    verb: ClassVar[str] = "prun"
+    native: ClassVar[bool] = True
 
 
 def _finish(

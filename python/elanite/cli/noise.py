@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
 from elanite.cli.common import OUT, Format, console, data, say
+from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,21 +25,12 @@ WIDTH = 60
 """Signs of its longest bar."""
 
 
-def noise(
-    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0,
-    cpu: Annotated[
-        int | None,
-        typer.Option(
-            "--cpu", min=0, metavar="N", help="The processor to measure.  [default: the operating system chooses]"
-        ),
-    ] = None,
-    compute: Annotated[
-        str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
-    ] = "1 ms",
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")] = OUT
-    / "noise",
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the measurement.")] = Format.TABLE,
-) -> None:
+FOLDER = OUT / "noise"
+"""The folder of the figure and the profile without ``--out``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noise(Request):
     """Measure the computational noise of this computer.
 
     \b
@@ -50,22 +43,40 @@ def noise(
     figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
     simulated machine has this noise.
     """
-    from elanite.base import host
-    from elanite.cli import output
-    from elanite.library.noise import measure, prepared
 
-    output.refuse_terminal(format_)
-    prepared(out)
-    host.require_drawing("--out")
-    found = measure(seconds, compute, cpu)
-    if format_ is Format.TABLE:
-        _print(found)
-    elif format_ is Format.JSON:
-        data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
-    else:
-        output.rows(found.frame(), format_)
-    for path in found.write(out):
-        say(f"wrote {path}")
+    verb: ClassVar[str] = "noise"
+
+    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0
+    cpu: Annotated[
+        int | None,
+        typer.Option(
+            "--cpu", min=0, metavar="N", help="The processor to measure.  [default: the operating system chooses]"
+        ),
+    ] = None
+    compute: Annotated[
+        str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
+    ] = "1 ms"
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")] = FOLDER
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the measurement.")] = Format.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import host
+        from elanite.cli import output
+        from elanite.library.noise import measure, prepared
+
+        output.refuse_terminal(self.format_)
+        prepared(self.out)
+        host.require_drawing("--out")
+        found = measure(self.seconds, self.compute, self.cpu)
+        if self.format_ is Format.TABLE:
+            _print(found)
+        elif self.format_ is Format.JSON:
+            data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
+        else:
+            output.rows(found.frame(), self.format_)
+        for path in found.write(self.out):
+            say(f"wrote {path}")
 
 
 def _print(found: Measured) -> None:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from elanite.cli.common import data, say
+from elanite.cli.request import Request
 
 MOST_NAMES = 12
 """Files that are named on the terminal; of more, the command prints their number."""
 
 
-def open_(
-    page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")],
-    into: Annotated[
-        Path | None,
-        typer.Option("--into", metavar="FOLDER", help="A new or an empty folder.  [default: the name of the page]"),
-    ] = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Open(Request):
     """Unpack the inputs and the command of a page.
 
     \b
@@ -33,21 +30,33 @@ def open_(
     refuses a folder that is not empty, and refuses pages with damaged contents or with names that lead out of the
     folder.
     """
-    from elanite import _core
-    from elanite.base.text import counted
-    from elanite.report.pages import opening
 
-    found = opening.read(page)
-    folder = into if into is not None else Path(page.stem)
-    written = opening.unpack(found, folder)
-    names = [str(one.relative_to(folder)) for one in written]
-    shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""
-    say(f"{counted(len(names), 'file')} in {folder}{shown}")
-    for name, digest in found.absent.items():
-        say(f"not in the page: {name}{f', SHA-256 {digest}' if digest else ''}; put it into {folder} before you rerun")
-    if not found.same_model:
-        say(
-            f"warning: model revision {found.model} made the page, and this Elanite has revision"
-            f" {_core.MODEL_REVISION}: results may differ"
-        )
-    data(opening.line(found, folder))
+    verb: ClassVar[str] = "open"
+
+    page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")]
+    into: Annotated[
+        Path | None,
+        typer.Option("--into", metavar="FOLDER", help="A new or an empty folder.  [default: the name of the page]"),
+    ] = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite import _core
+        from elanite.base.text import counted
+        from elanite.report.pages import opening
+
+        found = opening.read(self.page)
+        folder = self.into if self.into is not None else Path(self.page.stem)
+        written = opening.unpack(found, folder)
+        names = [str(one.relative_to(folder)) for one in written]
+        shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""
+        say(f"{counted(len(names), 'file')} in {folder}{shown}")
+        for name, digest in found.absent.items():
+            checksum = f", SHA-256 {digest}" if digest else ""
+            say(f"not in the page: {name}{checksum}; put it into {folder} before you rerun")
+        if not found.same_model:
+            say(
+                f"warning: model revision {found.model} made the page, and this Elanite has revision"
+                f" {_core.MODEL_REVISION}: results may differ"
+            )
+        data(opening.line(found, folder))

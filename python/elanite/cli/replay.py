@@ -3,85 +3,31 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import (
-    OUT,
-    Nodes,
-    Open,
-    Set,
-    TableFormat,
-    complain,
-    console,
-    data,
-    opened,
-    say,
-    warn,
-    warn_if_stale,
-)
-from elanite.cli.launch import (
-    MACHINE,
-    Faults,
-    Launch,
-    LimitTime,
-    MachineName,
-    Memory,
-    MemoryName,
-    Network,
-    NetworkName,
-    Placement,
-    RanksPerNode,
-    RanksSeed,
-    RunOut,
-    RunPage,
-    SummarisedAs,
-    page_of,
-)
-from elanite.cli.mpirun import MOST_FAULTS
-from elanite.inputs.plan import FIRST_SEED
+from elanite.cli.common import OUT, Open, Role, TableFormat, complain, console, data, opened, say, warn, warn_if_stale
+from elanite.cli.launch import MOST_FAULTS, MOST_TRACE, Launch, Network, RunOut, RunPage, SummarisedAs, page_of, size
+from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.traces.replay import Replay
+    from elanite.inputs.sources import Source
+    from elanite.report.pages import Inputs
+    from elanite.traces.replay import Replay as Replayed
 
 
-def replay(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="A file in GOAL, as text or as txt2bin makes it.")],
-    machine: MachineName = MACHINE,
-    set_: Set = None,
-    nodes: Nodes = None,
-    ranks_per_node: RanksPerNode = 1,
-    placement: Placement = "block",
-    network: NetworkName = Network.MACHINE,
-    memory: MemoryName = Memory.MAIN,
-    seed: RanksSeed = FIRST_SEED,
-    fault: Faults = None,
-    limit_time: LimitTime = None,
-    buffered: Annotated[
-        str | None,
-        typer.Option(
-            "--buffered",
-            metavar="SIZE",
-            help="Each pair of ranks buffers sends up to so many bytes: '4 MB'.  [default: none]",
-        ),
-    ] = None,
-    operations: Annotated[
-        bool,
-        typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
-    ] = False,
-    html: RunPage = None,
-    open_: Open = False,
-    out: RunOut = OUT,
-    format_: SummarisedAs = TableFormat.TABLE,
-) -> None:
-    """Replay a trace in GOAL, the language of LogGOPSim, on a simulated machine.
+@dataclass(frozen=True, kw_only=True)
+class Replay(Request):
+    """Replay a trace in GOAL on a simulated machine.
 
     \b
     Examples:
       elanite replay my_program.goal
-      elanite replay my_program.goal --machine opteron-qsnet2 --ranks-per-node 2 --format json
+      elanite replay my_program.goal --machine opteron-qsnet2 \\
+        --ranks-per-node 2 --format json
       elanite replay my_program.goal --html replay.html --open
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
@@ -91,89 +37,103 @@ def replay(
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
     the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
     """
-    from elanite.errors import ElaniteError
-    from elanite.inputs import sources
-    from elanite.inputs.machine import Machine
-    from elanite.library.noise import prepared
-    from elanite.mpirun.cluster import tree_of
-    from elanite.report import pages
-    from elanite.report.pages import files
-    from elanite.report.pages import replay as of_replay
-    from elanite.store import rescued
-    from elanite.study import limits
-    from elanite.traces.replay import Unfinished, keep, run
 
-    page = page_of(html, out, trace.stem, open_=open_)
-    prepared(out)
-    source = sources.read("machine", machine)
-    changes = [*(set_ or []), *(tree_of(source, nodes) if nodes else [])]
-    if network is not Network.IDEAL:
-        warn(limits.of_machine(Machine.of(source, changes)))
-    launch = Launch(
-        machine=machine,
-        set_=set_ or (),
-        nodes=nodes,
-        ranks_per_node=ranks_per_node,
-        placement=placement,
-        ideal=network is Network.IDEAL,
-        adapter_memory=memory is Memory.ELAN,
-        seed=seed,
-        faults=fault or (),
-        limit_time=limit_time,
-    )
-    own = [*(["--buffered", buffered] if buffered else []), *(["--operations"] if operations else [])]
-    command = ["elanite", "replay", str(trace), *launch.words(), *own]
-    command += ["--html", str(page)] if page else []
-    command += ["--out", str(out)] if out != OUT else []
-    printed = None if format_ is TableFormat.TABLE else format_.value
-    command += files.outputs(format=printed)
-    options = [*own, *files.outputs(html=page, format=printed)]
-    warn_if_stale()
-    try:
-        found = run(
-            trace,
-            source,
-            changes,
-            keep=operations or page is not None,
-            buffered=buffered,
-            ranks_per_node=ranks_per_node,
-            placement=placement,
-            network=network.value,
-            memory=memory.value,
-            seed=seed,
-            limit_time=limit_time,
-            faults=tuple(fault or ()),
-        )
-    except Unfinished as error:
-        _warnings(error.replay)
+    verb: ClassVar[str] = "replay"
+
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="A file in GOAL, the language of LogGOPSim, as text or of txt2bin."),
+        Role.INPUT,
+    ]
+    launch: Launch = field(default_factory=Launch)
+    buffered: Annotated[
+        str | None,
+        typer.Option(
+            "--buffered",
+            metavar="SIZE",
+            help="Each pair of ranks buffers sends up to so many bytes: '4 MB'.  [default: none]",
+        ),
+    ] = None
+    operations: Annotated[
+        bool,
+        typer.Option("--operations", help="Keep when each operation was free and ended, and the load of links, too."),
+    ] = False
+    html: RunPage = None
+    open_: Open = False
+    out: RunOut = OUT
+    format_: SummarisedAs = TableFormat.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.errors import ElaniteError
+        from elanite.inputs.machine import Machine
+        from elanite.library.noise import prepared
+        from elanite.report import pages
+        from elanite.report.pages import replay as of_replay
+        from elanite.store import rescued
+        from elanite.study import limits
+        from elanite.traces.replay import Unfinished, keep, run
+
+        page = page_of(self.html, self.out, self.trace.stem, open_=self.open_)
+        prepared(self.out)
+        source, changes = self.launch.read()
+        if self.launch.network is not Network.IDEAL:
+            warn(limits.of_machine(Machine.of(source, changes)))
+        command = self.again(html=page)
+        warn_if_stale()
+        try:
+            found = run(
+                self.trace,
+                source,
+                changes,
+                keep=self.operations or page is not None,
+                buffered=self.buffered,
+                ranks_per_node=self.launch.ranks_per_node,
+                placement=self.launch.placement,
+                network=self.launch.network.value,
+                memory=self.launch.memory.value,
+                seed=self.launch.seed,
+                limit_time=self.launch.limit_time,
+                faults=tuple(self.launch.fault or ()),
+            )
+        except Unfinished as error:
+            _warnings(error.replay)
+            if page is not None:
+                pages.write(page, of_replay.unfinished(error, source, command, self.inputs(source, page)))
+                say(f"page: {page}")
+            raise
+        _warnings(found)
+        kept, lost = rescued(lambda place: keep(found, place), self.out)
+        folder = str(kept)
+        if self.format_ is TableFormat.JSON:
+            data(json.dumps(found.as_json(folder)))
+        else:
+            _print(found)
+            say(f"kept in {folder}")
         if page is not None:
-            inputs = launch.inputs_of_trace(source, trace, options)
-            pages.write(page, of_replay.unfinished(error, source, command, inputs))
+            pages.write(page, of_replay.page(found, source, command, self.inputs(source, page)))
             say(f"page: {page}")
-        raise
-    _warnings(found)
-    kept, lost = rescued(lambda place: keep(found, place), out)
-    folder = str(kept)
-    if format_ is TableFormat.JSON:
-        data(json.dumps(found.as_json(folder)))
-    else:
-        _print(found)
-        say(f"kept in {folder}")
-    if page is not None:
-        pages.write(page, of_replay.page(found, source, command, launch.inputs_of_trace(source, trace, options)))
-        say(f"page: {page}")
-        if open_:
-            opened(page)
-    if lost:
-        raise ElaniteError(lost)
+            if self.open_:
+                opened(page)
+        if lost:
+            raise ElaniteError(lost)
+
+    def inputs(self, source: Source, page: Path | None) -> Inputs:
+        """The inputs of the page: trace, machine and placement. A large trace is named with its checksum."""
+        from elanite.report.pages.files import Files
+
+        files = Files()
+        trace = files.path(self.trace) if size(self.trace) <= MOST_TRACE else files.program(self.trace)
+        words = self.words(Role.INPUT, Role.RESULT, trace=trace, **self.launch.copied(source, files))
+        return files.inputs(["elanite", self.verb, *words, *self.written(html=page)])
 
 
-def _warnings(found: Replay) -> None:
+def _warnings(found: Replayed) -> None:
     for warning in found.warnings:
         complain(f"warning: {warning}")
 
 
-def _print(found: Replay) -> None:
+def _print(found: Replayed) -> None:
     """The summary for people."""
     from elanite.base import build
     from elanite.base.text import number

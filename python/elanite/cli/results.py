@@ -3,52 +3,49 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path  # noqa: TC003 - typer reads the annotation
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
     AfterQuick,
     BoardFormat,
     Decide,
-    Executor,
     Format,
     Html,
-    Jobs,
     MachineFiles,
-    MaxCost,
     Metrics,
     Nodes,
     Open,
     Out,
     PointId,
     Quick,
-    Scheduler,
+    Role,
     Seed,
     SeriesNames,
     Set,
-    Shard,
     Svg,
-    Tls,
     Where,
-    Workers,
     complain,
-    complete_experiments,
     opened,
     say,
     say_builds,
     warn,
 )
-from elanite.cli.engine import campaign_on, words_of
+from elanite.cli.engine import Campaign
+from elanite.cli.request import Group, Request
 from elanite.errors import ConfigError
 from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from elanite.campaign import Failure, Outcome, Spent
+    from elanite.cli.output import Chosen
     from elanite.errors import UsageError
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Source
@@ -57,34 +54,93 @@ if TYPE_CHECKING:
     from elanite.study.limits import Limit
 
 
-def reproduce(
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
-    ] = None,
-    quick: Quick = False,
-    decide: Decide = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing.")
-    ] = False,
-    out: Out = OUT,
-    jobs: Jobs = None,
-    seed: Seed = FIRST_SEED,
-    executor: Executor = "threads",
-    scheduler: Scheduler = None,
-    tls: Tls = None,
-    workers: Workers = None,
-    shard: Shard = None,
-    max_cost: MaxCost = None,
-    open_: Open = False,
-) -> None:
+Experiment = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="A shipped experiment (qsnet/ping) or an experiment file.",
+        autocompletion=completion.experiments,
+    ),
+    Role.INPUT,
+]
+ResultsAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection(Group):
+    """The results that are run and printed."""
+
+    series: SeriesNames = None
+    where: Where = None
+    metric: Metrics = None
+
+    def read(self) -> Chosen:
+        """The selection, read. Raises ``UsageError`` for a ``--where`` without its sign."""
+        from elanite.cli import output
+
+        return output.Chosen.of(self.metric or (), self.series or (), self.where or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pictures(Group):
+    """The page and the picture of an experiment's results."""
+
+    html: Html = None
+    svg: Svg = None
+    open_: Open = False
+
+    def prepare(self) -> None:
+        """Check that the files can be written. Raises ``ElaniteError``."""
+        from elanite.base import host, whole
+
+        for wanted in filter(None, (self.html, self.svg)):
+            whole.prepare(wanted)
+        if self.svg is not None:
+            host.require_drawing("--svg")
+
+    def page(self, out: Path, name: str) -> Path | None:
+        """The file of the page, if there is to be one."""
+        return self.html or (out / "report" / f"{name}.html" if self.open_ else None)
+
+    def draw(
+        self, result: Result, command: Sequence[str], inputs: Inputs, page: Path | None, limited: Sequence[Limit]
+    ) -> None:
+        """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran.
+
+        ``limited`` are the limits of the plan and its results.
+        """
+        from elanite.base import whole
+        from elanite.figures.missing import missing
+        from elanite.figures.style import still
+        from elanite.report import pages
+        from elanite.report.pages import experiment
+
+        if page or self.svg:
+            for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
+                complain(f"warning: {empty}")
+        if page:
+            pages.write(page, experiment.page(result.plan, result.store, command, inputs, limited))
+            say(f"page: {page}")
+            if self.open_:
+                opened(page)
+        if self.svg:
+            import io
+
+            text = io.StringIO()
+            still(experiment.pictures(result.plan, result.store)).save(text, format="svg")
+            whole.write(self.svg, text.getvalue())
+            say(f"picture: {self.svg}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduce(Request):
     """Run the shipped experiments; write report and scoreboard.
 
     \b
     Examples:
-      elanite reproduce --quick                  all papers in a few minutes, with wider intervals
-      elanite reproduce --decide                 all verdicts in a quarter of the time
-      elanite reproduce --dry-run                the cost of a whole run
+      elanite reproduce --quick      all papers in a few minutes, wider intervals
+      elanite reproduce --decide     all verdicts in a quarter of the time
+      elanite reproduce --dry-run    the cost of a whole run
       elanite reproduce
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
       elanite reproduce --only qsnet --jobs 4
@@ -99,97 +155,84 @@ def reproduce(
     other seeds. Both intervals of a claim cover its figure together with 95%, so that the number of looks does not
     matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
     """
-    from elanite.cli import output
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.report.index import Writer
-    from elanite.report.reproduction import Reproduction, budget, looks_at, parts
-    from elanite.store import Store
-    from elanite.study import limits
-    from elanite.validation.scoreboard import failed
 
-    if decide and shard:
-        raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
-    names = sources.select_experiments(only)
-    store = Store(out / "store")
-    short = quick or decide
-    chosen = parts(names, store, seed, quick=short)
-    if not chosen:
-        raise nothing_quick(names)
-    left = [name for name in names if name not in {part.name for part in chosen}]
-    if only and left:
-        say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
-    if dry_run:
-        from elanite import campaign
+    verb: ClassVar[str] = "reproduce"
 
-        later = budget(names, store, seed) if decide else None
-        output.costs(chosen, campaign.cores() if jobs is None else jobs, later)
-        return
-    shown = None if out == OUT else str(out)
-    words = ["elanite", "reproduce"]
-    words += ["--only", ",".join(only)] if only else []
-    words += ["--decide"] if decide else ["--quick"] if quick else []
-    words += ["--out", str(out)] if shown else []
-    words += ["--jobs", str(jobs)] if jobs else []
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    words += words_of(executor, scheduler, tls, workers, shard, max_cost)
-    plans = [part.plan for part in chosen]
-    if len(plans) == 1:
-        warn(limits.of_work(plans))
-    elif brief := limits.in_brief(plans):
-        say(brief)
-    told = Told(len(chosen))
-    work = Reproduction(Writer(out, store, seed, quick=short, asked=names), told.first)
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
+    ] = None
+    quick: Quick = False
+    decide: Decide = False
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing."),
+        Role.ONCE,
+    ] = False
+    out: Out = OUT
+    seed: Seed = FIRST_SEED
+    engine: Campaign = field(default_factory=Campaign)
+    open_: Open = False
 
-    def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
-        return campaign_on(plans, store, jobs, shown, executor, scheduler, tls, workers, shard, max_cost, ended)
+    def execute(self) -> None:
+        """Run the experiments, and write the report."""
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.report.index import Writer
+        from elanite.report.reproduction import Reproduction, budget, looks_at, parts
+        from elanite.store import Store
+        from elanite.study import limits
+        from elanite.validation.scoreboard import failed
 
-    outcome = work.run(plans, simulate, told.ended, looks_at(names, store, seed, told.look) if decide else ())
-    outcome.interrupted = work.interrupted
-    if not outcome.interrupted:
-        ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
-        output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
-    if short:
-        from elanite.validation.quick import NOTE
+        if self.decide and self.engine.shard:
+            raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
+        names = sources.select_experiments(self.only)
+        store = Store(self.out / "store")
+        short = self.quick or self.decide
+        chosen = parts(names, store, self.seed, quick=short)
+        if not chosen:
+            raise nothing_quick(names)
+        left = [name for name in names if name not in {part.name for part in chosen}]
+        if self.only and left:
+            say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
+        if self.dry_run:
+            from elanite import campaign
 
-        say(NOTE)
-    say(f"report: {work.page}\nscoreboard: {out / 'scoreboard.json'}")
-    if open_ and work.page:
-        opened(work.page)
-    stop_if_interrupted(outcome, words)
-    finish(outcome, words, out, 1 if failed(work.verdicts) else 0)
+            later = budget(names, store, self.seed) if self.decide else None
+            output.costs(chosen, campaign.cores() if self.engine.jobs is None else self.engine.jobs, later)
+            return
+        plans = [part.plan for part in chosen]
+        if len(plans) == 1:
+            warn(limits.of_work(plans))
+        elif brief := limits.in_brief(plans):
+            say(brief)
+        told = Told(len(chosen))
+        work = Reproduction(Writer(self.out, store, self.seed, quick=short, asked=names), told.first)
+
+        def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
+            return self.engine.run(plans, store, self.out, ended)
+
+        outcome = work.run(
+            plans, simulate, told.ended, looks_at(names, store, self.seed, told.look) if self.decide else ()
+        )
+        outcome.interrupted = work.interrupted
+        if not outcome.interrupted:
+            ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
+            output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
+        if short:
+            from elanite.validation.quick import NOTE
+
+            say(NOTE)
+        say(f"report: {work.page}\nscoreboard: {self.out / 'scoreboard.json'}")
+        if self.open_ and work.page:
+            opened(work.page)
+        stop_if_interrupted(outcome, self.again())
+        finish(outcome, self.again(), self.out, 1 if failed(work.verdicts) else 0)
 
 
-def run(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment (qsnet/ping) or an experiment file.",
-            autocompletion=complete_experiments,
-        ),
-    ],
-    machine: MachineFiles = None,
-    set_: Set = None,
-    nodes: Nodes = None,
-    seed: Seed = FIRST_SEED,
-    jobs: Jobs = None,
-    out: Out = OUT,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the results.")] = Format.TABLE,
-    point: PointId = None,
-    executor: Executor = "threads",
-    scheduler: Scheduler = None,
-    tls: Tls = None,
-    workers: Workers = None,
-    shard: Shard = None,
-    max_cost: MaxCost = None,
-    metric: Metrics = None,
-    series: SeriesNames = None,
-    where: Where = None,
-    html: Html = None,
-    svg: Svg = None,
-    open_: Open = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Run(Request):
     """Run one experiment and print its results.
 
     \b
@@ -200,87 +243,77 @@ def run(
       elanite run qsnet/ping --set switch.circuit=wormhole
       elanite run qsnet/ping --series size --where message="4 KB" --metric latency
       elanite run my-experiment.toml --html my-experiment.html --open
-      elanite run comparison/generations --machine es40-qsnet --machine my-machine.toml
+      elanite run comparison/generations \\
+        --machine es40-qsnet --machine my-machine.toml
 
     table shows means with 95% confidence intervals; several machines stand side by side, with ratios to the first one.
     json gives one object per point with its parameters, results, packets, events, cpu_seconds, peak_memory_bytes and
     digest. csv and parquet give tidy rows, one per point, metric and batch.
     """
-    from elanite.base import host, whole
-    from elanite.cli import output
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.plan import plan
-    from elanite.library.api import Result
-    from elanite.store import Store
-    from elanite.study import limits
 
-    output.refuse_terminal(format_)
-    machines = [sources.read("machine", name) for name in machine or []]
-    source = sources.read("experiment", experiment)
-    changes = [*(set_ or []), *grown(source, machines, nodes)]
-    planned = plan(source, machines, changes, seed)
-    for idle in without_effect(planned):
-        say(f"warning: --set {idle} changes no point: {experiment} has this value, or nothing in it uses the key")
-    chosen = output.Chosen.of(metric or (), series or (), where or ())
-    planned = chosen.plan(planned)
-    for wanted in filter(None, (html, svg)):
-        whole.prepare(wanted)
-    if svg is not None:
-        host.require_drawing("--svg")
-    if point is not None:
-        if "" in point:
-            raise UsageError("--point is empty; give the first digits of an identity, or leave out --point to run all")
-        planned = planned.only(point)
-        if not planned.points:
-            raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
-    limited = limits.of_work([planned])
-    warn(limited)
-    result = Result(planned, Store(out / "store"))
-    shown = None if out == OUT else str(out)
-    outcome = campaign_on([planned], result.store, jobs, shown, executor, scheduler, tls, workers, shard, max_cost)
-    words = shlex.split(planned.command(out=shown))
-    for each in point or []:
-        words += ["--point", each]
-    words += words_of_choice(series, where, metric, html, svg)
-    words += ["--jobs", str(jobs)] if jobs else []
-    words += words_of(executor, scheduler, tls, workers, shard, max_cost)
-    words += ["--format", format_.value] if format_ != Format.TABLE else []
-    stop_if_interrupted(outcome, words)
-    output.results(result, format_, chosen)
-    say_builds(result.store)
-    without = limits.without_results(result)
-    warn(without)
-    if result.points:
-        from elanite.report.pages import files
+    verb: ClassVar[str] = "run"
 
-        page = html or (out / "report" / f"{planned.experiment.name}.html" if open_ else None)
-        options = words_of_keys(set_, nodes, seed, point)
-        chosen_words = words_of_choice(series, where, metric, None, None)
-        ran = ["elanite", "run", experiment, *words_of_machines(machine), *options]
-        ran += words_of_choice(series, where, metric, html, svg) + ([] if shown is None else ["--out", shown])
-        ran += (["--jobs", str(jobs)] if jobs else []) + words_of(executor, scheduler, tls, workers, shard, max_cost)
-        printed = None if format_ is Format.TABLE else format_.value
-        ran += files.outputs(format=printed)
-        written = files.outputs(html=page, svg=svg, format=printed)
-        inputs = files.of_plan(planned, [*options, *chosen_words], "run", written)
-        pictures(result, ran, inputs, page, svg, open_, [*limited, *without])
-    finish(outcome, words, out)
+    experiment: Experiment
+    machine: MachineFiles = None
+    set_: Set = None
+    nodes: Nodes = None
+    seed: Seed = FIRST_SEED
+    out: Out = OUT
+    format_: ResultsAs = Format.TABLE
+    point: PointId = None
+    engine: Campaign = field(default_factory=Campaign)
+    selection: Selection = field(default_factory=Selection)
+    pictures: Pictures = field(default_factory=Pictures)
+
+    def execute(self) -> None:
+        """Run the points, and print their results."""
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.library.api import Result
+        from elanite.store import Store
+        from elanite.study import limits
+
+        output.refuse_terminal(self.format_)
+        machines = [sources.read("machine", name) for name in self.machine or []]
+        source = sources.read("experiment", self.experiment)
+        changes = [*(self.set_ or []), *grown(source, machines, self.nodes)]
+        planned = plan(source, machines, changes, self.seed)
+        for idle in without_effect(planned):
+            why = f"{self.experiment} has this value, or nothing in it uses the key"
+            say(f"warning: --set {idle} changes no point: {why}")
+        chosen = self.selection.read()
+        planned = chosen.plan(planned)
+        self.pictures.prepare()
+        if self.point is not None:
+            if "" in self.point:
+                raise UsageError(
+                    "--point is empty; give the first digits of an identity, or leave out --point to run all"
+                )
+            planned = planned.only(self.point)
+            if not planned.points:
+                raise UsageError(f"{self.experiment} has no point whose identity starts with {' or '.join(self.point)}")
+        limited = limits.of_work([planned])
+        warn(limited)
+        result = Result(planned, Store(self.out / "store"))
+        outcome = self.engine.run([planned], result.store, self.out)
+        stop_if_interrupted(outcome, self.again())
+        output.results(result, self.format_, chosen)
+        say_builds(result.store)
+        without = limits.without_results(result)
+        warn(without)
+        if result.points:
+            from elanite.report.pages import files
+
+            page = self.pictures.page(self.out, planned.experiment.name)
+            inputs = files.of_plan(planned, self.words(Role.RESULT), self.verb, self.written(html=page))
+            self.pictures.draw(result, self.again(), inputs, page, [*limited, *without])
+        finish(outcome, self.again(), self.out)
 
 
-def claims(
-    format_: Annotated[
-        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard.")
-    ] = BoardFormat.TABLE,
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
-    ] = None,
-    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False,
-    quick: AfterQuick = False,
-    out: Out = OUT,
-    seed: Seed = FIRST_SEED,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Claims(Request):
     """Print the scoreboard: published and simulated figures.
 
     \b
@@ -289,7 +322,8 @@ def claims(
       elanite claims --missed
       elanite claims --only ping,uniform.64
       elanite claims --format json | jq '.[] | select(.holds == false)'
-      elanite claims --format json | jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
+      elanite claims --format json | \\
+        jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
     The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
     inconsistent (figures of the same paper refute the claim; proof says how). Predicted claims have the rank value,
@@ -301,161 +335,117 @@ def claims(
     "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
     `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
     """
-    from elanite.cli import output
-    from elanite.errors import UsageError
-    from elanite.store import Store
-    from elanite.validation.scoreboard import failed
-    from elanite.validation.scoreboard import verdicts as judged_of
 
-    if not out.is_dir() and out != OUT:
-        raise UsageError(f"there is no folder {out}; name the folder that was given to `elanite reproduce --out`")
-    store = Store(out / "store")
-    verdicts = output.named(judged_of(store, seed, quick=quick), only)
-    say_builds(store)
-    judged = any(verdict.judged for verdict in verdicts)
-    if missed:
-        verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-    output.scoreboard(verdicts, format_, store.builds(), absent=bool(only) and not missed)
-    if not judged:
-        say(f"nothing is simulated in {out} for these claims; run: elanite reproduce")
-    if failed(verdicts):
-        raise typer.Exit(1)
+    verb: ClassVar[str] = "claims"
 
-
-def report(
-    experiment: Annotated[
+    format_: Annotated[
+        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard."), Role.OUTPUT
+    ] = BoardFormat.TABLE
+    only: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
-        ),
-    ] = None,
-    machine: MachineFiles = None,
-    set_: Set = None,
-    quick: AfterQuick = False,
-    out: Out = OUT,
-    seed: Seed = FIRST_SEED,
-    open_: Open = False,
-) -> None:
-    """Write the report again, from finished points; or a page for each of some experiments, such as your own.
+        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
+    ] = None
+    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False
+    quick: AfterQuick = False
+    out: Out = OUT
+    seed: Seed = FIRST_SEED
+
+    def execute(self) -> None:
+        """Print the scoreboard of finished points."""
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.store import Store
+        from elanite.validation.scoreboard import failed
+        from elanite.validation.scoreboard import verdicts as judged_of
+
+        if not self.out.is_dir() and self.out != OUT:
+            raise UsageError(
+                f"there is no folder {self.out}; name the folder that was given to `elanite reproduce --out`"
+            )
+        store = Store(self.out / "store")
+        verdicts = output.named(judged_of(store, self.seed, quick=self.quick), self.only)
+        say_builds(store)
+        judged = any(verdict.judged for verdict in verdicts)
+        if self.missed:
+            verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
+        output.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
+        if not judged:
+            say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
+        if failed(verdicts):
+            raise typer.Exit(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Request):
+    """Write the report, or pages of experiments, again.
 
     \b
     Examples:
       elanite report --out results
       elanite report my-experiment.toml --machine my-machine.toml --open
     """
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.plan import plan
-    from elanite.report import pages
-    from elanite.report.index import write
-    from elanite.report.pages import experiment as own
-    from elanite.report.pages import files
-    from elanite.results import frames
-    from elanite.store import Store
 
-    if not (out / "store").is_dir():
-        raise UsageError(f"there are no results in {out}; run: elanite reproduce --out {shlex.quote(str(out))}")
-    store = Store(out / "store")
-    if not experiment:
-        if machine or set_:
-            raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
-        page, _ = write(out, store, seed, quick=quick)
+    verb: ClassVar[str] = "report"
+
+    experiment: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
+            autocompletion=completion.experiments,
+        ),
+        Role.INPUT,
+    ] = None
+    machine: MachineFiles = None
+    set_: Set = None
+    quick: AfterQuick = False
+    out: Out = OUT
+    seed: Seed = FIRST_SEED
+    open_: Open = False
+
+    def execute(self) -> None:
+        """Write the pages from finished points."""
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.report import pages
+        from elanite.report.index import write
+        from elanite.report.pages import experiment as own
+        from elanite.report.pages import files
+        from elanite.results import frames
+        from elanite.store import Store
+
+        if not (self.out / "store").is_dir():
+            raise UsageError(
+                f"there are no results in {self.out}; run: elanite reproduce --out {shlex.quote(str(self.out))}"
+            )
+        store = Store(self.out / "store")
+        if not self.experiment:
+            if self.machine or self.set_:
+                raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
+            page, _ = write(self.out, store, self.seed, quick=self.quick)
+            say_builds(store)
+            say(f"report: {page}\nscoreboard: {self.out / 'scoreboard.json'}")
+            if self.open_:
+                opened(page)
+            return
+        machines = [sources.read("machine", name) for name in self.machine or []]
+        plans = [
+            plan(sources.read("experiment", name), machines, self.set_ or [], self.seed) for name in self.experiment
+        ]
+        found = [each for each in plans if frames.finished(each, store)]
+        if not found:
+            commands = "\n".join(f"  {one.command(out=str(self.out))}" for one in plans)
+            raise UsageError(f"none of the points is finished in {self.out}; run:\n{commands}")
+        for each in found:
+            page = self.out / "report" / f"{each.experiment.name.replace('/', '-')}.html"
+            command = shlex.split(each.command(out=None if self.out == OUT else str(self.out)))
+            options = self.words(Role.RESULT)
+            pages.write(page, own.page(each, store, command, files.of_plan(each, options)))
+            say(f"report: {page}")
+            if self.open_:
+                opened(page)
         say_builds(store)
-        say(f"report: {page}\nscoreboard: {out / 'scoreboard.json'}")
-        if open_:
-            opened(page)
-        return
-    machines = [sources.read("machine", name) for name in machine or []]
-    plans = [plan(sources.read("experiment", name), machines, set_ or [], seed) for name in experiment]
-    found = [each for each in plans if frames.finished(each, store)]
-    if not found:
-        commands = "\n".join(f"  {one.command(out=str(out))}" for one in plans)
-        raise UsageError(f"none of the points is finished in {out}; run:\n{commands}")
-    for each in found:
-        page = out / "report" / f"{each.experiment.name.replace('/', '-')}.html"
-        command = shlex.split(each.command(out=None if out == OUT else str(out)))
-        options = words_of_keys(set_, None, seed, None)
-        pages.write(page, own.page(each, store, command, files.of_plan(each, options)))
-        say(f"report: {page}")
-        if open_:
-            opened(page)
-    say_builds(store)
-
-
-def words_of_choice(
-    series: Sequence[str] | None,
-    where: Sequence[str] | None,
-    metric: Sequence[str] | None,
-    html: Path | None,
-    svg: Path | None,
-) -> list[str]:
-    """The options that choose results and name pictures, as they were given."""
-    words: list[str] = []
-    for option, values in (("--series", series), ("--where", where), ("--metric", metric)):
-        for value in values or []:
-            words += [option, value]
-    for option, file in (("--html", html), ("--svg", svg)):
-        words += [option, str(file)] if file else []
-    return words
-
-
-def words_of_machines(machine: Sequence[str] | None) -> list[str]:
-    """The options that name machines, as they were given."""
-    return [word for name in machine or [] for word in ("--machine", name)]
-
-
-def words_of_keys(set_: Sequence[str] | None, nodes: int | None, seed: int, point: Sequence[str] | None) -> list[str]:
-    """The options that change keys and choose points, as they were given."""
-    words: list[str] = []
-    for each in set_ or []:
-        words += ["--set", each]
-    words += ["--nodes", str(nodes)] if nodes is not None else []
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    for each in point or []:
-        words += ["--point", each]
-    return words
-
-
-def words_of_run(jobs: int | None, out: Path) -> list[str]:
-    """The options that change no point, as they were given."""
-    return (["--jobs", str(jobs)] if jobs else []) + ([] if out == OUT else ["--out", str(out)])
-
-
-def pictures(
-    result: Result,
-    command: Sequence[str],
-    inputs: Inputs,
-    html: Path | None,
-    svg: Path | None,
-    open_: bool,
-    limited: Sequence[Limit],
-) -> None:
-    """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran.
-
-    ``limited`` are the limits of the plan and its results.
-    """
-    from elanite.base import whole
-    from elanite.figures.missing import missing
-    from elanite.figures.style import still
-    from elanite.report import pages
-    from elanite.report.pages import experiment
-
-    if html or svg:
-        for empty in missing(result.plan, result.store, [figure.name for figure in result.figures()]):
-            complain(f"warning: {empty}")
-    if html:
-        pages.write(html, experiment.page(result.plan, result.store, command, inputs, limited))
-        say(f"page: {html}")
-        if open_:
-            opened(html)
-    if svg:
-        import io
-
-        text = io.StringIO()
-        still(experiment.pictures(result.plan, result.store)).save(text, format="svg")
-        whole.write(svg, text.getvalue())
-        say(f"picture: {svg}")
 
 
 def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Format, Jobs, Out, Seed, console, data, say, table
+from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, console, data, say, table
+from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.inputs.plan import FIRST_SEED
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.study.basis import Study
-    from elanite.study.refit import Refit
+    from elanite.study.refit import Refit as Refitted
 
 MOST_NAMED = 4
 """Most parameters that a line of the table names."""
@@ -27,20 +29,15 @@ Claims = Annotated[
 ]
 
 
-def sensitivity(
-    machine: MachineName,
-    claims: Claims = None,
-    out: Out = OUT,
-    jobs: Jobs = None,
-    seed: Seed = FIRST_SEED,
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes.")] = Format.TABLE,
-) -> None:
-    """Change every fitted or assumed parameter by a fifth, and see what becomes of the claims.
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity(Request):
+    """Change each uncertain parameter by a fifth; judge the claims.
 
     \b
     Examples:
       elanite sensitivity es40-qsnet
-      elanite sensitivity es40-qsnet --claims permutation,hotspot.32 --format csv > changes.csv
+      elanite sensitivity es40-qsnet --claims permutation,hotspot.32 \\
+        --format csv > changes.csv
       elanite sensitivity opteron-qsnet2 --claims qsnet2.uni
 
     Runs are shorter than in the experiments, and have the same seeds. Without --claims, the affordable claims of the
@@ -48,69 +45,84 @@ def sensitivity(
     parameter, step and claim. The command uses finished points again; an interrupted study goes on from the point
     where it stopped.
     """
-    from elanite.cli import output
-    from elanite.cli.progress import observer
-    from elanite.store import Store
-    from elanite.study import sensitivity as changes
-    from elanite.study.basis import study
 
-    output.refuse_terminal(format_)
-    chosen = study(machine, chosen_names(claims), seed)
-    store = Store(out / "store")
-    words = ["elanite", "sensitivity", machine, *_options(claims), *([] if out == OUT else ["--out", str(out)])]
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    outcome, changed = changes.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
-    stop_if_interrupted(outcome, words)
-    if changed:
-        found = changes.effects(chosen, changed, store)
-        changes.write(chosen, found, out)
-        if format_ is Format.TABLE:
-            _print(chosen, found)
-        elif format_ is Format.JSON:
-            data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
-        else:
-            output.rows(found, format_)
-    finish(outcome, words, out)
+    verb: ClassVar[str] = "sensitivity"
+
+    machine: MachineName
+    claims: Claims = None
+    out: Out = OUT
+    jobs: Jobs = None
+    seed: Seed = FIRST_SEED
+    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
+        Format.TABLE
+    )
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.cli import output
+        from elanite.cli.progress import observer
+        from elanite.store import Store
+        from elanite.study import sensitivity as changes
+        from elanite.study.basis import study
+
+        output.refuse_terminal(self.format_)
+        chosen = study(self.machine, chosen_names(self.claims), self.seed)
+        store = Store(self.out / "store")
+        outcome, changed = changes.run(chosen, store, self.jobs, observer(), None if self.out == OUT else str(self.out))
+        stop_if_interrupted(outcome, self.again())
+        if changed:
+            found = changes.effects(chosen, changed, store)
+            changes.write(chosen, found, self.out)
+            if self.format_ is Format.TABLE:
+                _print(chosen, found)
+            elif self.format_ is Format.JSON:
+                data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
+            else:
+                output.rows(found, self.format_)
+        finish(outcome, self.again(), self.out)
 
 
-def refit(
-    machine: MachineName,
-    claims: Claims = None,
-    out: Out = OUT,
-    jobs: Jobs = None,
-    seed: Seed = FIRST_SEED,
-    most: Annotated[
-        int | None,
-        typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),
-    ] = None,
-) -> None:
-    """Fit all fitted parameters of a machine together, to all fitted claims together.
+@dataclass(frozen=True, kw_only=True)
+class Refit(Request):
+    """Fit all fitted parameters to all fitted claims together.
 
     \b
     Examples:
       elanite refit opteron-qsnet2
-      elanite refit es40-qsnet --claims ping,barrier.hardware.64,barrier.software.64
+      elanite refit es40-qsnet \\
+        --claims ping,barrier.hardware.64,barrier.software.64
 
     The search is least squares of SciPy (pip install scipy), on the short runs of `elanite sensitivity`. The
     command shows the values, and all claims before and after; to predicted claims nothing is fitted. It changes no
     file: whoever adopts a value writes it into the machine file.
     """
-    from elanite.store import Store
-    from elanite.study.basis import study
-    from elanite.study.refit import refit as search
 
-    chosen = study(machine, chosen_names(claims), seed)
-    say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
-    _print_refit(search(chosen, Store(out / "store"), jobs, most))
+    verb: ClassVar[str] = "refit"
+
+    machine: MachineName
+    claims: Claims = None
+    out: Out = OUT
+    jobs: Jobs = None
+    seed: Seed = FIRST_SEED
+    most: Annotated[
+        int | None,
+        typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),
+    ] = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.store import Store
+        from elanite.study.basis import study
+        from elanite.study.refit import refit as search
+
+        chosen = study(self.machine, chosen_names(self.claims), self.seed)
+        say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
+        _print_refit(search(chosen, Store(self.out / "store"), self.jobs, self.most))
 
 
 def chosen_names(names: list[str] | None) -> list[str]:
     """The names of an option that takes several of them, separated by commas."""
     return [name.strip() for text in names or [] for name in text.split(",") if name.strip()]
-
-
-def _options(claims: list[str] | None) -> list[str]:
-    return ["--claims", ",".join(chosen_names(claims))] if claims else []
 
 
 def _print(study: Study, found: pl.DataFrame) -> None:
@@ -157,7 +169,7 @@ def _print(study: Study, found: pl.DataFrame) -> None:
             screen.print(f"{name}: {', '.join(words)}", style="dim", markup=False)
 
 
-def _print_refit(found: Refit) -> None:
+def _print_refit(found: Refitted) -> None:
     from elanite.validation import cells
 
     screen = console()

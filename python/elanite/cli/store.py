@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Jobs, TableFormat, console, data, hushed, say, table, warn_if_stale
+from elanite.cli.common import OUT, Jobs, TableFormat, console, data, say, table, warn_if_stale
+from elanite.cli.parser import Group
+from elanite.cli.request import Request, declare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,18 +24,18 @@ HELP = """Look after stores of finished points.
 
 \b
 Examples:
-  elanite store list                            points by experiment, and what is under way
-  elanite store verify --store results          check every point; exit code 1 if something is wrong
-  elanite store verify --again 1%               and simulate a hundredth of the points again
-  elanite store gc --outdated                   remove what killed runs and older models have left
+  elanite store list                    points by experiment, running ones too
+  elanite store verify --store results  check every point
+  elanite store verify --again 1%       simulate a hundredth of them again
+  elanite store gc --outdated           remove leavings and older models
   elanite store merge out-1 out-2 --into out    one store of several
-  elanite store export points.parquet           all points as one table
+  elanite store export points.parquet   all points as one table
 
 A store is named by the folder that --out names in other commands, by the folder of the store itself, or by a URL such
 as s3://bucket/store (pip install fsspec, and the package for the URL, such as s3fs).
 """
 
-store_app = typer.Typer(name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+store_app = typer.Typer(cls=Group, name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 At = Annotated[
@@ -59,12 +62,8 @@ def opened(name: str, *, new: bool = False) -> Store:
     raise UsageError(f"there is no store in {name}: neither {inner} nor folders of points are there")
 
 
-@store_app.command("list")
-@hushed
-def list_(
-    store: At = DEFAULT,
-    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the list.")] = TableFormat.TABLE,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class List(Request):
     """List the points of a store by experiment and model revision.
 
     \b
@@ -75,48 +74,47 @@ def list_(
     The command shows, too, which points are claimed, and how many folders are unfinished: by running campaigns, or by
     killed ones.
     """
-    from dataclasses import asdict
 
-    from elanite.base import build
-    from elanite.store import upkeep
+    verb: ClassVar[str] = "store list"
 
-    found = upkeep.listing(opened(store))
-    if format_ is TableFormat.JSON:
-        data(json.dumps(asdict(found), indent=1))
-        return
-    shown = table(
-        ("experiment", "model", "points", "CPU-seconds", "packets"), right=("points", "CPU-seconds", "packets")
-    )
-    for group in found.groups:
-        shown.add_row(
-            group.experiment,
-            str(group.revision),
-            f"{group.points:,}",
-            f"{group.cpu_seconds:,.1f}",
-            f"{group.packets:,}",
+    store: At = DEFAULT
+    format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print the list.")] = TableFormat.TABLE
+
+    def execute(self) -> None:
+        """Run the command."""
+        from dataclasses import asdict
+
+        from elanite.base import build
+        from elanite.store import upkeep
+
+        found = upkeep.listing(opened(self.store))
+        if self.format_ is TableFormat.JSON:
+            data(json.dumps(asdict(found), indent=1))
+            return
+        shown = table(
+            ("experiment", "model", "points", "CPU-seconds", "packets"), right=("points", "CPU-seconds", "packets")
         )
-    console().print(shown)
-    if note := build.note(found.builds):
-        say(note)
-    for identity, holder in found.claims:
-        say(f"{identity} is claimed by {holder}")
-    if found.unfinished:
-        say(f"unfinished folders: {len(found.unfinished)}")
-    if found.damaged:
-        say(f"damaged folders: {found.damaged}; `elanite store verify` names them")
+        for group in found.groups:
+            shown.add_row(
+                group.experiment,
+                str(group.revision),
+                f"{group.points:,}",
+                f"{group.cpu_seconds:,.1f}",
+                f"{group.packets:,}",
+            )
+        console().print(shown)
+        if note := build.note(found.builds):
+            say(note)
+        for identity, holder in found.claims:
+            say(f"{identity} is claimed by {holder}")
+        if found.unfinished:
+            say(f"unfinished folders: {len(found.unfinished)}")
+        if found.damaged:
+            say(f"damaged folders: {found.damaged}; `elanite store verify` names them")
 
 
-@store_app.command()
-@hushed
-def verify(
-    store: At = DEFAULT,
-    again: Annotated[
-        str | None,
-        typer.Option("--again", metavar="N|P%", help="Simulate N points, or P% of all, again and compare the results."),
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed chooses other points.")] = 1,
-    jobs: Jobs = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Verify(Request):
     """Compare files with their checksums, points with their identities, and tables with their digests.
 
     \b
@@ -132,26 +130,43 @@ def verify(
     simulates some of the points again and compares all of their results. Only this finds a point that a program has
     changed with the means of Elanite, since anyone can compute checksums and digests.
     """
-    from elanite.base import build
-    from elanite.cli.progress import Counts
-    from elanite.store import upkeep
 
-    found = opened(store)
-    wanted = number(again) if again is not None else None
-    with Counts("verifying") as counts:
-        verified = upkeep.verify(found, digests=wanted is not None, progress=counts)
-    for identity, reason in verified.wrong:
-        data(f"{found.place.name}/{identity}: {reason}")
-    say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
-    for reason, many in verified.unconfirmed.items():
-        say(f"not confirmed, only compared with their checksums: {many:,}; {reason}")
-    if note := build.note(verified.builds):
-        say(note)
-    differing = _again(found, verified.sound, wanted(len(verified.sound)), seed, jobs) if wanted is not None else []
-    for identity, reason in differing:
-        data(f"{found.place.name}/{identity}: {reason}")
-    if verified.wrong or differing:
-        raise typer.Exit(1)
+    verb: ClassVar[str] = "store verify"
+
+    store: At = DEFAULT
+    again_: Annotated[
+        str | None,
+        typer.Option("--again", metavar="N|P%", help="Simulate N points, or P% of all, again and compare the results."),
+    ] = None
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed chooses other points.")] = 1
+    jobs: Jobs = None
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import build
+        from elanite.cli.progress import Counts
+        from elanite.store import upkeep
+
+        found = opened(self.store)
+        wanted = number(self.again_) if self.again_ is not None else None
+        with Counts("verifying") as counts:
+            verified = upkeep.verify(found, digests=wanted is not None, progress=counts)
+        for identity, reason in verified.wrong:
+            data(f"{found.place.name}/{identity}: {reason}")
+        say(f"sound points: {len(verified.sound):,}; damaged or false folders: {len(verified.wrong):,}")
+        for reason, many in verified.unconfirmed.items():
+            say(f"not confirmed, only compared with their checksums: {many:,}; {reason}")
+        if note := build.note(verified.builds):
+            say(note)
+        differing = (
+            _again(found, verified.sound, wanted(len(verified.sound)), self.seed, self.jobs)
+            if wanted is not None
+            else []
+        )
+        for identity, reason in differing:
+            data(f"{found.place.name}/{identity}: {reason}")
+        if verified.wrong or differing:
+            raise typer.Exit(1)
 
 
 def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
@@ -186,26 +201,8 @@ def number(wanted: str) -> Callable[[int], int]:
     raise UsageError(f"--again: `{wanted}` is neither a number of points nor a percentage such as 1% or 100%")
 
 
-@store_app.command()
-@hushed
-def gc(
-    store: At = DEFAULT,
-    outdated: Annotated[
-        bool, typer.Option("--outdated", help="Remove the points of other model revisions, too.")
-    ] = False,
-    unknown: Annotated[
-        bool, typer.Option("--unknown", help="Remove the points of experiments that are not shipped, too.")
-    ] = False,
-    known: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--known", metavar="EXPERIMENT", help="With --unknown: one more known experiment; may be repeated."
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say which points --outdated and --unknown would remove.")
-    ] = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Gc(Request):
     """Remove what killed campaigns have left, and points that nobody needs.
 
     \b
@@ -217,36 +214,54 @@ def gc(
     Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
     say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
     """
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.store import upkeep
 
-    if known and not unknown:
-        raise UsageError("--known says which experiments --unknown keeps; give both, or none of them")
-    found = opened(store)
-    doomed = set(upkeep.outdated(found)) if outdated else set()
-    if unknown:
-        names = sources.shipped("experiment") + [
-            Path(name).stem if name.endswith(".toml") else name for name in known or []
-        ]
-        doomed |= set(upkeep.unknown(found, names))
-    if dry_run:
+    verb: ClassVar[str] = "store gc"
+
+    store: At = DEFAULT
+    outdated: Annotated[bool, typer.Option("--outdated", help="Remove the points of other model revisions, too.")] = (
+        False
+    )
+    unknown: Annotated[
+        bool, typer.Option("--unknown", help="Remove the points of experiments that are not shipped, too.")
+    ] = False
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--known", metavar="EXPERIMENT", help="With --unknown: one more known experiment; may be repeated."
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say which points --outdated and --unknown would remove.")
+    ] = False
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.store import upkeep
+
+        if self.known and not self.unknown:
+            raise UsageError("--known says which experiments --unknown keeps; give both, or none of them")
+        found = opened(self.store)
+        doomed = set(upkeep.outdated(found)) if self.outdated else set()
+        if self.unknown:
+            names = sources.shipped("experiment") + [
+                Path(name).stem if name.endswith(".toml") else name for name in self.known or []
+            ]
+            doomed |= set(upkeep.unknown(found, names))
+        if self.dry_run:
+            for identity in sorted(doomed):
+                data(f"{found.place.name}/{identity}")
+            say(f"points that would be removed: {len(doomed):,}")
+            return
+        left = found.clean()
         for identity in sorted(doomed):
-            data(f"{found.place.name}/{identity}")
-        say(f"points that would be removed: {len(doomed):,}")
-        return
-    left = found.clean()
-    for identity in sorted(doomed):
-        found.place.discard(identity)
-    say(f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}")
+            found.place.discard(identity)
+        say(f"removed unfinished folders and claims: {len(left):,}; removed points: {len(doomed):,}")
 
 
-@store_app.command()
-@hushed
-def merge(
-    stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")],
-    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; made if there is none.")],
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Merge(Request):
     """Copy the points of several stores into one.
 
     \b
@@ -258,41 +273,57 @@ def merge(
     message names both folders and their builds. So are stores with points that are not the results that they claim to
     be (see `elanite store verify`). Damaged folders are named and not copied, and the exit code is then 1.
     """
-    from elanite.store import upkeep
 
-    target = opened(into, new=True)
-    merged = upkeep.merge([opened(name) for name in stores], target)
-    for folder, reason in merged.damaged:
-        data(f"{folder}: {reason}")
-    words = f"copied points: {merged.copied:,}; already there: {merged.present:,}"
-    say(f"{words}; damaged folders, not copied: {len(merged.damaged):,}" if merged.damaged else words)
-    if merged.damaged:
-        raise typer.Exit(1)
+    verb: ClassVar[str] = "store merge"
+
+    stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")]
+    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; made if there is none.")]
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.store import upkeep
+
+        target = opened(self.into, new=True)
+        merged = upkeep.merge([opened(name) for name in self.stores], target)
+        for folder, reason in merged.damaged:
+            data(f"{folder}: {reason}")
+        words = f"copied points: {merged.copied:,}; already there: {merged.present:,}"
+        say(f"{words}; damaged folders, not copied: {len(merged.damaged):,}" if merged.damaged else words)
+        if merged.damaged:
+            raise typer.Exit(1)
 
 
-@store_app.command()
-@hushed
-def export(
-    file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")],
-    store: At = DEFAULT,
-    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="Which table of the points.")] = "rows",
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Export(Request):
     """Write one table of all points to one Parquet file.
 
     \b
     Examples:
       elanite store export points.parquet
       elanite store export links.parquet --table links --store results
-      duckdb -c "select experiment, metric, avg(value) from 'points.parquet' group by all"
+      duckdb -c "select experiment, metric, avg(value)
+        from 'points.parquet' group by all"
 
     The file is tidy: one row per point, metric and batch, with the parameters of the point, its machine, the model
     revision, the engine (the fingerprint of the simulator) and the processor time. A parameter that a point does not
     have is null.
     """
-    from elanite.base import build
-    from elanite.results.export import export as write
 
-    points, rows, builds = write(opened(store), file, table_)
-    if note := build.note(builds):
-        say(f"warning: {note}")
-    say(f"{shlex.quote(str(file))}: {points:,} points, {rows:,} rows")
+    verb: ClassVar[str] = "store export"
+
+    file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")]
+    store: At = DEFAULT
+    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="Which table of the points.")] = "rows"
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.base import build
+        from elanite.results.export import export as write
+
+        points, rows, builds = write(opened(self.store), self.file, self.table_)
+        if note := build.note(builds):
+            say(f"warning: {note}")
+        say(f"{shlex.quote(str(self.file))}: {points:,} points, {rows:,} rows")
+
+
+declare(store_app, List, Verify, Gc, Merge, Export)

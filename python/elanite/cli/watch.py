@@ -3,102 +3,114 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path  # noqa: TC003 - typer reads it at run time
-from typing import Annotated
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Jobs, MachineFile, Out, PointId, Seed, Set, say
+from elanite.cli import completion
+from elanite.cli.common import OUT, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, say
+from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED
 
 
-def watch(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT", help="A shipped experiment (qsnet/uniform) or an experiment file with jobs."
-        ),
-    ],
-    machine: MachineFile = None,
-    set_: Set = None,
-    seed: Seed = FIRST_SEED,
-    point: PointId = None,
-    length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long to watch, from the end of the warm-up on.")
-    ] = "20 us",
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: DIR/watch/ID.html]"),
-    ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Show the page in a browser.")] = False,
-    jobs: Jobs = None,
-    out: Out = OUT,
-) -> None:
-    """Show packets on a fat tree: circuits that open, carry flits and are held, and headers that wait.
+@dataclass(frozen=True, kw_only=True)
+class Watch(Request):
+    """Show packets, circuits and waiting headers on a fat tree.
 
     \b
     Examples:
       elanite watch qsnet/uniform --point 3f2a --open
       elanite watch qsnet/hotspot --set run.warm_up=1ms --for "50 us"
-      elanite watch my-experiment.toml --set switch.circuit=wormhole --html wormhole.html
+      elanite watch my-experiment.toml --set switch.circuit=wormhole \\
+        --html wormhole.html
 
     The command simulates one point, and writes a page that needs no network. The page plays, pauses and steps through
     the watched time; a click on a line tells all about its packet. The network may have at most 64 nodes and one rail.
     Of several points the first is shown; choose another one with --point.
     """
-    from elanite import campaign
-    from elanite.base import whole
-    from elanite.cli.progress import observer
-    from elanite.cli.results import finish, stop_if_interrupted
-    from elanite.errors import UsageError
-    from elanite.inputs import sources
-    from elanite.inputs.plan import plan
-    from elanite.report.watch import check, scene
-    from elanite.store import Store
 
-    chosen = [sources.read("machine", machine)] if machine else []
-    # The flit engine knows when the last flit leaves every link; results are those of the worm engine.
-    watched = [
-        *(set_ or []),
-        f"run.watch={length}",
-        "run.slices=0",
-        "run.precision=0",
-        f"run.window={length}",
-        "run.batches=1",
+    verb: ClassVar[str] = "watch"
+
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment (qsnet/uniform) or an experiment file with jobs.",
+            autocompletion=completion.experiments,
+        ),
+        Role.INPUT,
     ]
-    planned = plan(sources.read("experiment", experiment), chosen, [*watched, "fabric.engine=flit"], seed)
-    if point:
-        of_these = plan(sources.read("experiment", experiment), chosen, set_ or [], seed)
-        wanted = [(p.series, p.parameters, p.seed) for p in of_these.only(point).points]
-        found = [
-            p for p in planned.points if (p.series, p.parameters, p.seed) in wanted or p.id.startswith(tuple(point))
+    machine: MachineFile = None
+    set_: Set = None
+    seed: Seed = FIRST_SEED
+    point: PointId = None
+    length: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long to watch, from the end of the warm-up on.")
+    ] = "20 us"
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: DIR/watch/ID.html]"),
+        Role.OUTPUT,
+    ] = None
+    open_: Open = False
+    jobs: Jobs = None
+    out: Out = OUT
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite import campaign
+        from elanite.base import whole
+        from elanite.cli.progress import observer
+        from elanite.cli.results import finish, stop_if_interrupted
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.report.watch import check, scene
+        from elanite.store import Store
+
+        chosen = [sources.read("machine", self.machine)] if self.machine else []
+        # The flit engine knows when the last flit leaves every link; results are those of the worm engine.
+        watched = [
+            *(self.set_ or []),
+            f"run.watch={self.length}",
+            "run.slices=0",
+            "run.precision=0",
+            f"run.window={self.length}",
+            "run.batches=1",
         ]
-        if not found:
-            raise UsageError(f"{experiment} has no point whose identity starts with {' or '.join(point)}")
-    else:
-        found = list(planned.points)
-    (first, *others) = found
-    check(first)
-    planned = planned.only([first.id])
-    store = Store(out / "store")
-    words = ["elanite", "watch", experiment, *(["--machine", machine] if machine else [])]
-    for override in set_ or []:
-        words += ["--set", override]
-    words += ["--seed", str(seed)] if seed != FIRST_SEED else []
-    words += ["--point", first.id, "--for", length, *([] if out == OUT else ["--out", str(out)])]
-    file = page or out / "watch" / f"{first.id}.html"
-    whole.prepare(file)
-    outcome = campaign.run([planned], store, jobs, observer(), str(out))
-    stop_if_interrupted(outcome, words)
-    if outcome.failures:
-        finish(outcome, words, out)
-    shown = scene(first, store)
-    whole.write(file, shown.page())
-    if not shown.packets:
-        say("no packet was under way; watch longer with --for, or later with --set run.warm_up=5ms")
-    if others:
-        points = f"elanite show {shlex.quote(experiment)}"
-        say(f"the first of {len(found)} points is shown; choose another one with --point; the points: {points}")
-    say(f"picture: {file}\nreproduce: {shlex.join(words)}")
-    if open_:
-        typer.launch(file.resolve().as_uri())
+        planned = plan(sources.read("experiment", self.experiment), chosen, [*watched, "fabric.engine=flit"], self.seed)
+        if self.point:
+            of_these = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
+            wanted = [(p.series, p.parameters, p.seed) for p in of_these.only(self.point).points]
+            found = [
+                p
+                for p in planned.points
+                if (p.series, p.parameters, p.seed) in wanted or p.id.startswith(tuple(self.point))
+            ]
+            if not found:
+                raise UsageError(f"{self.experiment} has no point whose identity starts with {' or '.join(self.point)}")
+        else:
+            found = list(planned.points)
+        (first, *others) = found
+        check(first)
+        planned = planned.only([first.id])
+        store = Store(self.out / "store")
+        words = self.again(point=[first.id], length=self.length)
+        file = self.page or self.out / "watch" / f"{first.id}.html"
+        whole.prepare(file)
+        outcome = campaign.run([planned], store, self.jobs, observer(), str(self.out))
+        stop_if_interrupted(outcome, words)
+        if outcome.failures:
+            finish(outcome, words, self.out)
+        shown = scene(first, store)
+        whole.write(file, shown.page())
+        if not shown.packets:
+            say("no packet was under way; watch longer with --for, or later with --set run.warm_up=5ms")
+        if others:
+            points = f"elanite show {shlex.quote(self.experiment)}"
+            say(f"the first of {len(found)} points is shown; choose another one with --point; the points: {points}")
+        say(f"picture: {file}\nreproduce: {shlex.join(words)}")
+        if self.open_:
+            typer.launch(file.resolve().as_uri())

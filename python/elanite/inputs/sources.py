@@ -135,13 +135,17 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """``; did you mean `x`?`` if one of the words is similar, else nothing."""
+    """``; did you mean `x`?`` if one of the words begins so, is similar, or has the word as a part; else nothing."""
     candidates = list(words)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in reversed(candidates)}
-    near = difflib.get_close_matches(word, candidates, 1) or [
-        tails[tail] for tail in difflib.get_close_matches(word.rsplit("/", 1)[-1], list(tails), 1)
-    ]
-    return f"; did you mean `{near[0]}`?" if near else ""
+    for wanted in dict.fromkeys((word, word.lower())):
+        longer = [candidate for candidate in candidates if len(wanted) > 1 and candidate.startswith(wanted)]
+        near = longer or difflib.get_close_matches(wanted, candidates, 1)
+        near = near or [tails[tail] for tail in difflib.get_close_matches(wanted.rsplit("/", 1)[-1], list(tails), 1)]
+        near = near or [candidate for candidate in candidates if len(wanted) > 1 and wanted in candidate]
+        if near:
+            return f"; did you mean `{near[0]}`?"
+    return ""
 
 
 def _root(kind: Kind) -> Traversable:

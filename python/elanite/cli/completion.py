@@ -1,0 +1,118 @@
+"""Words that the shell offers: names of files, keys of options, and values.
+
+A completion returns words that begin as the incomplete one does. It reads no results, and says nothing if a file is
+wrong: the command does.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from typer import Context  # noqa: TC002 - typer reads the annotation
+
+from elanite.errors import ElaniteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from elanite.inputs.plan import Plan
+    from elanite.inputs.sources import Kind
+
+
+def experiments(incomplete: str) -> list[str]:
+    """Names of shipped experiments."""
+    return _shipped("experiment", incomplete)
+
+
+def machines(incomplete: str) -> list[str]:
+    """Names of shipped machines."""
+    return _shipped("machine", incomplete)
+
+
+def files(incomplete: str) -> list[str]:
+    """Names of shipped machines and experiments."""
+    return machines(incomplete) + experiments(incomplete)
+
+
+def meanings(incomplete: str) -> list[str]:
+    """Names of parameters and claims."""
+    from elanite.explain import catalog
+
+    keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
+    return _beginning(keys, incomplete)
+
+
+def keys(incomplete: str) -> list[str]:
+    """Keys of machine and experiment files, as ``--set`` takes them."""
+    from elanite import _core
+
+    found = [f"{key}=" for kind in ("machine", "experiment") for key in _keys(json.loads(_core.schema(kind)))]
+    return _beginning(found, incomplete)
+
+
+def metrics(incomplete: str) -> list[str]:
+    """Names of metrics."""
+    from elanite.results.metrics import MEANINGS
+
+    return _beginning(MEANINGS, incomplete)
+
+
+def series(context: Context, incomplete: str) -> list[str]:
+    """Names of the series of the experiment that the command names."""
+    planned = _planned(context)
+    return _beginning(dict.fromkeys(each.series for each in planned.points), incomplete) if planned else []
+
+
+def where(context: Context, incomplete: str) -> list[str]:
+    """Parameters of the points of the experiment that the command names, with their values once a key is complete."""
+    from elanite.base.text import plain
+
+    planned = _planned(context)
+    points = planned.points if planned else ()
+    named, equals, _ = incomplete.partition("=")
+    if not equals:
+        return _beginning((f"{key}=" for point in points for key in point.parameters), incomplete)
+    values = (point.parameters[named] for point in points if named in point.parameters)
+    return _beginning((f"{named}={plain(value)}" for value in values), incomplete)
+
+
+def _planned(context: Context) -> Plan | None:
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+
+    named = context.params.get("experiment")
+    if not isinstance(named, str):
+        return None
+    try:
+        return plan(sources.read("experiment", named))
+    except (ElaniteError, OSError):
+        return None
+
+
+def _keys(schema: dict[str, Any]) -> Iterator[str]:
+    """The keys of all sections that are one table."""
+    for section, entry in schema["properties"].items():
+        table = _resolved(entry, schema)
+        own = table.get("properties", {})
+        yield from (f"{section}.{key}" for key in own)
+        if not own and "items" not in table and "additionalProperties" not in table:
+            yield section
+
+
+def _resolved(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    for one in entry.get("anyOf", ()):
+        if one.get("type") != "null":
+            return _resolved(one, schema)
+    named = entry.get("$ref")
+    return _resolved(schema["$defs"][named.rsplit("/", 1)[-1]], schema) if named else entry
+
+
+def _shipped(kind: Kind, incomplete: str) -> list[str]:
+    from elanite.inputs import sources
+
+    return _beginning(sources.shipped(kind), incomplete)
+
+
+def _beginning(words: Iterable[str], incomplete: str) -> list[str]:
+    return [word for word in dict.fromkeys(words) if word.startswith(incomplete)]

@@ -1,0 +1,53 @@
+"""The manual page of ``elanite man``, from the declarations of the commands.
+
+The page has the sections of man-pages(7): a synopsis, the examples and exit codes of the help, and a section for each
+command. It is made of the same objects that parse the words, so that it has every option.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "elanite \\- simulate the Quadrics networks and the clusters built on them"
+
+
+def page(group: Any, version: str) -> str:
+    """The manual page of a group of commands, in the language of man(7)."""
+    head = f'.TH ELANITE 1 "" "Elanite {version}" "User Commands"\n.SH NAME\n{NAME}'
+    synopsis = ".SH SYNOPSIS\n.B elanite\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]"
+    about = f".SH DESCRIPTION\n{_text(group.help)}"
+    return "\n".join([head, synopsis, about, ".SH COMMANDS", *_commands(group, "elanite")])
+
+
+def _commands(group: Any, path: str) -> Iterator[str]:
+    for name, command in group.commands.items():
+        words = f"{path} {name}"
+        yield f".SS {_plain(words)}\n{_text(command.help)}"
+        if hasattr(command, "commands"):
+            yield from _commands(command, words)
+            continue
+        context = command.make_context(name, [], resilient_parsing=True)
+        for parameter in command.get_params(context):
+            if record := parameter.get_help_record(context):
+                option, meaning = record
+                yield f".TP\n.B {_plain(option)}\n{_plain(meaning)}"
+
+
+def _text(help_: str) -> str:
+    """The paragraphs of a help text; those after a line with a backspace keep their lines."""
+    found = []
+    for paragraph in re.split(r"\n\s*\n", help_.strip()):
+        kept = paragraph.removeprefix("\b\n")
+        lines = _plain(kept).split("\n")
+        found.append("\n".join([".PP", *([".nf", *lines, ".fi"] if kept != paragraph else lines)]))
+    return "\n".join(found)
+
+
+def _plain(text: str) -> str:
+    """Text without the signs of the language: backslashes, hyphens, and points at the begin of lines."""
+    found = text.replace("\\", "\\e").replace("-", "\\-")
+    return re.sub(r"^(?=[.'])", r"\\&", found, flags=re.MULTILINE)

@@ -1,0 +1,82 @@
+"""How words become values, and how wrong ones are refused.
+
+``typer`` parses the words; its messages name types of Python, and its help says the type of every argument. Here the
+messages are in the words of the user, and a word that is no command gets the similar commands, or all of them.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from pydantic_core import ValidationError
+
+REFUSED = {
+    "int_parsing": "`{}` is not a whole number",
+    "int_from_float": "`{}` is not a whole number",
+    "int_parsing_size": "`{}` has too many digits",
+    "float_parsing": "`{}` is not a number",
+}
+"""Messages by the kind of a wrong value."""
+
+
+class _Argument(TyperArgument):
+    """An argument whose help has its name alone."""
+
+    def display_type_rich(self, ctx: Any) -> str | None:  # noqa: ARG002
+        return None
+
+
+class Command(TyperCommand):
+    """A command."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.params = [_untyped(each) if isinstance(each, TyperArgument) else each for each in self.params]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words behind the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            from pydantic_core import ValidationError  # typer has imported it; help does without
+
+            # The error is of typer's own copy of click.
+            if isinstance(error.__cause__, ValidationError) and hasattr(error, "message"):
+                error.message = refused(error.__cause__)
+            raise
+
+
+class Group(TyperGroup):
+    """A group of commands."""
+
+    command_class = Command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that the first word names."""
+        from elanite.inputs.sources import did_you_mean
+
+        try:
+            return super().resolve_command(ctx, args)
+        except Exception as error:
+            if hasattr(error, "message") and not args[0].startswith("-"):
+                names = self.list_commands(ctx)
+                hint = did_you_mean(args[0], names) or f"; there are: {', '.join(names)}"
+                error.message = f"there is no command `{args[0]}`{hint}"
+            raise
+
+
+def _untyped(argument: TyperArgument) -> TyperArgument:
+    found = copy.copy(argument)
+    found.__class__ = _Argument
+    return found
+
+
+def refused(error: ValidationError) -> str:
+    """Why a value is wrong, in the words of the user."""
+    first = error.errors()[0]
+    text = REFUSED.get(first["type"])
+    return text.format(first["input"]) if text else first["msg"].removeprefix("Value error, ")

@@ -1,0 +1,217 @@
+"""A command is one typed structure: a frozen dataclass whose fields are its arguments and options.
+
+All texts of the command come from the fields. ``declare`` turns them into the options that ``typer`` parses, with
+their help and their completion. ``words`` turns the values back into a command line: the one that resumes or repeats
+the command, and the one of a page, which runs in another folder. ``schema`` is the JSON schema of the values. A field
+whose type is a ``Group`` stands for the options of the group, which several commands share.
+
+A field says by its ``Role`` in which of these command lines it appears. Options with their default values are left
+out, but ``Stated`` ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
+
+import typer
+from typer.models import ArgumentInfo, ParameterInfo
+
+from elanite.cli.common import Role, Speech
+from elanite.cli.parser import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A mark of options that the printed command names also with their default values."""
+
+
+class Group:
+    """Base of the dataclasses of options that several commands share."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An argument or an option of a command."""
+
+    name: str
+    """The name of the field."""
+    annotation: Any
+    """The type, as ``typer`` reads it."""
+    default: Any
+    """The default value; ``inspect.Parameter.empty`` if the command needs the option."""
+    info: ParameterInfo
+    role: Role
+    stated: bool
+
+    @property
+    def positional(self) -> bool:
+        """Whether it is an argument, which has no option before its value."""
+        return isinstance(self.info, ArgumentInfo)
+
+    @property
+    def values(self) -> Any:
+        """The type of the values, without the marks of the command line."""
+        return get_args(self.annotation)[0]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The names on the command line, such as ``--jobs`` and ``-j``; empty for arguments."""
+        # Within ``Annotated``, ``typer`` keeps the first name where defaults stand elsewhere.
+        return () if self.positional else (str(self.info.default), *(self.info.param_decls or ()))
+
+    def words(self, value: Any) -> list[str]:
+        """The words of a command line that give this value."""
+        if self.positional:
+            return [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]
+        first = self.options[0]
+        if isinstance(value, bool):
+            return [first.split("/")[0 if value else 1]]
+        if isinstance(value, tuple):
+            return [first, *map(_word, value)]
+        return [word for each in (value if isinstance(value, list) else [value]) for word in (first, _word(each))]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Base of all commands. A subclass has the help of the command as its docstring, and the options as fields."""
+
+    verb: ClassVar[str]
+    """The words that name the command, such as ``run`` or ``store verify``."""
+
+    rest: ClassVar[bool] = False
+    """Whether all words after the first argument are another program's."""
+
+    def execute(self) -> None:
+        """Run the command."""
+        raise NotImplementedError
+
+    def words(self, *roles: Role, **changed: Any) -> list[str]:
+        """The words of a command line behind its verb: those of some roles, by default of all but ``Role.ONCE``.
+
+        ``changed`` are values in place of the present ones, by the names of the fields; None leaves an option out.
+        """
+        present = _values(self) | changed
+        arguments: list[str] = []
+        options: list[str] = []
+        for entry in entries(type(self)):
+            value = present[entry.name]
+            empty = value is None or value in ([], ())
+            idle = empty or (value == entry.default and not entry.stated)
+            if idle or entry.role not in (roles or set(Role) - {Role.ONCE}):
+                continue
+            (arguments if entry.positional else options).extend(entry.words(value))
+        return [*options, *arguments] if self.rest else [*arguments, *options]
+
+    def written(self, **changed: Any) -> list[str]:
+        """The words of the output options for a command in another folder: files have their last names."""
+        from elanite.report.pages.files import tame
+
+        present = _values(self) | changed
+        files = {name: tame(value.name) for name, value in present.items() if isinstance(value, Path)}
+        return self.words(Role.OUTPUT, **(changed | files))
+
+    def again(self, **changed: Any) -> list[str]:
+        """The command line that repeats the command, or resumes it; ``changed`` as of ``words``."""
+        return ["elanite", *self.verb.split(), *self.words(**changed)]
+
+
+def entries(made: type[Request | Group]) -> tuple[Entry, ...]:
+    """The arguments and options of a command, in the order of their declaration."""
+    return tuple(_entries(made))
+
+
+def _entries(made: type[Request | Group]) -> Iterator[Entry]:
+    hints = get_type_hints(made, include_extras=True)
+    for field in dataclasses.fields(made):  # type: ignore[arg-type]
+        annotation = hints[field.name]
+        if isinstance(annotation, type) and issubclass(annotation, Group):
+            yield from entries(annotation)
+            continue
+        marks = annotation.__metadata__
+        default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
+        info = next(each for each in marks if isinstance(each, ParameterInfo))
+        role = next((each for each in marks if isinstance(each, Role)), Role.RESULT)
+        stated = any(isinstance(each, Stated) for each in marks)
+        yield Entry(field.name, Annotated[get_args(annotation)[0], info], default, info, role, stated)
+
+
+def _values(of: Any) -> dict[str, Any]:
+    """The values of a command by the names of the fields, those of groups among them."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(of):
+        value = getattr(of, field.name)
+        found |= _values(value) if isinstance(value, Group) else {field.name: value}
+    return found
+
+
+def filled(made: type[Any], values: dict[str, Any]) -> Any:
+    """The command, or the group, with these values by the names of the fields, those of groups among them."""
+    hints = get_type_hints(made)
+    names = [field.name for field in dataclasses.fields(made)]
+    groups = {name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], Group)}
+    return made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
+
+
+def _word(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value.value if isinstance(value, Enum) else value)
+
+
+DECLARED: dict[str, type[Request]] = {}
+"""All commands, by their words behind ``elanite``."""
+
+
+def declare(app: typer.Typer, *requests: type[Request]) -> None:
+    """Add commands to the command line, or to a group of it; every command has the option ``--quiet``."""
+    for request in requests:
+        DECLARED[request.verb] = request
+        # Words behind the name of another program go to that program.
+        settings = {"allow_interspersed_args": not request.rest}
+        app.command(request.verb.rsplit(" ", 1)[-1], cls=Command, context_settings=settings)(_function(request))
+
+
+def _function(request: type[Request]) -> Callable[..., None]:
+    quiet = typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")
+    options = {entry.name: (entry.annotation, entry.default) for entry in entries(request)}
+    options.setdefault("quiet", (Annotated[bool, quiet], False))
+
+    def run(**values: Any) -> None:
+        Speech.quiet = values["quiet"]
+        filled(request, values).execute()
+
+    only = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [inspect.Parameter(name, only, default=one, annotation=kind) for name, (kind, one) in options.items()]
+    )
+    run.__annotations__ = {name: kind for name, (kind, _) in options.items()}
+    run.__doc__ = request.__doc__
+    return run
+
+
+def schema(request: type[Request]) -> dict[str, Any]:
+    """The JSON schema of the values of a command, by the names of its options."""
+    from pydantic import ConfigDict, Field, create_model
+
+    def field(entry: Entry) -> Any:
+        about = entry.info
+        default = ... if entry.default is inspect.Parameter.empty else entry.default
+        return Field(default, description=about.help, ge=about.min, le=about.max)
+
+    fields: dict[str, Any] = {_key(entry): (entry.values, field(entry)) for entry in entries(request)}
+    title = f"elanite {request.verb}"
+    made: Any = create_model(title, __config__=ConfigDict(extra="forbid", title=title), **fields)
+    about = inspect.getdoc(request) or ""
+    found: dict[str, Any] = made.model_json_schema()
+    return found | {"description": about.splitlines()[0]}
+
+
+def _key(entry: Entry) -> str:
+    long = [each for each in entry.options if each.startswith("--")]
+    return long[0].split("/")[0].removeprefix("--") if long else entry.name.rstrip("_")
