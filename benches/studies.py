@@ -1,6 +1,6 @@
 """Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished studies of sensitivity.
 
-    elanite sensitivity es40-qsnet --out out && python benches/studies.py out
+    elanite sweep es40-qsnet --one-at-a-time --out out && python benches/studies.py out
 
 Each folder is one that ``--out`` named. Several studies of a machine, each of some claims, make one entry; where two
 have the same claim, the last one counts. Claims and machines without a study in these folders keep what they have, with
@@ -43,7 +43,7 @@ def main() -> None:
     for name, several in found.items():
         several.sort(key=lambda each: each[0])
         claims = list(dict.fromkeys(claim for _, those, _ in several for claim in those))
-        words = ["elanite", "sensitivity", name]
+        words = ["elanite", "sweep", name, "--one-at-a-time"]
         words += [] if set(claims) == set(study(name).parts) else ["--claims", ",".join(claims)]
         table = pl.concat(each for _, _, each in several).unique(["parameter", "step", "claim"], keep="last")
         made = datetime.fromtimestamp(several[-1][0], UTC).date().isoformat()

@@ -26,11 +26,9 @@ SIMULATES = (
     "calibrate",
     "claims",
     "open",
-    "refit",
     "report",
     "reproduce",
     "run",
-    "sensitivity",
     "sweep",
     "watch",
 )

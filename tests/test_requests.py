@@ -157,6 +157,8 @@ MISTYPED = [
     (["watch", "qsnet/hot"], "qsnet/hotspot"),
     (["show", "es40"], "es40-qsnet"),
     (["sensitivity", "es40"], "es40-qsnet"),
+    (["sweep", "es40", "--one-at-a-time"], "es40-qsnet"),
+    (["calibrate", "opteron", "--to", "claims"], "opteron-qsnet2"),
     (["reproduce", "--only", "qsnt"], "qsnet"),
 ]
 
@@ -196,7 +198,7 @@ def test_keys_and_values_of_options_are_completed() -> None:
 def test_the_manual_has_every_option() -> None:
     page = manual.page(GROUP, "0")
     for name, found in leaves(GROUP, "elanite"):
-        if name == "elanite":
+        if name == "elanite" or found.hidden:
             continue
         start = page.index(f".SS {manual._plain(name)}\n")
         section = page[start : page.find("\n.SS ", start)]
@@ -220,3 +222,37 @@ def test_a_schema_has_every_option_with_its_default(request_: type[Request]) -> 
     needed = {one.name for one in entries(request_) if one.default is inspect.Parameter.empty}
     assert len(found.get("required", ())) == len(needed)
     assert not found["additionalProperties"]
+
+
+FORMER = [
+    (["sensitivity", "es40", "--claims", "ping", "-j", "2"], "sweep es40 --one-at-a-time --claims ping --jobs 2"),
+    (["refit", "es40", "--most", "3"], "calibrate es40 --to claims --trials 3"),
+]
+
+
+@pytest.mark.parametrize(("words", "now"), FORMER, ids=["sensitivity", "refit"])
+def test_a_former_command_names_and_runs_the_new_one(elanite: Callable[..., Ended], words: list[str], now: str) -> None:
+    ended = elanite(*words)
+    assert ended.code == 2
+    warning, error, *_ = ended.err.splitlines()
+    assert warning == f"warning: the next release has no `elanite {words[0]}`; use: elanite {now}"
+    assert error == "error: there is no study of `es40`; did you mean `es40-qsnet`?"
+    assert elanite(*now.split()).err.splitlines()[0] == error
+
+
+STUDIES = [
+    (["sweep", "es40-qsnet", "--one-at-a-time", "--vary", "a=1"], "--vary is not for --one-at-a-time"),
+    (["sweep", "es40-qsnet", "--one-at-a-time", "--html", "x.html"], "--html is not for --one-at-a-time"),
+    (["sweep", "qsnet/ping"], "a sweep needs --vary KEY=VALUES"),
+    (["sweep", "qsnet/ping", "--vary", "a=1", "--claims", "ping"], "a sweep needs --one-at-a-time, if it has --claims"),
+    (["calibrate", "es40-qsnet", "--to", "claims", "--fit", "a=1..2"], "--fit is not for --to claims"),
+    (["calibrate", "es40-qsnet", "x", "--to", "claims"], "--to claims takes one machine, not es40-qsnet, x"),
+    (["calibrate", "qsnet/ping", "--to", "m.csv"], "a calibration needs --fit KEY=LOW..HIGH"),
+]
+
+
+@pytest.mark.parametrize(("words", "why"), STUDIES, ids=lambda one: " ".join(one) if isinstance(one, list) else None)
+def test_options_of_another_study_are_refused(elanite: Callable[..., Ended], words: list[str], why: str) -> None:
+    ended = elanite(*words)
+    assert ended.code == 2
+    assert f"error: {why}" in ended.err

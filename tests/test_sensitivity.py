@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -14,7 +14,8 @@ import pytest
 from conftest import data
 from elanite import _core
 from elanite.cli.common import Format
-from elanite.cli.sensitivity import Sensitivity
+from elanite.cli.engine import Campaign
+from elanite.cli.sweep import Sweep
 from elanite.errors import RunError, UsageError
 from elanite.inputs.machine import Machine, Parameter
 from elanite.inputs.plan import Point, plan
@@ -214,19 +215,21 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
 @pytest.mark.usefixtures("few")
 def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ["qsnet2.uni.latency,qsnet2.bi.latency"]
-    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1, format_=Format.CSV).execute()
+    asked: dict[str, Any] = {"experiment": OPTERON, "one_at_a_time": True, "claims": names, "out": tmp_path}
+    asked["engine"] = Campaign(jobs=1)
+    Sweep(**asked, format_=Format.CSV).execute()
     first = capsys.readouterr()
     points = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert points
-    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1, format_=Format.CSV).execute()
+    Sweep(**asked, format_=Format.CSV).execute()
     again = capsys.readouterr()
     assert again.out == first.out
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert again.err.endswith(
-        f"reproduce: elanite sensitivity {OPTERON} --claims qsnet2.uni.latency,qsnet2.bi.latency --out {tmp_path}"
-        " --jobs 1 --format csv\n"
+        f"reproduce: elanite sweep {OPTERON} --one-at-a-time --claims qsnet2.uni.latency,qsnet2.bi.latency"
+        f" --out {tmp_path} --format csv --jobs 1\n"
     )
-    Sensitivity(machine=OPTERON, claims=names, out=tmp_path, jobs=1).execute()
+    Sweep(**asked).execute()
     shown = capsys.readouterr().out
     assert "qsnet2.uni.latency" in shown
     assert "tport.handle" in shown
@@ -252,7 +255,7 @@ def test_the_report_shows_the_default_study(tmp_path: Path, monkeypatch: pytest.
     page = report.render([], [], sensitivities=[found])
     assert f'data-figure="sensitivity-{OPTERON}"' in page
     assert "no step turns the verdict of 1 of the 1 claims studied: qsnet2.uni.latency" in page
-    assert f"elanite sensitivity {OPTERON}<" in page
+    assert f"elanite sweep {OPTERON} --one-at-a-time<" in page
 
 
 def test_the_heat_map_has_a_half_cell_for_each_step() -> None:

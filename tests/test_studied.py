@@ -74,7 +74,7 @@ def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
     found = studied.shipped()[name]
     assert name in studies()
     assert found.machine == name
-    assert found.command.startswith(f"elanite sensitivity {name}")
+    assert found.command.startswith(f"elanite sweep {name} --one-at-a-time")
     known = {claim.id for claim in claims()}
     assert set(found.claims) <= known
     assert set(found.values) <= {each.key for each in varied(Machine.load(name))[0]}, "renew it: benches/studies.py"

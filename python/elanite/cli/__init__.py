@@ -25,6 +25,7 @@ from elanite.cli.compare import Compare
 from elanite.cli.congestion import Congestion
 from elanite.cli.energy import Energy
 from elanite.cli.finding import Explain, List
+from elanite.cli.former import Refit, Sensitivity
 from elanite.cli.goal import goal_app
 from elanite.cli.inspect import Check, Schema, Show
 from elanite.cli.manual import page
@@ -36,7 +37,6 @@ from elanite.cli.parser import Group
 from elanite.cli.replay import Replay
 from elanite.cli.request import Request, declare
 from elanite.cli.results import Claims, Report, Reproduce, Run
-from elanite.cli.sensitivity import Refit, Sensitivity
 from elanite.cli.store import store_app
 from elanite.cli.sweep import Sweep
 from elanite.cli.watch import Watch
@@ -62,7 +62,7 @@ Examples:
   elanite new machine my-cluster          a machine file with comments
   elanite check my-machine.toml           errors with their place and a hint
   elanite claims --format json            published and simulated figures
-  elanite sensitivity es40-qsnet          claims with other parameters
+  elanite sweep es40-qsnet --one-at-a-time    claims with other parameters
   elanite ablate es40-qsnet               claims without a mechanism
   elanite store verify                    whether finished points are sound
   elanite noise --seconds 5               the noise of this computer
@@ -112,7 +112,7 @@ class Manual(Request):
 
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
-declare(app, Sensitivity, Ablate, Refit)
+declare(app, Ablate, Sensitivity, Refit)
 declare(app, List, Explain, Show, Check, Schema, New, Noise, Replay, Mpirun, Prun, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")

@@ -37,9 +37,9 @@ class Ablate(Request):
       elanite ablate smart-multirail --format csv > verdicts.csv
 
     Mechanisms are circuits, the second virtual channel, time slices and others (data/mechanisms.toml). Runs are those
-    of `elanite sensitivity`: shorter than in the experiments, with the same seed on both sides. csv, parquet and json
-    give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The command uses
-    finished points again; an interrupted study goes on from the point where it stopped.
+    of `elanite sweep MACHINE --one-at-a-time`: shorter than in the experiments, with the same seed on both sides. csv,
+    parquet and json give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The
+    command uses finished points again; an interrupted study goes on from the point where it stopped.
     """
 
     verb: ClassVar[str] = "ablate"

@@ -30,12 +30,17 @@ from elanite.cli.common import (
 )
 from elanite.cli.engine import Simulators
 from elanite.cli.request import Request
+from elanite.cli.sensitivity import Claims, fitted_to_claims
 from elanite.inputs.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
     from elanite.errors import UsageError
     from elanite.inputs.experiment import Experiment
     from elanite.study.calibration import Calibration
+
+
+CLAIMS = Path("claims")
+"""The value of ``--to`` that stands for the published claims about a machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +55,7 @@ class Calibrate(Request):
         --machine my-cluster.toml --fit 'bus.rate=150 MB/s..400 MB/s' \\
         --fit 'adapter.dma_start=0.2 us..2 us log' \\
         --machine-out fitted.toml --html fit.html
+      elanite calibrate opteron-qsnet2 --to claims
 
     The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
     series, message or load, and the columns metric, value and, if known, sigma, the standard error, else 1% of the
@@ -60,6 +66,11 @@ class Calibrate(Request):
     range, one of several that make up for each other. The machine file then has the other values, the source of the
     parameter says so, and the exit code is 2. The command uses finished points again; an interrupted calibration goes
     on from the point where it stopped.
+
+    With --to claims, the argument is a shipped machine, and all of its fitted parameters are fitted together to all of
+    its fitted claims, or to those of --claims. The search is least squares of SciPy (pip install scipy), on the short
+    runs of `elanite sweep MACHINE --one-at-a-time`. The command shows the values, and all claims before and after; to
+    predicted claims nothing is fitted. It changes no file: adopt a value by writing it into the machine file.
     """
 
     verb: ClassVar[str] = "calibrate"
@@ -67,17 +78,27 @@ class Calibrate(Request):
     experiments: Annotated[
         list[str],
         typer.Argument(
-            metavar="EXPERIMENT", help="Shipped experiments or experiment files.", autocompletion=completion.experiments
+            metavar="EXPERIMENT",
+            help="Experiments; or, with --to claims, a machine.",
+            autocompletion=completion.experiments,
         ),
         Role.INPUT,
     ]
     fit: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
-            "--fit", metavar="KEY=LOW..HIGH", help="A parameter of the machine and its range; may be repeated."
+            "--fit",
+            metavar="KEY=LOW..HIGH",
+            autocompletion=completion.keys,
+            help="A parameter of the machine and its range; may be repeated.",
         ),
+    ] = None
+    claims: Claims = None
+    to: Annotated[
+        Path,
+        typer.Option("--to", metavar="FILE", help="The measured values, a CSV file; or the word claims."),
+        Role.INPUT,
     ]
-    to: Annotated[Path, typer.Option("--to", metavar="FILE", help="The measured values, a CSV file."), Role.INPUT]
     machine: MachineFile = None
     machine_out: Annotated[
         Path | None,
@@ -113,6 +134,15 @@ class Calibrate(Request):
         from elanite.study import limits, ranges
         from elanite.study.calibration import calibrate as search
 
+        if self.to == CLAIMS:
+            self.refuse("--to claims", "experiments", "to", "claims", "trials", "seed", "out", "jobs")
+            if len(self.experiments) > 1:
+                raise UsageError(f"--to claims takes one machine, not {', '.join(self.experiments)}")
+            fitted_to_claims(self.experiments[0], self.claims, self.out, self.engine.jobs, self.seed, self.trials)
+            return
+        if self.claims or not self.fit:
+            missing = "--fit KEY=LOW..HIGH" if not self.fit else "--to claims, if it has --claims"
+            raise UsageError(f"a calibration needs {missing}")
         if self.machine_out and (not self.machine_out.parent.is_dir() or self.machine_out.is_dir()):
             raise UsageError(
                 f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in an existing folder"

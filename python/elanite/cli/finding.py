@@ -85,8 +85,8 @@ class Explain(Request):
       elanite explain ping.uni.latency.0B
 
     For a parameter that was fitted or assumed, the command shows which claims change, and by how much, if the value
-    is a fifth lower or higher; for a claim, which parameters change it. These are the results of `elanite sensitivity`
-    that come with Elanite.
+    is a fifth lower or higher; for a claim, which parameters change it. These are the shipped results of
+    `elanite sweep MACHINE --one-at-a-time`.
     """
 
     verb: ClassVar[str] = "explain"

@@ -111,7 +111,8 @@ class Show(Request):
 
 def _described(incomplete: str) -> list[str]:
     """Kinds of files and commands that have a schema."""
-    return [one for one in ("machine", "experiment", *DECLARED) if one.startswith(incomplete)]
+    current = [verb for verb, request in DECLARED.items() if not request.former]
+    return [one for one in ("machine", "experiment", *current) if one.startswith(incomplete)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ def page(group: Any, version: str) -> str:
 
 def _commands(group: Any, path: str) -> Iterator[str]:
     for name, command in group.commands.items():
+        if command.hidden:
+            continue
         words = f"{path} {name}"
         yield f".SS {_plain(words)}\n{_text(command.help)}"
         if hasattr(command, "commands"):

@@ -63,7 +63,7 @@ class Group(TyperGroup):
             return super().resolve_command(ctx, args)
         except Exception as error:
             if hasattr(error, "message") and not args[0].startswith("-"):
-                names = self.list_commands(ctx)
+                names = [name for name in self.list_commands(ctx) if not self.commands[name].hidden]
                 hint = did_you_mean(args[0], names) or f"; there are: {', '.join(names)}"
                 error.message = f"there is no command `{args[0]}`{hint}"
             raise

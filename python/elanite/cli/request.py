@@ -86,6 +86,9 @@ class Request:
     verb: ClassVar[str]
     """The words that name the command, such as ``run`` or ``store verify``."""
 
+    former: ClassVar[bool] = False
+    """Whether another command has taken over; the help leaves it out."""
+
     rest: ClassVar[bool] = False
     """Whether all words after the first argument are another program's."""
 
@@ -109,6 +112,15 @@ class Request:
                 continue
             (arguments if entry.positional else options).extend(entry.words(value))
         return [*options, *arguments] if self.rest else [*arguments, *options]
+
+    def refuse(self, why: str, *allowed: str) -> None:
+        """Raise ``UsageError`` if options were given that have no meaning here: all but those of the allowed fields."""
+        from elanite.errors import UsageError
+
+        for entry in entries(type(self)):
+            value = _values(self)[entry.name]
+            if entry.name not in allowed and value not in (entry.default, [], ()):
+                raise UsageError(f"{entry.options[0] if entry.options else entry.name} is not for {why}")
 
     def written(self, **changed: Any) -> list[str]:
         """The words of the output options for a command in another folder: files have their last names."""
@@ -174,7 +186,8 @@ def declare(app: typer.Typer, *requests: type[Request]) -> None:
         DECLARED[request.verb] = request
         # Words behind the name of another program go to that program.
         settings = {"allow_interspersed_args": not request.rest}
-        app.command(request.verb.rsplit(" ", 1)[-1], cls=Command, context_settings=settings)(_function(request))
+        name = request.verb.rsplit(" ", 1)[-1]
+        app.command(name, cls=Command, hidden=request.former, context_settings=settings)(_function(request))
 
 
 def _function(request: type[Request]) -> Callable[..., None]:

@@ -1,19 +1,18 @@
-"""The commands that change parameters which nobody knows: sensitivity and refit."""
+"""Studies of the claims about a machine: one parameter changed at a time, or all fitted ones together."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, console, data, say, table
-from elanite.cli.request import Request
+from elanite.cli.common import OUT, Format, console, data, say, table
 from elanite.cli.results import finish, stop_if_interrupted
-from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from elanite.study.basis import Study
@@ -29,95 +28,44 @@ Claims = Annotated[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sensitivity(Request):
-    """Change each uncertain parameter by a fifth; judge the claims.
+def one_at_a_time(
+    machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, format_: Format, again: list[str]
+) -> None:
+    """Change one parameter of a machine at a time, and print the changes of claims; ``again`` is the command line."""
+    from elanite.cli import output
+    from elanite.cli.progress import observer
+    from elanite.store import Store
+    from elanite.study import sensitivity as changes
+    from elanite.study.basis import study
 
-    \b
-    Examples:
-      elanite sensitivity es40-qsnet
-      elanite sensitivity es40-qsnet --claims permutation,hotspot.32 \\
-        --format csv > changes.csv
-      elanite sensitivity opteron-qsnet2 --claims qsnet2.uni
-
-    Runs are shorter than in the experiments, and have the same seeds. Without --claims, the affordable claims of the
-    machine are studied, and the report shows the heat map of this study. csv, parquet and json give one row for each
-    parameter, step and claim. The command uses finished points again; an interrupted study goes on from the point
-    where it stopped.
-    """
-
-    verb: ClassVar[str] = "sensitivity"
-
-    machine: MachineName
-    claims: Claims = None
-    out: Out = OUT
-    jobs: Jobs = None
-    seed: Seed = FIRST_SEED
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
-        Format.TABLE
-    )
-
-    def execute(self) -> None:
-        """Run the command."""
-        from elanite.cli import output
-        from elanite.cli.progress import observer
-        from elanite.store import Store
-        from elanite.study import sensitivity as changes
-        from elanite.study.basis import study
-
-        output.refuse_terminal(self.format_)
-        chosen = study(self.machine, chosen_names(self.claims), self.seed)
-        store = Store(self.out / "store")
-        outcome, changed = changes.run(chosen, store, self.jobs, observer(), None if self.out == OUT else str(self.out))
-        stop_if_interrupted(outcome, self.again())
-        if changed:
-            found = changes.effects(chosen, changed, store)
-            changes.write(chosen, found, self.out)
-            if self.format_ is Format.TABLE:
-                _print(chosen, found)
-            elif self.format_ is Format.JSON:
-                data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
-            else:
-                output.rows(found, self.format_)
-        finish(outcome, self.again(), self.out)
+    output.refuse_terminal(format_)
+    chosen = study(machine, chosen_names(claims), seed)
+    store = Store(out / "store")
+    outcome, changed = changes.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
+    stop_if_interrupted(outcome, again)
+    if changed:
+        found = changes.effects(chosen, changed, store)
+        changes.write(chosen, found, out)
+        if format_ is Format.TABLE:
+            _print(chosen, found)
+        elif format_ is Format.JSON:
+            data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
+        else:
+            output.rows(found, format_)
+    finish(outcome, again, out)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refit(Request):
-    """Fit all fitted parameters to all fitted claims together.
+def fitted_to_claims(
+    machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, most: int | None
+) -> None:
+    """Fit all fitted parameters of a machine together to its fitted claims, and print values and verdicts."""
+    from elanite.store import Store
+    from elanite.study.basis import study
+    from elanite.study.refit import refit
 
-    \b
-    Examples:
-      elanite refit opteron-qsnet2
-      elanite refit es40-qsnet \\
-        --claims ping,barrier.hardware.64,barrier.software.64
-
-    The search is least squares of SciPy (pip install scipy), on the short runs of `elanite sensitivity`. The
-    command shows the values, and all claims before and after; to predicted claims nothing is fitted. It changes no
-    file: whoever adopts a value writes it into the machine file.
-    """
-
-    verb: ClassVar[str] = "refit"
-
-    machine: MachineName
-    claims: Claims = None
-    out: Out = OUT
-    jobs: Jobs = None
-    seed: Seed = FIRST_SEED
-    most: Annotated[
-        int | None,
-        typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),
-    ] = None
-
-    def execute(self) -> None:
-        """Run the command."""
-        from elanite.store import Store
-        from elanite.study.basis import study
-        from elanite.study.refit import refit as search
-
-        chosen = study(self.machine, chosen_names(self.claims), self.seed)
-        say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
-        _print_refit(search(chosen, Store(self.out / "store"), self.jobs, self.most))
+    chosen = study(machine, chosen_names(claims), seed)
+    say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
+    _print_refit(refit(chosen, Store(out / "store"), jobs, most))
 
 
 def chosen_names(names: list[str] | None) -> list[str]:

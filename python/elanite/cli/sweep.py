@@ -9,10 +9,12 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.cli import completion
 from elanite.cli.common import OUT, Format, MachineFiles, Out, Role, Seed, Set, data, say, warn
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
-from elanite.cli.results import Experiment, Pictures, ResultsAs, Selection, finish, stop_if_interrupted
+from elanite.cli.results import Pictures, ResultsAs, Selection, finish, stop_if_interrupted
+from elanite.cli.sensitivity import Claims, one_at_a_time
 from elanite.inputs.plan import FIRST_SEED
 
 
@@ -33,20 +35,45 @@ class Sweep(Request):
       elanite sweep qsnet/ping --vary 'bus.rate=150 MB/s..400 MB/s in 6' --open
       elanite sweep my.toml --vary 'bus.rate=150 MB/s..400 MB/s' \\
         --vary 'tport.big=1 KB..64 KB log' --sample lhs 500
+      elanite sweep es40-qsnet --one-at-a-time
+      elanite sweep es40-qsnet --one-at-a-time --claims permutation,hotspot.32
 
     Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" asks for six values of the range,
     the ends included, and "log" for equal ratios. Without --sample, the command runs all combinations. The varied keys
     are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
     command checks all combinations before it simulates the first one, and uses finished points again.
+
+    With --one-at-a-time, the argument is a shipped machine. The command changes each parameter that was fitted or
+    assumed by a fifth, down and up, and compares the claims about the machine. Runs are shorter than in the
+    experiments, and have the same seeds. Without --claims, the affordable claims are studied, and the report shows the
+    heat map of this study. csv, parquet and json give one row for each parameter, step and claim.
     """
 
     verb: ClassVar[str] = "sweep"
 
-    experiment: Experiment
-    vary: Annotated[
-        list[str],
-        typer.Option("--vary", metavar="KEY=VALUES", help="A key and its values, a list or a range; may be repeated."),
+    experiment: Annotated[
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="A shipped experiment (qsnet/ping), an experiment file, or the machine of --one-at-a-time.",
+            autocompletion=completion.files,
+        ),
+        Role.INPUT,
     ]
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--vary",
+            metavar="KEY=VALUES",
+            autocompletion=completion.keys,
+            help="A key and its values, a list or a range; may be repeated.",
+        ),
+    ] = None
+    one_at_a_time: Annotated[
+        bool,
+        typer.Option("--one-at-a-time", help="Change each uncertain parameter of a machine, and compare the claims."),
+    ] = False
+    claims: Claims = None
     sample: Annotated[
         tuple[Method, int] | None,
         typer.Option("--sample", metavar="lhs N", help="A Latin hypercube of N combinations.  [default: all]"),
@@ -63,11 +90,22 @@ class Sweep(Request):
     def execute(self) -> None:
         """Run the combinations, and print their results."""
         from elanite.cli import output
+        from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.library import sweeps as library
         from elanite.store import Store
         from elanite.study import limits, ranges, sweeps
 
+        if self.one_at_a_time:
+            allowed = ("experiment", "one_at_a_time", "claims", "seed", "out", "format_", "jobs")
+            self.refuse("--one-at-a-time", *allowed)
+            one_at_a_time(
+                self.experiment, self.claims, self.out, self.engine.jobs, self.seed, self.format_, self.again()
+            )
+            return
+        if self.claims or not self.vary:
+            missing = "--vary KEY=VALUES" if not self.vary else "--one-at-a-time, if it has --claims"
+            raise UsageError(f"a sweep needs {missing}\n  elanite sweep MACHINE --one-at-a-time compares claims")
         output.refuse_terminal(self.format_)
         keys = [ranges.read("--vary", text) for text in self.vary]
         machines = [sources.read("machine", name) for name in self.machine or []]

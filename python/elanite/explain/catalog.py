@@ -373,7 +373,7 @@ def _moves(key: str) -> Iterator[Moves]:
         if one is None:
             continue
         if study is None:
-            made = f"; elanite sensitivity {name} makes a study" if name in studies() else ""
+            made = f"; elanite sweep {name} --one-at-a-time makes a study" if name in studies() else ""
             others.setdefault(f"not studied{made}", []).append(name)
         elif not is_uncertain(one):
             others.setdefault("not studied, as studies change only values that were fitted or assumed", []).append(name)

@@ -1,7 +1,7 @@
 """What the studies of sensitivity found: which claims a parameter moves, as data that comes with Elanite.
 
-``elanite sensitivity`` takes minutes (see ``sensitivity``). The outcome of the default study of each machine is
-shipped in ``data/studies.json``, so that ``elanite explain`` can tell it at once. The table has the changes that were
+``elanite sweep --one-at-a-time`` takes minutes (see ``sensitivity``). The outcome of each machine's default study is in
+``data/studies.json``, so that ``elanite explain`` can tell it at once. The table has the changes that were
 told from noise and are no smaller than half a percent, and the verdicts that turned. It says with which model
 revision, when and by which command it was made, and which values the machine had: where a machine file or the
 revision has changed since, ``explain`` says so.
