@@ -28,7 +28,7 @@ from elanite import _core, figures
 from elanite.inputs import sources
 from elanite.mpirun.launcher import LIBRARY
 from elanite.validation.claims import claims
-from elanite.validation.measures import measured
+from elanite.validation.scoreboard import measured
 from elanite.validation.verdict import Verdict, judge
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def test_the_interval_of_the_mean_would_miss_a_run(monkeypatch: pytest.MonkeyPat
         mean = number(list(runs))
         return mean.low, mean.high
 
-    monkeypatch.setattr("elanite.results.numbers.prediction", of_the_mean)
+    monkeypatch.setattr("elanite.validation.verdict.prediction", of_the_mean)
     assert figure(*runs).holds is False
 
 
@@ -106,7 +106,7 @@ def test_the_page_and_the_report_say_what_one_run_would_give() -> None:
 
 
 def test_only_plain_values_have_figures_of_one_run() -> None:
-    with pytest.raises(UsageError, match="`one_run` is for a claim of the kind value"):
+    with pytest.raises(UsageError, match="`one_run` = `one test`: this key is for a claim of the kind value"):
         claims_of(
             '[[claim]]\nid = "a"\nsource = "petrini2001"\nkind = "max"\nrank = "bound"\nbecause = "a limit"\n'
             'value = 2\nsays = "a limit"\none_run = "one test"\n',

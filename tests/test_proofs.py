@@ -178,7 +178,7 @@ def test_a_proof_makes_a_claim_inconsistent() -> None:
         ),
         pytest.param(
             {"of": '{ whole = "paper.whole" }', "shows": "whole > 10"},
-            ["`proof.of` = `paper.whole`", "own figure is absent", "add `paper.part`"],
+            ["`proof.of`: ", "own figure is absent", "add `paper.part`"],
             id="not about the claim",
         ),
         pytest.param(
@@ -211,8 +211,9 @@ def test_a_proof_that_proves_nothing_is_refused(wrong: dict[str, Any], said: lis
     with pytest.raises(UsageError) as refused:
         read(**wrong)
     text = str(refused.value)
-    assert text.startswith("own.toml: claim `paper.part`, `proof.")
-    assert "\n  help: " in text
+    assert text.startswith("claim `paper.part`, `proof.")
+    assert re.search(r"--> own.toml:3\d:1\n", text)
+    assert "= help: " in text
     for words in said:
         assert words in text
 
@@ -220,6 +221,7 @@ def test_a_proof_that_proves_nothing_is_refused(wrong: dict[str, Any], said: lis
 def test_a_proof_needs_all_of_its_keys() -> None:
     text = OTHERS + filled().replace("implied", "would")
     with pytest.raises(
-        UsageError, match=r"own.toml: claim `paper.part`, `proof` has of, says, shows, would: .*implied"
+        UsageError,
+        match=r"claim `paper.part`, `proof`: a proof has the keys implied, .* and here are of, says, shows, would",
     ):
         claims_of(text, "own.toml")

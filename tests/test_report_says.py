@@ -20,8 +20,8 @@ from elanite.store import Store
 from elanite.validation import quick, reference
 from elanite.validation.claim import COUNTED, Claim
 from elanite.validation.claims import claims
-from elanite.validation.measures import measured
 from elanite.validation.quick import planned
+from elanite.validation.scoreboard import measured
 from elanite.validation.verdict import Verdict, judge
 
 

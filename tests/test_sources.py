@@ -64,7 +64,7 @@ def test_what_was_read_is_one_of_three() -> None:
     with pytest.raises(UsageError) as error:
         claims_of(ONE + 'confidence = "abstrct"', "own.toml")
     said = str(error.value)
-    assert "own.toml: claim `other.bandwidth`: `confidence` is one of text, abstract, secondary" in said
+    assert "claim `other.bandwidth`, `confidence` = `abstrct`: is not one of text, abstract, secondary" in said
     assert "did you mean `abstract`?" in said
 
 

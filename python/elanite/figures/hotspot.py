@@ -13,9 +13,13 @@ from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.results.frames import summarise
 from elanite.store import empty
 from elanite.validation.claims import claims
+from elanite.validation.measures import Grouped
+from elanite.validation.measures.quantities import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from elanite.validation.claim import Claim
 
 CURVES = "sizes / arrivals"
 GROUPS = ("hotspot.64.near", "hotspot.64.middle", "hotspot.64.far")
@@ -63,8 +67,10 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
 
 def _groups() -> list[Value]:
     """The published bandwidth of each group of nodes, from its first node to its last one."""
-    return [
-        Value(claim, places=(claim.of["node"]["least"], claim.of["node"]["most"]))
-        for claim in claims()
-        if claim.id in GROUPS
-    ]
+    return [Value(claim, places=_nodes(claim)) for claim in claims() if claim.id in GROUPS]
+
+
+def _nodes(claim: Claim) -> tuple[float, ...]:
+    """The first and the last node of a group."""
+    nodes = claim.measure.quantity.first.where["node"] if isinstance(claim.measure, Grouped) else None
+    return nodes.span if isinstance(nodes, Limits) else ()

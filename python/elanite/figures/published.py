@@ -103,7 +103,7 @@ def places(claim: Claim, column: str) -> tuple[Place, ...]:
         if name == column and column:
             return tuple(sorted(values)) if all(isinstance(one, int | float) for one in values) else tuple(values)
         if any(name + suffix == column for suffix in SUFFIX.values()):
-            found = [_core.quantity(value) for value in values]
+            found = [_core.quantity(str(value)) for value in values]
             amounts = sorted(one[0] for one in found if one is not None)
             return tuple(int(one) if one == int(one) else one for one in amounts)
     return ()

@@ -7,7 +7,7 @@ such a parameter, and ``{other}`` for the value of another column. Columns that 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -16,10 +16,12 @@ from elanite.results.frames import padded
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    Scalar = str | int | float | bool
+
 BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below": pl.Expr.lt}
 
 
-def chosen(rows: pl.DataFrame, where: Mapping[str, Any]) -> pl.DataFrame:
+def chosen(rows: pl.DataFrame, where: Mapping[str, object]) -> pl.DataFrame:
     """The selected rows."""
     rows = padded(rows, **dict.fromkeys(where, pl.String))
     return rows.filter([_meant(rows, name, wanted) for name, wanted in where.items()]) if where else rows
@@ -31,7 +33,7 @@ def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
     return column.is_null() | (column == "") if rows.schema[name] == pl.String else column.is_null()
 
 
-def _meant(rows: pl.DataFrame, name: str, wanted: Any) -> pl.Expr:
+def _meant(rows: pl.DataFrame, name: str, wanted: object) -> pl.Expr:
     column = pl.col(name)
     if isinstance(wanted, dict) and "not" in wanted:
         return ~_meant(rows, name, wanted["not"])

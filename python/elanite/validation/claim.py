@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from elanite import _core
 from elanite.inputs import sources
 
 if TYPE_CHECKING:
     from elanite.inputs.plan import Point
+    from elanite.results.select import Scalar
     from elanite.store import Table
+    from elanite.validation.measures import Measure
 
 Kind = Literal["value", "max", "min", "range", "order", "shape"]
 Role = Literal["predicted", "fitted", "inconsistent", "inference"]
@@ -74,29 +76,15 @@ class Claim:
     low: float | None = None
     high: float | None = None
     order: tuple[str, ...] = ()
-    figures: tuple[float, ...] = ()
-    """Published figures that a finding is compared with."""
     experiment: str = ""
     """The shipped experiment that produces the data; empty: not yet simulated."""
     series: tuple[str, ...] = ()
     """Series that produce the data; empty: all of them."""
-    where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    where: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
     """Parameters that select the points, each with the values that it may have."""
-    measure: str = ""
-    """How the rows are measured: a quantity (see ``measures``), ``order``, ``parts``, or a special measure."""
+    measure: Measure | None = None
+    """How the rows are measured (see ``measures``); None without an experiment."""
     metric: str = ""
-    rows: str = ""
-    """The kind of rows that count, if columns cannot select them (see ``elanite.validation.measures.rows``)."""
-    of: dict[str, Any] = field(default_factory=dict)
-    """The arguments of the measure: the quantity, and the quantity or column that it is set over."""
-    over: dict[str, Any] | str = field(default_factory=dict)
-    each: tuple[str, ...] = ()
-    """Columns whose values form groups, which are measured separately; one group is picked."""
-    pick: str = ""
-    shows: tuple[str, ...] = ()
-    """Columns by whose values the note lists the figures."""
-    part: tuple[dict[str, Any], ...] = ()
-    """The parts that have to hold: quantities with their bounds."""
     table: Table | Literal["congestion"] = "rows"
     """The table that is measured: a table of the store, or the links of the congestion matrix."""
     tolerance: float | None = None
@@ -154,12 +142,6 @@ class Claim:
         value = self.value or 0.0
         off = abs(value) * (self.tolerance or 0.0)
         return {"max": (-inf, value), "min": (value, inf)}.get(self.kind, (value - off, value + off))
-
-    @property
-    def quantity(self) -> dict[str, Any]:
-        """What is measured."""
-        measure = "value" if self.measure == "order" else self.measure
-        return {"measure": measure, "of": self.of, "over": self.over}
 
     @property
     def published(self) -> float | list[float] | list[str] | None:

@@ -4,23 +4,77 @@ Claims to which a parameter was fitted (the machine files list them) are ``fitte
 two exceptions, which the text of the paper decides and never the result. A claim is ``inconsistent`` if arithmetic on
 the figures of its own paper refutes the claim (see ``proofs``), and an ``inference`` if the authors conclude the claim
 without a run.
+
+An entry becomes a ``Claim`` once, when the file is loaded. The head of the file describes the keys, and
+``data/claims.schema.json`` is their JSON schema. An entry that is wrong is a ``UsageError`` with the file, the line,
+the key, its value and a remedy.
 """
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from elanite.base import bounded
-from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
-from elanite.validation.claim import COUNTED, Claim, Confidence, Rank
+from elanite.inputs.tables import Table, loaded
+from elanite.store import TABLES
+from elanite.validation.claim import COUNTED, Claim, Confidence, Kind, Rank
+from elanite.validation.measures import (
+    OWN,
+    PICKS,
+    Bound,
+    Figure,
+    Measure,
+    Ranking,
+    Special,
+    Statement,
+    Statements,
+)
+from elanite.validation.measures.quantities import (
+    MEASURES,
+    PAIRS,
+    TURNED,
+    Along,
+    End,
+    Limits,
+    Mean,
+    Pair,
+    Turned,
+)
+from elanite.validation.measures.rows import KINDS
 from elanite.validation.proofs import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping
+
+    from elanite.results.select import Scalar
+    from elanite.validation.measures.quantities import Quantity, Wanted
+
+WORDS = {
+    "kind": get_args(Kind),
+    "rank": get_args(Rank),
+    "confidence": get_args(Confidence),
+    "table": (*TABLES, "congestion"),
+}
+"""The words that a claim may have for some of its keys."""
+
+FIGURES = {"value": ("value", "max", "min"), "low": ("range",), "high": ("range",), "order": ("order",)}
+"""The kinds of claims that have these published figures."""
+
+MADE = {"measure", "of", "over"}
+"""The keys of a quantity that is made of others."""
+
+MEASURED = MADE | {"rows", "each", "pick", "shows", "part", "figures"}
+"""The keys of a claim that say how it is measured, beside its metric and its table."""
+
+BOUNDS = {"least", "most", "above", "below"}
+
+JUDGED = BOUNDS | {"touches", "means", "but"}
+"""The keys of a part that is judged."""
+
+PART = MADE | JUDGED | {"says", "metric", "rows", "each", "steps"}
 
 
 @cache
@@ -32,64 +86,184 @@ def claims() -> tuple[Claim, ...]:
 def claims_of(text: str, file: str) -> tuple[Claim, ...]:
     """The claims of a data file.
 
-    Raises ``UsageError`` if a proof does not prove that its claim is inconsistent, if a confidence or a rank is not
-    known, or if a rank does not have what it needs.
+    Raises ``UsageError`` if an entry is wrong, if a rank lacks what it needs, or if a proof does not prove that its
+    claim is inconsistent.
     """
-    entries = tomllib.loads(text)["claim"]
-    for entry in entries:
-        _known(entry, "confidence", get_args(Confidence), file)
-        _known(entry, "rank", get_args(Rank), file)
-    proofs = {entry["id"]: entry.pop("proof") for entry in entries if "proof" in entry}
-    found = {entry["id"]: claim_of(entry) for entry in entries}
-    for claim in found.values():
-        _check_rank(claim, found, file, proved=claim.id in proofs)
-    for name, proof in proofs.items():
-        found[name] = replace(found[name], proof=checked(found[name], proof, found, file))
+    entries = {entry.string("id"): entry for entry in loaded(text, file).tables("claim")}
+    found = {name: _claim(entry) for name, entry in entries.items()}
+    for name, claim in found.items():
+        _check_rank(claim, found, entries[name])
+    for name, entry in entries.items():
+        if "proof" in entry.content:
+            found[name] = replace(found[name], proof=checked(found[name], entry.table("proof"), found))
     return tuple(found.values())
 
 
-def _known(entry: Mapping[str, Any], key: str, known: Sequence[str], file: str) -> None:
-    """Refuse a word that the head of the data file does not define, and a claim without a rank."""
-    value = entry.get(key, "" if key == "rank" else known[0])
-    if value not in known:
-        wrong = f"`{key}` is one of {', '.join(known)}{did_you_mean(str(value), known)}"
-        raise UsageError(f"{file}: claim `{entry['id']}`: {wrong}\n  help: the head of the file says what each means")
+def _claim(entry: Table) -> Claim:
+    entry.only({one.name for one in fields(Claim)} | MEASURED)
+    if "rank" not in entry.content:
+        raise entry.wrong("rank", "this key is needed", f"allowed: {', '.join(WORDS['rank'])}")
+    kind = entry.word("kind", WORDS["kind"])
+    for key, kinds in FIGURES.items():
+        if (key in entry.content) is not (kind in kinds):
+            problem = f"this key is for the kinds {', '.join(kinds)}, and needed there; the kind is {kind}"
+            raise entry.wrong(key, problem, "the head of the file describes each kind")
+    where = entry.table("where")
+    given = {key: value for key, value in entry.content.items() if key not in MEASURED}
+    return replace(entry, content=given).filled(
+        Claim,
+        WORDS,
+        series=_series(entry),
+        where=tuple((name, _several(where, name)) for name in where.content),
+        measure=_measure(entry, kind) if "experiment" in given or "measure" in entry.content else None,
+        proof=None,
+    )
 
 
-def _check_rank(claim: Claim, found: Mapping[str, Claim], file: str, *, proved: bool) -> None:
-    """Refuse a rank that lacks its reason or its claims, and one that the kind of the claim contradicts.
+def _series(entry: Table) -> tuple[str, ...]:
+    return (entry.string("series"),) if isinstance(entry.content.get("series"), str) else entry.strings("series")
 
-    A claim that is ``proved`` to be inconsistent is not judged, whatever its kind is.
+
+def _measure(entry: Table, kind: str) -> Measure:
+    """How a claim is measured. Shapes have statements or a special measure, orders an order, all others a figure."""
+    name = entry.word("measure", (*MEASURES, *OWN, "order", "parts"))
+    needed = {"order": "order", "parts": "shape"} | dict.fromkeys(OWN, "shape")
+    if needed.get(name, kind) != kind or (kind in ("order", "shape") and name not in needed):
+        problem = f"this measure does not fit a claim of the kind {kind}"
+        raise entry.wrong("measure", problem, "shapes have parts or a special measure, orders have order")
+    metric = entry.string("metric")
+    parts = Statements(tuple(_statement(part, entry) for part in entry.tables("part")))
+    each, rows = entry.strings("each"), entry.word("rows", KINDS)
+    if name == "parts":
+        return _only(entry, name, {"part", "rows", "figures"}, parts)
+    if name in OWN:
+        return _only(entry, name, {"figures"}, Special(name, entry.numbers("figures")))
+    if name == "order":
+        return _only(entry, name, {"of", "each", "rows"}, Ranking(_mean(entry.table("of"), metric), each, rows))
+    pick, middle = entry.word("pick", PICKS), ((entry.number("low") or 0.0) + (entry.number("high") or 0.0)) / 2
+    figure = Figure(_quantity(entry, metric), each, rows, pick, middle, entry.strings("shows"), parts)
+    return _only(entry, name, MEASURED - {"figures"}, figure)
+
+
+def _only(entry: Table, name: str, allowed: Collection[str], found: Measure) -> Measure:
+    """The measure, unless the entry has keys that it does not read."""
+    for key in entry.content:
+        if key in MEASURED - {"measure"} and key not in allowed:
+            raise entry.wrong(key, f"the measure {name} does not read this key", "remove it")
+    return found
+
+
+def _statement(part: Table, entry: Table) -> Statement:
+    part.only(PART)
+    says = part.string("says")
+    if not says and (idle := sorted(part.content.keys() & JUDGED)):
+        raise part.wrong(idle[0], "a part without `says` is only shown, and has no bounds", 'add says = "..."')
+    touches = part.numbers("touches")
+    if touches and len(touches) != 2:
+        raise part.wrong("touches", "a range has two ends", "write touches = [low, high]")
+    least, most, above, below = (part.number(bound) for bound in ("least", "most", "above", "below"))
+    ends = (touches[0], touches[1]) if touches else None
+    return Statement(
+        _quantity(part, part.string("metric") or entry.string("metric")),
+        part.strings("each"),
+        part.word("rows", KINDS) or entry.word("rows", KINDS),
+        says,
+        Bound(least, most, above, below, ends, part.truth("means")),
+        int(part.number("but") or 0),
+        part.string("steps"),
+    )
+
+
+def _quantity(table: Table, metric: str) -> Quantity:
+    """A quantity with `measure`, `of` and `over`; a table without `measure` is the mean of the rows of its `of`."""
+    name = table.word("measure", MEASURES) if "measure" in table.content else "value"
+    if name == "value":
+        if "over" in table.content:
+            raise table.wrong("over", "a mean is set over nothing", "remove it, or name a measure such as ratio")
+        return _mean(table.table("of"), metric)
+    of = _inner(table, "of", metric)
+    if name in TURNED:
+        return Turned(name, of)
+    if "over" not in table.content:
+        raise table.wrong("over", f"the measure {name} needs this key", "name a quantity or a column")
+    if name in PAIRS:
+        return Pair(name, of, _inner(table, "over", metric))
+    return Along(name, of, table.string("over"))
+
+
+def _inner(table: Table, key: str, metric: str) -> Quantity:
+    """A side of a quantity: a selection of rows, or a quantity with `measure`."""
+    inner = table.table(key)
+    if "measure" not in inner.content:
+        return _mean(inner, metric)
+    inner.only(MADE)
+    return _quantity(inner, metric)
+
+
+def _mean(table: Table, metric: str) -> Mean:
+    return Mean(table.string("metric") or metric, {name: _wanted(table, name, metric) for name in table.content})
+
+
+def _wanted(table: Table, name: str, metric: str) -> Wanted:
+    value = table.content[name]
+    if isinstance(value, str) and value in tuple(End):
+        return End(value)
+    if not isinstance(value, dict):
+        return _several(table, name) if isinstance(value, list) else _several(table, name)[0]
+    limits = table.table(name)
+    limits.only(BOUNDS | {"not"})
+    if "not" in value and len(value) > 1:
+        raise limits.wrong("not", "values to leave out have no other bounds beside them", "remove the other bounds")
+    return Limits({bound: _limit(limits, bound, metric) for bound in value})
+
+
+def _limit(limits: Table, bound: str, metric: str) -> Scalar | tuple[Scalar, ...] | Quantity:
+    value = limits.content[bound]
+    if isinstance(value, dict):
+        return _inner(limits, bound, metric)
+    found = _several(limits, bound)
+    if bound == "not":
+        return found if isinstance(value, list) else found[0]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise limits.wrong(bound, "a bound is a number or a quantity")
+    return value
+
+
+def _several(table: Table, name: str) -> tuple[Scalar, ...]:
+    """One value or several."""
+    value = table.content[name]
+    listed = value if isinstance(value, list) else [value]
+    found = tuple(one for one in listed if isinstance(one, str | int | float))
+    if len(found) < len(listed):
+        raise table.wrong(name, "a text, a number, a truth or a list of these is needed")
+    return found
+
+
+def _check_rank(claim: Claim, found: Mapping[str, Claim], entry: Table) -> None:
+    """Refuses a rank that lacks its reason or its claims, and one that the kind of the claim contradicts.
+
+    A claim with a proof that it is inconsistent is not judged, whatever its kind is.
     """
-    wrong = ""
+
+    def wrong(key: str, problem: str) -> None:
+        raise entry.wrong(key, problem, "the head of the file says what each rank means")
+
     absent = [name for name in claim.rests_on if name not in found or name == claim.id]
     if absent:
-        wrong = f"`rests_on` names `{absent[0]}`, which is no other claim{did_you_mean(absent[0], list(found))}"
-    elif (claim.rank in ("consequence", "repeat")) is not bool(claim.rests_on):
-        wrong = f"`rests_on` is for the ranks consequence and repeat, and needed there; the rank is {claim.rank}"
-    elif claim.rank == "repeat" and (len(claim.rests_on) > 1 or found[claim.rests_on[0]].rank == "repeat"):
-        wrong = "a repeat rests on one claim, which is no repeat itself"
-    elif (claim.rank in COUNTED) is bool(claim.because):
-        wrong = f"`because` is for ranks other than {' and '.join(COUNTED)}, and needed there; the rank is {claim.rank}"
-    elif claim.one_run and (claim.kind, claim.measure, claim.each) != ("value", "value", ()):
-        wrong = "`one_run` is for a claim of the kind value whose measure is value, without `each`"
-    elif claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):
-        wrong = f"`one_miss` names `{claim.one_miss}`, which has to be a claim without `one_miss`"
-    elif claim.rank in COUNTED and not proved and claim.kind in ("max", "min"):
-        wrong = f"a claim of the kind {claim.kind} is a bound; the rank is {claim.rank}"
-    if wrong:
-        raise UsageError(f"{file}: claim `{claim.id}`: {wrong}\n  help: the head of the file says what each rank means")
-
-
-def claim_of(entry: dict[str, Any]) -> Claim:
-    """A claim from its entry in a data file."""
-    fields = dict(entry)
-    fields["series"] = _several(fields.get("series", []))
-    for name in ("order", "figures", "each", "shows", "part", "causes", "not_causes", "rests_on"):
-        fields[name] = tuple(fields.get(name, ()))
-    fields["where"] = tuple((name, _several(values)) for name, values in fields.get("where", {}).items())
-    return Claim(**fields)
-
-
-def _several(values: Any) -> tuple[Any, ...]:
-    return tuple(values) if isinstance(values, list) else (values,)
+        wrong("rests_on", f"`{absent[0]}` is no other claim{did_you_mean(absent[0], list(found))}")
+    if (claim.rank in ("consequence", "repeat")) is not bool(claim.rests_on):
+        wrong(
+            "rests_on", f"this key is for the ranks consequence and repeat, and needed there; the rank is {claim.rank}"
+        )
+    if claim.rank == "repeat" and (len(claim.rests_on) > 1 or found[claim.rests_on[0]].rank == "repeat"):
+        wrong("rests_on", "a repeat rests on one claim, which is no repeat itself")
+    if (claim.rank in COUNTED) is bool(claim.because):
+        counted = " and ".join(COUNTED)
+        wrong("because", f"this key is for ranks other than {counted}, and needed there; the rank is {claim.rank}")
+    plain = isinstance(claim.measure, Figure) and isinstance(claim.measure.quantity, Mean) and not claim.measure.each
+    if claim.one_run and not (claim.kind == "value" and plain):
+        wrong("one_run", "this key is for a claim of the kind value whose measure is value, without `each`")
+    if claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):
+        wrong("one_miss", "has to be a claim without `one_miss`")
+    if claim.rank in COUNTED and "proof" not in entry.content and claim.kind in ("max", "min"):
+        wrong("rank", f"a claim of the kind {claim.kind} is a bound; the rank is {claim.rank}")

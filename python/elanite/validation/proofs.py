@@ -22,15 +22,15 @@ import ast
 import operator
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 from elanite.validation.claim import Claim, Proof
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from elanite.inputs.tables import Table
 
 FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": min, "max": max}
 
@@ -55,48 +55,46 @@ ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the
 REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its source"
 
 
-def checked(claim: Claim, entry: Mapping[str, Any], claims: Mapping[str, Claim], file: str) -> Proof:
+def checked(claim: Claim, entry: Table, claims: Mapping[str, Claim]) -> Proof:
     """The proof of a claim. Raises ``UsageError`` if the proof does not prove anything about this claim."""
-
-    def refuse(key: str, value: object, wrong: str, remedy: str) -> UsageError:
-        return UsageError(f"{file}: claim `{claim.id}`, `proof.{key}` = `{value}`: {wrong}\n  help: {remedy}")
-
-    if entry.keys() != KEYS:
-        wrong = f"a proof has the keys {', '.join(sorted(KEYS))}"
-        raise UsageError(
-            f"{file}: claim `{claim.id}`, `proof` has {', '.join(sorted(entry))}: {wrong}"
-            "\n  help: the head of the file says what each key is"
+    if entry.content.keys() != KEYS:
+        raise entry.wrong(
+            "",
+            f"a proof has the keys {', '.join(sorted(KEYS))}, and here are {', '.join(sorted(entry.content))}",
+            "the head of the file says what each key is",
         )
+    of = entry.table("of")
+    names = {name: of.string(name) for name in of.content}
     figures: dict[str, Fraction] = {}
-    for name, identity in entry["of"].items():
+    for name, identity in names.items():
         other = claims.get(identity)
         if other is None:
             wrong = f"there is no such claim{did_you_mean(identity, list(claims))}"
-            raise refuse(f"of.{name}", identity, wrong, "use the `id` of a claim of this file")
+            raise of.wrong(name, wrong, "use the `id` of a claim of this file")
         if not documents(claim) & documents(other):
             wrong = f"the claim is of {other.source}, not of {claim.source}"
-            raise refuse(f"of.{name}", identity, wrong, "use figures of the same paper")
+            raise of.wrong(name, wrong, "use figures of the same paper")
         if other.value is None:
             wrong = "the claim has no single published figure"
-            raise refuse(f"of.{name}", identity, wrong, "use claims with a `value`")
+            raise of.wrong(name, wrong, "use claims with a `value`")
         figures[name] = exact(other.value)
-    shows, implied = entry["shows"], entry["implied"]
-    own = [name for name, identity in entry["of"].items() if identity == claim.id]
+    shows, says, implied = entry.string("shows"), entry.string("says"), entry.number("implied") or 0.0
+    own = [name for name, identity in names.items() if identity == claim.id]
     if not own:
-        raise refuse("of", ", ".join(entry["of"].values()), "the claim's own figure is absent", f"add `{claim.id}`")
+        raise entry.wrong("of", "the claim's own figure is absent", f"add `{claim.id}`")
     try:
         holds, sides, used = compared(shows, figures)
         still, otherwise, _ = compared(shows, figures | dict.fromkeys(own, exact(implied)))
     except (SyntaxError, ValueError, ZeroDivisionError) as error:
-        raise refuse("shows", shows, str(error), ALLOWED) from None
+        raise entry.wrong("shows", str(error), ALLOWED) from None
     if idle := figures.keys() - used:
-        raise refuse("shows", shows, f"does not use {', '.join(sorted(idle))}", "use every name of `of`, or remove it")
+        raise entry.wrong("shows", f"does not use {', '.join(sorted(idle))}", "use every name of `of`, or remove it")
     if not holds:
-        raise refuse("shows", shows, f"is false: {sides}", REMEDY)
+        raise entry.wrong("shows", f"is false: {sides}", REMEDY)
     if still:
         wrong = f"`shows` is true of this figure, too: {otherwise}"
-        raise refuse("implied", implied, wrong, "give the figure that agrees with the others; if none does, " + REMEDY)
-    return Proof(tuple(entry["of"].items()), shows, implied, entry["says"], sides)
+        raise entry.wrong("implied", wrong, "give the figure that agrees with the others; if none does, " + REMEDY)
+    return Proof(tuple(names.items()), shows, implied, says, sides)
 
 
 def documents(claim: Claim) -> set[str]:

@@ -17,6 +17,8 @@ from elanite.results.looks import LAST, RUNS
 from elanite.store import Store
 from elanite.validation import admissible
 from elanite.validation.claims import claims
+from elanite.validation.measures import kinds
+from elanite.validation.measures.quantities import MissingError
 from elanite.validation.quick import planned, shortened
 from elanite.validation.verdict import End, Verdict, judge
 
@@ -50,12 +52,10 @@ def _verdict(claim: Claim, points: Sequence[Point], store: Store, look: int | No
 
 def _judged(claim: Claim, points: Sequence[Point], store: Store, look: int | None = None) -> Verdict:
     """Judge one claim from finished points."""
-    from elanite.validation.measures.quantities import MissingError
-
     try:
         return judge(claim, measurement(claim, points, store, look), look)
     except MissingError as error:
-        if claim.rows != "steady":
+        if "steady" not in kinds(claim.measure):
             raise
         return Verdict(claim, simulated=f"not judged, as other points are saturated: {error}", look=look)
 
@@ -74,9 +74,13 @@ def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
 
 def measurement(claim: Claim, points: Sequence[Point], store: Store, look: int | None = None) -> Measurement:
     """The simulated figures of a claim, from finished points; ``look`` is as in ``judge``."""
-    from elanite.validation.measures import measured
-
     return measured(claim, _table(claim, points, store, look), look)
+
+
+def measured(claim: Claim, rows: pl.DataFrame, look: int | None = None) -> Measurement:
+    """The simulated figures of a claim with a measure, from the rows of its points; ``look`` is as in ``judge``."""
+    assert claim.measure, claim.id  # noqa: S101 - the reader of claims refuses an experiment without a measure
+    return claim.measure.measured(rows, look)
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import FEWEST
 from elanite.results.looks import early
 from elanite.results.numbers import Finding, Number, Order, at_least, difference, prediction, together
+from elanite.validation.measures import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,7 +130,7 @@ class Verdict:
 
         Empty if the verdict hangs on all points.
         """
-        if self.claim.measure != "parts" and not self.points:
+        if not isinstance(self.claim.measure, Statements) and not self.points:
             return frozenset()
         open_ = (case.number.points for part in self.parts for case in part.cases if case.holds is None)
         return self.points.union(*open_)
@@ -146,7 +147,7 @@ class Verdict:
         """Whether this verdict makes a command fail."""
         return self.state == "missed"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The verdict as it stands in ``scoreboard.json``."""
         claim = self.claim
         return {
@@ -200,7 +201,7 @@ def holds_within(verdict: Verdict) -> bool | None:
     return None if any(each.holds is None for each in found) else False
 
 
-def _range(verdict: Verdict) -> dict[str, Any] | None:
+def _range(verdict: Verdict) -> dict[str, object] | None:
     """The range of a verdict as it stands in ``scoreboard.json``; None without a range, or if its ends were not run."""
     if verdict.range is None or not verdict.ends:
         return None

@@ -1,15 +1,16 @@
-"""Measures claims: turns simulated rows into a number, an order or a finding, as the claim's data says.
+"""Measures of claims: they turn simulated rows into a number, an order or a finding.
 
-A claim names a quantity (see ``quantities``) and its use: the value, the value of one of several groups, an order of
-the groups, or parts that have to hold. Claims that no quantity can express have functions of their own in ``OWN``.
-``elanite.validation.claims`` compares the results with the published numbers and orders.
+A claim has one measure: a ``Figure`` (a quantity, or the quantity of one of several groups), a ``Ranking`` of groups,
+``Statements`` that have to hold, or a ``Special`` function of ``OWN`` for rows that no quantity can express.
+``entries`` reads them from the data file, and ``elanite.validation.claims`` compares the results with the published
+numbers and orders.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import number as plain
 from elanite.results.looks import early
@@ -27,7 +28,7 @@ from elanite.results.numbers import (
     together,
 )
 from elanite.validation.measures import congestion, multirail, noise
-from elanite.validation.measures.quantities import MEASURES, Group, MissingError, Quantity, evaluate, leaf, selected
+from elanite.validation.measures.quantities import MEASURES, MissingError, Pair, Quantity
 from elanite.validation.measures.rows import prepared
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.validation.claim import Claim
+    from elanite.validation.measures.quantities import Group
 
-__all__ = ["MEASURES", "OWN", "Finding", "Measurement", "Number", "Order", "measured"]
+    Figures = list[tuple[Group, Number]]
 
-OWN: dict[str, Callable[[pl.DataFrame, Claim], Finding]] = {
+__all__ = ["MEASURES", "OWN", "Finding", "Measurement", "Number", "Order"]
+
+OWN: dict[str, Callable[[pl.DataFrame, Sequence[float]], Finding]] = {
     "even-and-growing": congestion.even_and_growing,
     "hot-links": congestion.hot_links,
     "noise": noise.noise,
@@ -53,88 +56,208 @@ SAID = {True: "yes", False: "no", None: "not resolved"}
 MOST_SAID = 12
 """Most groups that a note lists one by one."""
 
-Figures = list[tuple[Group, Number]]
-
-
-def measured(claim: Claim, rows: pl.DataFrame, look: int | None = None) -> Measurement:
-    """The simulated result for a claim, with the intervals of a ``look``, or of a whole run.
-
-    No part of a short run is resolved by fewer than three values. The figures of an order keep the intervals of a
-    whole run, as they are compared in pairs.
-    """
-    if claim.measure in OWN:
-        return OWN[claim.measure](rows, claim)
-    parts = [_part(part, claim, rows, look) for part in claim.part]
-    holds = together(part.holds for part in parts)
-    text = "; ".join(part.text for part in parts)
-    numbers = tuple(figure for part in parts for figure in part.numbers)
-    said = tuple(statement for part in parts for statement in part.parts)
-    if claim.measure == "parts":
-        return Finding(holds, text, numbers, said)
-    found = _groups(claim.quantity, claim.each, prepared(rows, claim.rows, claim.each), claim.metric)
-    if claim.measure == "order":
-        ordered = sorted(found, key=lambda one: -one[1].mean)
-        names = [_name(group) for group, _ in ordered]
-        return Order(names, _list(found), tuple(figure for _, figure in ordered))
-    found = _at(found, look)
-    group, picked = PICKS[claim.pick](found, claim)
-    low, high = picked.low, picked.high
-    if claim.pick == "most-of-several":
-        low, high = (max(getattr(figure, end) for _, figure in found) for end in ("low", "high"))
-    shown = found
-    if claim.shows:
-        shown = _groups(claim.quantity, claim.shows, prepared(rows, claim.rows, claim.each), claim.metric)
-    note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
-    note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, text) if words)
-    # Another group may be picked after more runs if its interval reaches that of the picked one.
-    rivals = [figure for _, figure in found if figure.high >= picked.low or not claim.pick.startswith("most")]
-    ids = frozenset().union(*(figure.points for figure in rivals))
-    return replace(picked, low=low, high=high, note=note, besides=holds, parts=said, ids=ids)
-
-
-PICKS: dict[str, Callable[[Figures, Claim], tuple[Group, Number]]] = {
-    "": lambda found, _: found[0],
-    "most": lambda found, _: max(found, key=lambda one: one[1].mean),
-    "most-of-several": lambda found, _: max(found, key=lambda one: one[1].mean),
-    "farthest": lambda found, claim: max(
-        found, key=lambda one: abs(one[1].mean - ((claim.low or 0.0) + (claim.high or 0.0)) / 2)
-    ),
-}
-"""The group that counts: the only one; the largest; the largest, with the interval of the largest of several, from
+PICKS = ("", "most", "most-of-several", "farthest")
+"""The groups that may count: the only one; the largest; the largest, with the interval of the largest of several, from
 the highest lower end to the highest upper end; the group farthest from the middle of the published range."""
 
 
-def _part(part: dict[str, Any], claim: Claim, rows: pl.DataFrame, look: int | None) -> Finding:
-    """Whether one part holds, in each of its groups."""
-    each: Sequence[str] = part.get("each", ())
-    metric = part.get("metric", claim.metric)
-    here = prepared(rows, part.get("rows", claim.rows), each)
-    found = _at(_steps(part, each, here, metric) if "steps" in part else _groups(part, each, here, metric), look)
-    holds = [None if look is not None and figure.lacking else _holds(part, figure, look) for _, figure in found]
-    if excused := part.get("but", 0):
-        groups = [tuple(group[name] for name in each[:-1]) for group, _ in found]
-        holds = excuse(groups, holds, excused)
-    whole = together(holds)
-    said = _list(found)
-    if "says" in part and len(found) > MOST_SAID:
-        others = [one for one, held in zip(found, holds, strict=True) if not held]
-        said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
-    words = f"{part['says']}, {SAID[whole]}: {said}" if "says" in part else said
-    judged = "says" in part and not part.get("means")
-    numbers = tuple(side for _, figure in found for side in _sides(figure) if judged)
-    if "says" not in part:
-        return Finding(whole, words, numbers)
-    cases = tuple(Case(name, one, held) for name, (_, one), held in zip(_names(found), found, holds, strict=True))
-    return Finding(whole, words, numbers, (Part(part["says"], whole, _needs(part), cases),))
+@dataclass(frozen=True)
+class Special:
+    """A function of ``OWN``, with the published figures that a finding is compared with."""
+
+    name: str
+    figures: tuple[float, ...] = ()
+
+    def measured(self, rows: pl.DataFrame, look: int | None) -> Finding:  # noqa: ARG002 - these have no intervals
+        """The finding of the function."""
+        return OWN[self.name](rows, self.figures)
 
 
-def _needs(part: dict[str, Any]) -> str:
-    """The bounds of a part in words."""
-    bounds = {"least": "at least", "most": "at most", "above": "above", "below": "below"}
-    words = [f"{word} {plain(part[bound])}" for bound, word in bounds.items() if bound in part]
-    if "touches" in part:
-        words.append("{} to {}".format(*map(plain, part["touches"])))
-    return " and ".join(words) + (f", but for {part['but']} in each group" if part.get("but") else "")
+@dataclass(frozen=True)
+class Grouped:
+    """A quantity of groups of rows of one kind."""
+
+    quantity: Quantity
+    each: tuple[str, ...] = ()
+    """Columns whose values form groups, which are measured separately."""
+    rows: str = ""
+    """The kind of rows that count, if columns cannot select them (see ``rows``)."""
+
+    def figures(self, rows: pl.DataFrame, each: Sequence[str]) -> Figures:
+        """The figures of the groups by some columns."""
+        return _groups(self.quantity, each, prepared(rows, self.rows, self.each))
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bounds of a figure: inclusive ones, exclusive ones, and a range that its interval touches."""
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    touches: tuple[float, float] | None = None
+    means: bool = False
+    """Whether the mean within the bounds is enough, unless later looks may follow."""
+
+    @property
+    def words(self) -> str:
+        """The bounds in words."""
+        bounds = {"at least": self.least, "at most": self.most, "above": self.above, "below": self.below}
+        words = [f"{word} {plain(bound)}" for word, bound in bounds.items() if bound is not None]
+        if self.touches:
+            words.append("{} to {}".format(*map(plain, self.touches)))
+        return " and ".join(words)
+
+    def holds(self, figure: Number, look: int | None = None) -> bool | None:
+        """Whether the whole interval is within the bounds; a mean that is enough fails only with its whole interval."""
+        whole = self.within(figure)
+        if not self.means or early(look):
+            return whole
+        return self.within(Number(figure.mean, figure.mean, figure.mean)) or whole
+
+    def within(self, figure: Number) -> bool | None:
+        """Whether the whole interval is within the bounds; None if it is within and outside."""
+        judged: list[bool | None] = []
+        if self.least is not None:
+            judged.append(at_least(figure, self.least))
+        if self.most is not None:
+            judged.append(at_most(figure, self.most))
+        if self.above is not None:
+            judged.append(_beyond(figure, self.above, at_most))
+        if self.below is not None:
+            judged.append(_beyond(figure, self.below, at_least))
+        if self.touches:
+            low, high = self.touches
+            judged.append(figure.low <= high and figure.high >= low)
+        return together(judged)
+
+
+def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
+    """Whether a figure is beyond a bound, and not at the bound."""
+    inside = within(figure, bound)
+    return None if inside is None else not inside
+
+
+@dataclass(frozen=True)
+class Statement(Grouped):
+    """A quantity with its bounds, for each of its groups; without words it is only shown."""
+
+    says: str = ""
+    bound: Bound = Bound()
+    excused: int = 0
+    """The number of failures that are allowed in each group."""
+    steps: str = ""
+    """A column: the figures are the rises from each of its values to the next."""
+
+    @property
+    def needs(self) -> str:
+        """The bounds in words."""
+        return self.bound.words + (f", but for {self.excused} in each group" if self.excused else "")
+
+    def finding(self, rows: pl.DataFrame, look: int | None) -> Finding:
+        """Whether it holds, in each of its groups."""
+        found = _at(self._rises(rows) if self.steps else self.figures(rows, self.each), look)
+        holds = [None if look is not None and one.lacking else self.bound.holds(one, look) for _, one in found]
+        if self.excused:
+            holds = excuse([tuple(group[name] for name in self.each[:-1]) for group, _ in found], holds, self.excused)
+        whole = together(holds)
+        said = _list(found)
+        if not self.says:
+            return Finding(whole, said)
+        if len(found) > MOST_SAID:
+            others = [one for one, held in zip(found, holds, strict=True) if not held]
+            said = f"{len(found) - len(others)} of {len(found)}" + (f", not {_list(others)}" if others else "")
+        numbers = () if self.bound.means else tuple(side for _, figure in found for side in _sides(figure))
+        cases = tuple(Case(name, one, held) for name, (_, one), held in zip(_names(found), found, holds, strict=True))
+        words = f"{self.says}, {SAID[whole]}: {said}"
+        return Finding(whole, words, numbers, (Part(self.says, whole, self.needs, cases),))
+
+    def _rises(self, rows: pl.DataFrame) -> Figures:
+        """The rises of the quantity from each value of a column to the next."""
+        column, rows = self.steps, prepared(rows, self.rows, self.each)
+        found: Figures = []
+        for group in _each(self.quantity, self.each, rows):
+            places = _groups(self.quantity, [column], _of(rows, group))
+            places.sort(key=lambda one: one[0][column])
+            for (before, a), (after, b) in pairwise(places):
+                name = f"{_value(column, before[column])} to {_value(column, after[column])}"
+                found.append((group | {column: name}, replace(difference(b, a), sides=(a, b))))
+        return found
+
+
+@dataclass(frozen=True)
+class Statements:
+    """The statements that all have to hold."""
+
+    parts: tuple[Statement, ...]
+
+    def measured(self, rows: pl.DataFrame, look: int | None) -> Finding:
+        """Whether all hold, with their figures."""
+        found = [part.finding(rows, look) for part in self.parts]
+        numbers = tuple(figure for part in found for figure in part.numbers)
+        said = tuple(statement for part in found for statement in part.parts)
+        return Finding(together(part.holds for part in found), "; ".join(part.text for part in found), numbers, said)
+
+
+@dataclass(frozen=True)
+class Ranking(Grouped):
+    """The order of groups by their figures, best first."""
+
+    def measured(self, rows: pl.DataFrame, look: int | None) -> Order:  # noqa: ARG002 - see ``Measure``
+        """The names of the groups in their order."""
+        found = self.figures(rows, self.each)
+        ordered = sorted(found, key=lambda one: -one[1].mean)
+        return Order([_name(group) for group, _ in ordered], _list(found), tuple(figure for _, figure in ordered))
+
+
+@dataclass(frozen=True)
+class Figure(Grouped):
+    """One figure, or that of one group, and other statements that have to hold as well."""
+
+    pick: str = ""
+    middle: float = 0.0
+    """The middle of the published range, if the group farthest from it counts."""
+    shows: tuple[str, ...] = ()
+    """Columns by whose values the note lists the figures."""
+    besides: Statements = Statements(())
+
+    def measured(self, rows: pl.DataFrame, look: int | None) -> Number:
+        """The figure, with its interval and a note."""
+        besides = self.besides.measured(rows, look)
+        found = _at(self.figures(rows, self.each), look)
+        group, picked = self._picked(found)
+        low, high = picked.low, picked.high
+        if self.pick == "most-of-several":
+            low, high = (max(getattr(figure, end) for _, figure in found) for end in ("low", "high"))
+        shown = self.figures(rows, self.shows) if self.shows else found
+        note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
+        note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, besides.text) if words)
+        # Another group may be picked after more runs if its interval reaches that of the picked one.
+        rivals = [figure for _, figure in found if figure.high >= picked.low or not self.pick.startswith("most")]
+        ids = frozenset().union(*(figure.points for figure in rivals))
+        return replace(picked, low=low, high=high, note=note, besides=besides.holds, parts=besides.parts, ids=ids)
+
+    def _picked(self, found: Figures) -> tuple[Group, Number]:
+        if not self.pick:
+            return found[0]
+        if self.pick == "farthest":
+            return max(found, key=lambda one: abs(one[1].mean - self.middle))
+        return max(found, key=lambda one: one[1].mean)
+
+
+Measure = Figure | Ranking | Statements | Special
+"""How the rows of a claim are measured, with the intervals of a ``look``, or of a whole run.
+
+No part of a short run is resolved by fewer than three values. The figures of an order keep the intervals of a whole
+run, as they are compared in pairs.
+"""
+
+
+def kinds(measure: Measure | None) -> set[str]:
+    """The kinds of rows that count for a measure."""
+    grouped = measure.parts if isinstance(measure, Statements) else [measure]
+    return {one.rows for one in grouped if isinstance(one, Grouped)}
 
 
 def _sides(figure: Number) -> list[Number]:
@@ -146,65 +269,18 @@ def _at(found: Figures, look: int | None) -> Figures:
     return [(group, figure.at(look)) for group, figure in found]
 
 
-def _holds(part: dict[str, Any], figure: Number, look: int | None = None) -> bool | None:
-    """Whether the whole interval of a figure is within its bounds.
-
-    With `means`, the mean within the bounds is enough, unless later looks may follow; the part fails only if the whole
-    interval is outside.
-    """
-    whole = _within(part, figure)
-    if not part.get("means") or early(look):
-        return whole
-    return _within(part, Number(figure.mean, figure.mean, figure.mean)) or whole
-
-
-def _within(part: dict[str, Any], figure: Number) -> bool | None:
-    judged: list[bool | None] = []
-    if "least" in part:
-        judged.append(at_least(figure, part["least"]))
-    if "most" in part:
-        judged.append(at_most(figure, part["most"]))
-    if "above" in part:
-        judged.append(_beyond(figure, part["above"], at_most))
-    if "below" in part:
-        judged.append(_beyond(figure, part["below"], at_least))
-    if "touches" in part:
-        low, high = part["touches"]
-        judged.append(figure.low <= high and figure.high >= low)
-    return together(judged)
-
-
-def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
-    """Whether a figure is beyond a bound, and not at the bound."""
-    inside = within(figure, bound)
-    return None if inside is None else not inside
-
-
-def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
+def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Figures:
     """The figures of a quantity, one for each group; groups without one of its sides are left out."""
     found: Figures = []
-    for group in _each(quantity, each, rows, metric):
+    for group in _each(quantity, each, rows):
         try:
-            found.append((group, evaluate(_table(quantity), rows, group, metric)))
+            found.append((group, quantity.figure(rows, group)))
         except MissingError:
             if not each:
                 raise
     if not found:
-        of, over = (selected(quantity.get(side, {})) for side in ("of", "over"))
-        raise MissingError(f"the points have no pair of {of} and {over}")
-    return found
-
-
-def _steps(part: dict[str, Any], each: Sequence[str], rows: pl.DataFrame, metric: str) -> Figures:
-    """The rise of the quantity from each value of a column to the next."""
-    column = part["steps"]
-    found: Figures = []
-    for group in _each(part, each, rows, metric):
-        places = _groups(_table(part), [column], _of(rows, group), metric)
-        places.sort(key=lambda one: one[0][column])
-        for (before, a), (after, b) in pairwise(places):
-            name = f"{_value(column, before[column])} to {_value(column, after[column])}"
-            found.append((group | {column: name}, replace(difference(b, a), sides=(a, b))))
+        sides = (quantity.of.words, quantity.over.words) if isinstance(quantity, Pair) else (quantity.words, "")
+        raise MissingError("the points have no pair of {} and {}".format(*sides))
     return found
 
 
@@ -214,22 +290,15 @@ def _of(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
     return rows
 
 
-def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame, metric: str) -> Iterator[Group]:
+def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Iterator[Group]:
     """The groups of rows: one for each combination of values of some columns."""
     if not each:
         yield {}
         return
-    here = leaf(_table(quantity), rows, {}, metric, loosely=True).select(each).unique(maintain_order=True)
+    here = quantity.first.loose.rows(rows, {}).select(each).unique(maintain_order=True)
     for group in here.drop_nulls().iter_rows(named=True):
-        if not _of(leaf(_table(quantity), rows, group, metric), group).is_empty():
+        if not _of(quantity.first.rows(rows, group), group).is_empty():
             yield group
-
-
-def _table(fields: Quantity) -> Quantity:
-    """The quantity of a part."""
-    return {name: fields[name] for name in ("measure", "of", "over") if name in fields} | (
-        {} if "measure" in fields else {"measure": "value"}
-    )
 
 
 def _list(found: Figures) -> str:
@@ -256,7 +325,7 @@ def _name(group: Group) -> str:
     return ", ".join(text for name, value in group.items() if (text := _value(name, value)))
 
 
-def _value(name: str, value: Any) -> str:
+def _value(name: str, value: object) -> str:
     """A value of a column in words."""
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{value // 1024} KB" if value >= 1024 else f"{value} B"

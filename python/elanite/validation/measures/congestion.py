@@ -11,7 +11,7 @@ from elanite.results import congestion
 from elanite.results.numbers import Finding, at_least, number, together
 
 if TYPE_CHECKING:
-    from elanite.validation.claim import Claim
+    from collections.abc import Sequence
 
 EVEN = 0.1
 """Sums of delays that differ from their mean by at most this fraction are even (petrini2003 s5.4 gives no figure)."""
@@ -26,10 +26,10 @@ CLOSE = 0.05
 """Delays that differ from the published ones by at most this fraction are as published."""
 
 
-def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
+def even_and_growing(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:
     """Delays that are even over the switches of a level and grow with every step of the path to the destination.
 
-    The claim gives the delays with which packets enter the first switches, and the destination.
+    ``figures`` are the delays with which packets enter the first switches, and the destination.
     """
     switches = (
         rows.drop_nulls("enters")
@@ -40,7 +40,7 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
     (off,) = switches.select((pl.col("delay_us") / mean - 1).abs().max()).row(0)
     path = congestion.path(rows).to_dicts()
     growing = all(before["mean_delay"] < after["mean_delay"] for before, after in pairwise(path))
-    *first, last = claim.figures
+    *first, last = figures
     expected = dict(enumerate(first)) | {len(path) - 1: last}
     close = all(abs(path[step]["mean_delay"] / value - 1) <= CLOSE for step, value in expected.items())
     words = []
@@ -55,7 +55,7 @@ def even_and_growing(rows: pl.DataFrame, claim: Claim) -> Finding:
     return Finding(off <= EVEN and growing and close and path[-1]["most_delay"] == 100, text)
 
 
-def hot_links(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001
+def hot_links(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001
     """Some links at the first level of switches are hot, not all of them, and destinations are served unevenly."""
     packets = pl.col("packets")
     apart, elsewhere, ratios, shares = True, 0, [], []

@@ -11,7 +11,7 @@ import polars as pl
 from elanite.results.numbers import Finding
 
 if TYPE_CHECKING:
-    from elanite.validation.claim import Claim
+    from collections.abc import Sequence
 
 FIGURES = {
     ("logarithmic", 8): ("10101010", "11001100", "11110000", "01010101", "00110011", "00001111"),
@@ -32,7 +32,7 @@ The copy lacks the last of the 20 columns of figure 4.
 NUMBERS = {"logarithmic": "1", "optimal": "2"}
 
 
-def static_bound(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
+def static_bound(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
     """Static allocations: all nodes reach each other, on the fewest rails, and two matrices are those of the paper."""
     found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
     apart = [key for key, matrix in found.items() if not _connected(matrix)]
@@ -90,7 +90,7 @@ FAIR = 0.1
 """Among nodes that are served fairly, the first has at most this fraction more than the last (no published figure)."""
 
 
-def livelock(rows: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
+def livelock(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
     """Cyclic requests: without the procedure no request is granted, with it all nodes are served in turn."""
     without, served = (rows.filter(pl.col("machine").str.contains(f"rails.avoidance={on}")) for on in ("false", "true"))
     ended = without.filter(pl.col("metric") == "messages")["value"]

@@ -10,7 +10,7 @@ import polars as pl
 from elanite.results.numbers import Finding
 
 if TYPE_CHECKING:
-    from elanite.validation.claim import Claim
+    from collections.abc import Sequence
 
 NOISELESS = 0.01
 """A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of the
@@ -64,7 +64,7 @@ def by_cpu(table: pl.DataFrame) -> dict[int, Detours]:
     return found
 
 
-def noise(table: pl.DataFrame, claim: Claim) -> Finding:  # noqa: ARG001 - as all special measures
+def noise(table: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
     """Both processors are noiseless; the second one's distribution is that of the first, a little to the right."""
     first, second = by_cpu(table).values()
     compute = first.compute

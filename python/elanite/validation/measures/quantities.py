@@ -1,11 +1,8 @@
-"""Quantities as data: a quantity is the mean of selected rows, or is made of other quantities.
+"""Quantities: the mean of selected rows, or a figure that is made of other quantities.
 
-A quantity is a table. Without ``measure`` it selects rows by their columns (see ``results.select``), and is their mean;
-``lowest`` and ``highest`` stand for the least and greatest number of a column, and a bound may be a quantity itself.
-With ``measure`` it is made ``of`` another quantity, or of one quantity ``over`` another quantity or a column::
-
-    { measure = "ratio", of = { operation = "bcast" }, over = { operation = "hbcast" } }
-    { measure = "least", of = { memory = "elan" }, over = "nodes" }
+A ``Mean`` selects rows by their columns (see ``results.select``); an ``End`` stands for the least or the greatest
+number of a column, and a bound may be a quantity itself. A ``Pair`` compares one quantity with another, ``Turned``
+changes one, and ``Along`` takes one over the values of a column.
 
 A quantity is evaluated for a group: the rows with one value of some columns. If a group has no rows with its value of a
 parameter, rows without this parameter are used. If a quantity selects a value of a column itself, the value of the
@@ -14,10 +11,10 @@ group does not count, unless it is among several selected values: then the group
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -27,14 +24,220 @@ from elanite.results.numbers import Number, averaged, difference, ratio
 from elanite.results.select import chosen, empty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-Quantity = Mapping[str, Any]
-Group = dict[str, Any]
+    from elanite.results.select import Scalar
 
-EMPTY: Quantity = {}
+    Group = dict[str, Scalar]
 
-BINARY: dict[str, Callable[[Number, Number], Number]] = {
+
+class MissingError(ValueError):
+    """A quantity has no rows."""
+
+
+class End(StrEnum):
+    """The least or the greatest number of a column, among the other selected rows."""
+
+    LOWEST = "lowest"
+    HIGHEST = "highest"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers of a column between bounds (``least``, ``most``, ``above``, ``below``), or values ``not`` to take."""
+
+    bounds: Mapping[str, Scalar | tuple[Scalar, ...] | Quantity]
+
+    @property
+    def span(self) -> tuple[float, ...]:
+        """The inclusive bounds that are numbers, the least first."""
+        ends = (self.bounds.get(name) for name in ("least", "most"))
+        return tuple(end for end in ends if isinstance(end, int | float))
+
+    def figures(self, rows: pl.DataFrame, group: Group) -> dict[str, Scalar | tuple[Scalar, ...]]:
+        """The bounds, with the figures of those that are quantities."""
+        return {
+            name: limit.figure(rows, group).mean if isinstance(limit, Quantity) else limit
+            for name, limit in self.bounds.items()
+        }
+
+
+Wanted = str | int | float | bool | tuple["str | int | float | bool", ...] | End | Limits
+"""A selection of a column: a value, one of several values, an end, or limits."""
+
+
+def _said(value: object) -> str:
+    if isinstance(value, Limits):
+        return ", ".join(f"{name} {_said(limit)}" for name, limit in value.bounds.items())
+    if isinstance(value, Quantity):
+        return value.words
+    return " or ".join(map(_said, value)) if isinstance(value, tuple) else text.plain(value)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of the selected rows of a metric."""
+
+    metric: str
+    where: Mapping[str, Wanted] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Mean:
+        """Itself."""
+        return self
+
+    @property
+    def words(self) -> str:
+        """The selection."""
+        return ", ".join(f"{name} {_said(value)}" for name, value in self.where.items())
+
+    def figure(self, rows: pl.DataFrame, group: Group) -> Number:
+        """The mean, with its interval."""
+        here = self.rows(rows, group)
+        if here.is_empty():
+            raise MissingError(f"the points have no rows of {self.words or self.metric}")
+        return averaged(here)
+
+    def at(self, column: str, value: Scalar) -> Mean:
+        """The mean of the rows with this value."""
+        return replace(self, where={**self.where, column: value})
+
+    @property
+    def loose(self) -> Mean:
+        """The mean without selections that depend on the other rows of a group."""
+        return replace(self, where={name: value for name, value in self.where.items() if not _of_its_group(value)})
+
+    def rows(self, rows: pl.DataFrame, group: Group) -> pl.DataFrame:
+        """The selected rows of a group."""
+        if "metric" in rows.columns:
+            here = chosen(rows, {"metric": self.metric})
+        else:
+            here = rows.with_columns(value=pl.col(self.metric))  # a table with a column for each metric
+        ends = {name: value for name, value in self.where.items() if isinstance(value, End)}
+        other = {
+            name: value.figures(rows, group) if isinstance(value, Limits) else value
+            for name, value in self.where.items()
+            if not isinstance(value, End)
+        }
+        here = chosen(here, other)
+        for name, value in group.items():
+            if name in ends:
+                continue
+            same = here.filter(pl.col(name) == value)
+            if name in other and _admits(other[name], name, value):
+                here = same
+            elif name not in self.where or len(same):
+                here = same if len(same) else here.filter(empty(here, name))
+        for name, end in ends.items():
+            column = pl.col(name)
+            here = here.filter(column == (column.min() if end is End.LOWEST else column.max()))
+        return here
+
+
+def _of_its_group(value: Wanted) -> bool:
+    limits = value.bounds.values() if isinstance(value, Limits) else ()
+    return isinstance(value, End) or any(isinstance(limit, Quantity) for limit in limits)
+
+
+def _admits(wanted: object, name: str, value: Scalar) -> bool:
+    """Whether a selection of several values of a column has this one; then no other rows stand for the group."""
+    several = isinstance(wanted, dict | tuple)
+    return several and not chosen(pl.DataFrame({name: [value]}), {name: wanted}).is_empty()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A comparison of one quantity with another."""
+
+    measure: str
+    of: Quantity
+    over: Quantity
+
+    @property
+    def first(self) -> Mean:
+        """The first mean that the figure is made of."""
+        return self.of.first
+
+    @property
+    def words(self) -> str:
+        """The measure, and what it is made of."""
+        return _words(self.measure, self.of.words, self.over.words)
+
+    def figure(self, rows: pl.DataFrame, group: Group) -> Number:
+        """The comparison, with both figures as its sides."""
+        one, other = self.of.figure(rows, group), self.over.figure(rows, group)
+        note = f"{plain(one.mean)} of {plain(other.mean)}"
+        return replace(PAIRS[self.measure](one, other), note=note, sides=(one, other))
+
+    def at(self, column: str, value: Scalar) -> Pair:
+        """The comparison of both at this value."""
+        return replace(self, of=self.of.at(column, value), over=self.over.at(column, value))
+
+
+@dataclass(frozen=True)
+class Turned:
+    """A change of one quantity."""
+
+    measure: str
+    of: Quantity
+
+    @property
+    def first(self) -> Mean:
+        """The first mean that the figure is made of."""
+        return self.of.first
+
+    @property
+    def words(self) -> str:
+        """The measure, and what it is made of."""
+        return _words(self.measure, self.of.words)
+
+    def figure(self, rows: pl.DataFrame, group: Group) -> Number:
+        """The changed figure."""
+        return TURNED[self.measure](self.of.figure(rows, group))
+
+    def at(self, column: str, value: Scalar) -> Turned:
+        """The changed figure at this value."""
+        return replace(self, of=self.of.at(column, value))
+
+
+@dataclass(frozen=True)
+class Along:
+    """A figure of a quantity over the values of a column."""
+
+    measure: str
+    of: Quantity
+    over: str
+
+    @property
+    def first(self) -> Mean:
+        """The first mean that the figure is made of."""
+        return self.of.first
+
+    @property
+    def words(self) -> str:
+        """The measure, what it is made of, and the column."""
+        return _words(self.measure, self.of.words, self.over)
+
+    def figure(self, rows: pl.DataFrame, group: Group) -> Number:
+        """The figure of the figures at each value of the column that has rows."""
+        others = {name: value for name, value in group.items() if name != self.over}
+        values = self.first.rows(rows, others)[self.over].unique().drop_nulls().sort().to_list()
+        found: dict[float, Number] = {}
+        for value in values:
+            with suppress(MissingError):
+                found[value] = self.of.at(self.over, value).figure(rows, group)
+        if not found:
+            raise MissingError(f"the points have no {self.over}")
+        return ALONG[self.measure](found)
+
+    def at(self, column: str, value: Scalar) -> Along:
+        """The figure over the rows with this value of another column."""
+        return replace(self, of=self.of.at(column, value))
+
+
+Quantity = Mean | Pair | Turned | Along
+
+PAIRS: dict[str, Callable[[Number, Number], Number]] = {
     "ratio": ratio,
     "difference": difference,
     "gain": lambda one, other: ratio(one, other).turned(1.0, -1.0),
@@ -42,14 +245,14 @@ BINARY: dict[str, Callable[[Number, Number], Number]] = {
 }
 """Measures of two figures: their ratio, their difference, and the gain and the loss as fractions."""
 
-UNARY: dict[str, Callable[[Number], Number]] = {
+TURNED: dict[str, Callable[[Number], Number]] = {
     "twice": lambda one: one.turned(2.0),
     "rest": lambda one: one.turned(-1.0, 1.0),
     "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
 }
 """Measures of one figure: the sum of two equal directions, the rest of a whole, and the absolute value."""
 
-ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
+ALONG: dict[str, Callable[[dict[float, Number]], Number]] = {
     "least": lambda found: min(found.values(), key=lambda one: one.mean),
     "most": lambda found: max(found.values(), key=lambda one: one.mean),
     "first": lambda found: found[min(found)],
@@ -58,113 +261,11 @@ ALONG: dict[str, Callable[[dict[Any, Number]], Number]] = {
 """Measures of figures over a column: the least, the greatest, the one at the least value of the column, and the rate:
 the difference of the two greatest values of the column over the difference of their figures, without start-up."""
 
-MEASURES = ("value", *BINARY, *UNARY, *ALONG)
+MEASURES = ("value", *PAIRS, *TURNED, *ALONG)
 
 
-class MissingError(ValueError):
-    """A quantity has no rows."""
-
-
-def selected(where: Mapping[str, Any]) -> str:
-    """A selection of rows in words: ``policy hybrid, load_MBps above 100, 200 or 400``."""
-
-    def said(value: object) -> str:
-        if isinstance(value, Mapping):
-            return ", ".join(f"{name} {said(each)}" for name, each in value.items())
-        return " or ".join(map(said, value)) if isinstance(value, list) else text.plain(value)
-
-    return ", ".join(f"{name} {said(value)}" for name, value in where.items())
-
-
-def evaluate(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> Number:
-    """The figure of a quantity; ``metric`` is the metric if the quantity names none."""
-    kind = quantity.get("measure", "value")
-    of = quantity.get("of", EMPTY) if "measure" in quantity else quantity
-    if kind == "value":
-        here = of_group(of, rows, group, metric)
-        if here.is_empty():
-            raise MissingError(f"the points have no rows of {selected(of) or metric}")
-        return averaged(here)
-    over = quantity.get("over", EMPTY)
-    if kind in BINARY:
-        one, other = (evaluate(side, rows, group, metric) for side in (of, over))
-        return replace(BINARY[kind](one, other), note=f"{plain(one.mean)} of {plain(other.mean)}", sides=(one, other))
-    if kind in UNARY:
-        return UNARY[kind](evaluate(of, rows, group, metric))
-    others = {name: value for name, value in group.items() if name != over}
-    values = leaf(of, rows, others, metric)[over].unique().drop_nulls().sort().to_list()
-    found = {}
-    for value in values:
-        with suppress(MissingError):
-            found[value] = evaluate(_at(of, over, value), rows, group, metric)
-    if not found:
-        raise MissingError(f"the points have no {over}")
-    return ALONG[kind](found)
-
-
-def _at(quantity: Quantity, column: str, value: Any) -> Quantity:
-    """The quantity at one value of a column."""
-    if "measure" not in quantity:
-        return {**quantity, column: value}
-    sides = {
-        side: _at(quantity[side], column, value) for side in ("of", "over") if isinstance(quantity.get(side), dict)
-    }
-    return {"of": {column: value}, **quantity, **sides}
-
-
-def leaf(quantity: Quantity, rows: pl.DataFrame, group: Group, metric: str, *, loosely: bool = False) -> pl.DataFrame:
-    """The rows of the first mean in a quantity; loosely, without selections that depend on the group."""
-    while "measure" in quantity:
-        quantity = quantity.get("of", EMPTY)
-    if loosely:
-        quantity = {name: value for name, value in quantity.items() if not _of_its_group(value)}
-    return of_group(quantity, rows, group, metric)
-
-
-def _of_its_group(value: Any) -> bool:
-    """Whether the selection depends on the other rows of a group."""
-    bounds = value.values() if isinstance(value, Mapping) else ()
-    return value in ("lowest", "highest") or any(isinstance(bound, Mapping) for bound in bounds)
-
-
-def of_group(wanted: Quantity, rows: pl.DataFrame, group: Group, metric: str) -> pl.DataFrame:
-    """The selected rows of a group."""
-    if "metric" in rows.columns:
-        here = chosen(rows, {"metric": wanted.get("metric", metric)})
-    else:
-        here = rows.with_columns(value=pl.col(metric))  # a table with a column for each metric
-    ends: dict[str, str] = {}
-    other: dict[str, Any] = {}
-    for name, value in wanted.items():
-        if value in ("lowest", "highest"):
-            ends[name] = value
-        elif isinstance(value, Mapping):
-            other[name] = {bound: _bound(limit, rows, group, metric) for bound, limit in value.items()}
-        else:
-            other[name] = value
-    here = chosen(here, other)
-    for name, value in group.items():
-        if name in ends:
-            continue
-        same = here.filter(pl.col(name) == value)
-        if name in other and _admits(other[name], name, value):
-            here = same
-        elif name not in wanted or len(same):
-            here = same if len(same) else here.filter(empty(here, name))
-    for name, end in ends.items():
-        column = pl.col(name)
-        here = here.filter(column == (column.min() if end == "lowest" else column.max()))
-    return here
-
-
-def _admits(wanted: Any, name: str, value: Any) -> bool:
-    """Whether a selection of several values of a column has this one; then no other rows stand for the group."""
-    several = isinstance(wanted, Mapping | list)
-    return several and not chosen(pl.DataFrame({name: [value]}), {name: wanted}).is_empty()
-
-
-def _bound(limit: Any, rows: pl.DataFrame, group: Group, metric: str) -> Any:
-    return evaluate(limit, rows, group, metric).mean if isinstance(limit, Mapping) else limit
+def _words(measure: str, of: str, over: str = "") -> str:
+    return ", ".join(f"{key} {said}" for key, said in (("measure", measure), ("of", of), ("over", over)) if said)
 
 
 def _rate(few: tuple[float, Number], many: tuple[float, Number]) -> Number:
