@@ -250,12 +250,12 @@ def test_no_computation(text: str) -> None:
 
 def test_command_lines() -> None:
     mpich, other = Mpi("/m/mpiexec", "MPICH", "5"), Mpi("/o/mpiexec", "Open MPI", "5")
-    manager = Manager(Path("/e/elanite-mpiexec"), "space", 7)
+    manager = Manager(Path("/e/elanite-mpiexec"), "space", 7, 5)
     line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"], manager)
-    assert line[:5] == ["/e/elanite-mpiexec", "3", "space", "7", "0"]
-    assert line[5:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
+    assert line[:6] == ["/e/elanite-mpiexec", "3", "5", "space", "7", "0"]
+    assert line[6:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
     assert mpich.repeatable
-    assert mpich.command(3, {}, ["prog"], manager, cleanup=False)[4] == "1"
+    assert mpich.command(3, {}, ["prog"], manager, cleanup=False)[5] == "1"
     with pytest.raises(UsageError, match="--disable-auto-cleanup: ranks of Open MPI"):
         other.command(3, {}, ["prog"], manager, cleanup=False)
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"], manager)

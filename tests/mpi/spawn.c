@@ -1,6 +1,6 @@
 /* Starts two more processes by MPI_Comm_spawn, which greet their parents.
  *
- * Natively it works. Where it is not supported, the call has to say so: the program ends with code 5 if it returns an error.
+ * The program ends with code 5 if the call returns an error, as in a run without room for more ranks.
  */
 #include "check.h"
 

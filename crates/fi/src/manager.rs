@@ -1,4 +1,5 @@
-//! Three requests of the rank to the process manager: to enter a barrier, to end all ranks, and to get a value (`answers`).
+//! Four requests of the rank to the process manager: to enter a barrier, to end all ranks, to get a value (`answers`), and to
+//! start more ranks (`spawn`).
 //!
 //! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host.
 //! Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in the
@@ -11,10 +12,11 @@
 #![allow(unsafe_code)] // functions of C
 
 mod answers;
+mod spawn;
 
 use crate::node;
 use libc::{c_int, c_void, size_t, ssize_t};
-use link::Leaving;
+use link::{Leaving, World};
 use rank::session;
 use rank::system::{FIRST, Next};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -56,8 +58,8 @@ pub fn attached() {
     READ.get();
 }
 
-/// The barrier of the process manager that a request enters: its name, and how many of how many ranks meet there.
-fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
+/// The barrier of the process manager that a request enters: its name, and how many ranks of a world meet there.
+fn barrier(request: &[u8], world: World) -> Option<(u64, u32)> {
     let start = request.iter().position(|&byte| byte == b'c')?;
     let request = &request[start.min(LENGTH)..];
     BARRIERS.iter().find(|start| request.starts_with(start))?;
@@ -74,7 +76,8 @@ fn barrier(request: &[u8], ranks: u32) -> Option<(u64, u32)> {
     let list = group.split(|&byte| byte == b':').next().unwrap_or_default();
     let listed = list.first().is_some_and(u8::is_ascii_digit);
     let count = list.split(|&byte| byte == b',').count() as u32;
-    Some((name, if listed { count } else { ranks }))
+    let name = name ^ u64::from(world.first);
+    Some((name, if listed { count } else { world.size }))
 }
 
 /// The process writes to the process manager for the first time: it has an MPI library, which will attach or not.
@@ -84,6 +87,24 @@ fn speaks() {
         && let Some((_, starter)) = node::starter()
     {
         starter.manages();
+    }
+}
+
+/// Writes by the system's function.
+///
+/// # Safety
+/// As `write`.
+unsafe fn pass_on(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
+    match WRITE.get() {
+        Some(next) => {
+            type Write = unsafe extern "C-unwind" fn(c_int, *const c_void, size_t) -> ssize_t;
+            // SAFETY: it is the function of this name.
+            let next = unsafe { std::mem::transmute::<*const c_void, Write>(next) };
+            // SAFETY: as the caller's own.
+            unsafe { next(file, data, count) }
+        }
+        // SAFETY: the kernel checks the address.
+        None => (unsafe { libc::syscall(libc::SYS_write, file, data, count) }) as ssize_t,
     }
 }
 
@@ -105,6 +126,10 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
         if BARRIERS.iter().any(|start| request.starts_with(start)) {
             answers::enters_barrier();
         }
+        if let Some(places) = spawn::places(request) {
+            // SAFETY: a line of bytes. If it is not written, the process manager has no places, and refuses.
+            unsafe { pass_on(file, places.as_ptr().cast(), places.len()) };
+        }
     }
     if to_manager
         && !data.is_null()
@@ -112,23 +137,14 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     {
         // SAFETY: the caller wants as many bytes written, and more.
         let start = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), count.min(REQUEST)) };
-        meeting = barrier(start, session.rank().1).map(|barrier| (session, barrier));
+        meeting = barrier(start, session.world()).map(|barrier| (session, barrier));
         let second = start.get(LENGTH..).unwrap_or_default();
         if start.starts_with(ABORT) || second.starts_with(ABORT) {
             session.leaves(Leaving::Error);
         }
     }
-    let written = match WRITE.get() {
-        Some(next) => {
-            type Write = unsafe extern "C-unwind" fn(c_int, *const c_void, size_t) -> ssize_t;
-            // SAFETY: it is the function of this name.
-            let next = unsafe { std::mem::transmute::<*const c_void, Write>(next) };
-            // SAFETY: as the caller's own.
-            unsafe { next(file, data, count) }
-        }
-        // SAFETY: the kernel checks the address.
-        None => (unsafe { libc::syscall(libc::SYS_write, file, data, count) }) as ssize_t,
-    };
+    // SAFETY: as the caller's own.
+    let written = unsafe { pass_on(file, data, count) };
     if let Some((session, (which, ranks))) = meeting
         && written.cast_unsigned() == count
     {

@@ -18,11 +18,18 @@ mod files;
 mod names;
 mod processors;
 
+use launch::process::NUMBER_VARIABLE;
 use link::Starter;
 use std::sync::LazyLock;
 
-/// The variables by which the usual starters of MPI programs tell a process its rank.
-pub const RANKS: [&str; 3] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"];
+/// The variables by which starters of MPI programs give a process its rank. Our own gives the number in the run, too, which
+/// differs from the rank if another rank has started the process.
+pub const RANKS: [&str; 4] = [
+    NUMBER_VARIABLE,
+    "PMI_RANK",
+    "PMIX_RANK",
+    "OMPI_COMM_WORLD_RANK",
+];
 
 /// The rank of this process.
 pub fn own_rank() -> Option<u32> {

@@ -14,6 +14,12 @@
 //! inherit standard output and standard error, which are pipes to the simulator. If the process
 //! manager ends, even by `SIGKILL`, the kernel kills the ranks.
 //!
+//! ## More ranks
+//!
+//! A rank may start more ranks (`MPI_Comm_spawn`), a *world* with a key-value space of its own, if the run
+//! has room for them. The simulator gives them their places before: the library of ranks asks for these
+//! when it sees the request, and a request without places is refused ([`spawn`]).
+//!
 //! ## Key-value space
 //!
 //! Ranks put their addresses under keys, enter a barrier, and get the addresses of all others. With
@@ -39,8 +45,8 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`wire`] | requests and replies of PMI-1 |
-//! | [`manager`] | the state of a run: key-value space, barriers, published names |
+//! | [`wire`], [`spawn`] | requests and replies of PMI-1; requests for more ranks |
+//! | [`manager`] | the state of a run: worlds with key-value spaces and barriers, published names |
 //! | [`space`] | the key-value space as ranks read it |
 //! | [`process`] | a rank as a process with a connection |
 //! | [`serve`] | the loop over connections and ends |
@@ -63,5 +69,6 @@ pub mod process;
 pub mod report;
 pub mod serve;
 pub mod space;
+pub mod spawn;
 pub mod stall;
 pub mod wire;

@@ -1,5 +1,6 @@
-//! `elanite-mpiexec RANKS SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`: starts the
-//! ranks of an MPI program, and answers them. `elanite mpirun` calls it. `SPACE` is the name of the
+//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`: starts the
+//! ranks of an MPI program, and answers them. `elanite mpirun` calls it. `ROOM` is how many ranks there may be
+//! in all, with those that ranks start (`MPI_Comm_spawn`), `SPACE` is the name of the
 //! key-value space, `REPORT` the descriptor for events, `KEEP` is `1` if ranks go on when one of them
 //! ends early; ranks get the variables besides those of this process.
 
@@ -30,14 +31,14 @@ fn main() -> ExitCode {
 }
 
 fn call(words: &[OsString]) -> Result<u8, String> {
-    let [ranks, space, report, keep, rest @ ..] = words else {
+    let [ranks, room, space, report, keep, rest @ ..] = words else {
         return Err("elanite mpirun calls this program".into());
     };
     let number = |word: &OsStr| -> Result<u32, String> {
         let number = word.to_str().and_then(|word| word.parse().ok());
         number.ok_or_else(|| format!("{} is no number", word.display()))
     };
-    let (ranks, report) = (number(ranks)?, number(report)?);
+    let (ranks, room, report) = (number(ranks)?, number(room)?, number(report)?);
     let dashes = rest.iter().position(|word| word == "--");
     let dashes = dashes.ok_or("there is no --")?;
     let variables = rest[..dashes].iter().map(|word| {
@@ -57,7 +58,7 @@ fn call(words: &[OsString]) -> Result<u8, String> {
     let report = unsafe { File::from_raw_fd(report.cast_signed()) };
     rustix::io::fcntl_setfd(&report, rustix::io::FdFlags::CLOEXEC)
         .map_err(|error| error.to_string())?;
-    let program = Program::new(words, variables.collect(), ranks);
+    let program = Program::new(words, variables.collect(), (ranks, room));
     let program = program.map_err(|error| error.to_string())?;
     let space = space.to_string_lossy().into_owned();
     let code = serve(program, space, keep == "1", PATIENCE, Reporter::new(report));

@@ -1,10 +1,14 @@
-//! The state of a run as its ranks know it: the key-value space, barriers, and published names.
+//! The state of a run as its ranks know it: worlds, each with a key-value space and barriers; and published names.
+//!
+//! The ranks that start together are a *world*. The run begins with one; a rank starts another one by
+//! `MPI_Comm_spawn`. Ranks have numbers in the run, which begin at that of the first rank in each world.
 
 use crate::space::Edition;
+use crate::spawn::Spawn;
 use crate::wire::{KEY, Rank, Reply, Request, VALUE};
 use std::collections::{BTreeMap, HashMap};
 
-/// The most bytes that the key-value space of a run holds, for each rank.
+/// The most bytes that the key-value space of a world holds, for each rank.
 const SHARE: usize = 1 << 16;
 
 /// A key that MPICH reads though no rank has put it: how ranks lie on hosts. All are on this one.
@@ -21,99 +25,51 @@ pub enum Phase {
     Finalized,
 }
 
-/// The state of a run. See the essay of the module.
+/// What a request asks of the processes.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// All ranks end with this code.
+    Abort(i32),
+    /// More ranks start, from this number on; see [`Manager::world`].
+    Start(Rank, Spawn),
+    /// Ranks that have places in the simulation cannot start, for this reason.
+    Fail(&'static str),
+}
+
+/// Ranks that start together.
 #[derive(Debug)]
-pub struct Manager {
-    name: String,
-    phases: Vec<Phase>,
+pub struct World {
+    /// The number of the first rank in the run.
+    pub first: Rank,
+    /// How many ranks there are.
+    pub ranks: u32,
+    /// The name of the key-value space.
+    pub name: String,
     space: HashMap<String, String>,
     /// The bytes of keys and values.
     bytes: usize,
     /// What ranks read, and whether it lacks values.
-    edition: Edition,
+    pub edition: Edition,
     is_old: bool,
     /// Ranks that wait, by the group of their barrier.
     barriers: BTreeMap<String, Vec<Rank>>,
     /// Whether all ranks have met once.
     has_started: bool,
-    published: HashMap<String, String>,
 }
 
-impl Manager {
-    /// A run of so many ranks, whose key-value space has this name. Ranks read it from `edition`.
-    pub fn new(ranks: u32, name: String, edition: Edition) -> Self {
-        Manager {
+impl World {
+    fn new(first: Rank, ranks: u32, name: String, edition: Edition) -> Self {
+        World {
+            first,
+            ranks,
             name,
-            phases: vec![Phase::Started; ranks as usize],
             space: HashMap::new(),
             bytes: 0,
             edition,
             is_old: false,
             barriers: BTreeMap::new(),
             has_started: false,
-            published: HashMap::new(),
         }
-    }
-
-    fn ranks(&self) -> u32 {
-        self.phases.len() as u32
-    }
-
-    /// How far a rank has come.
-    pub fn phase(&self, rank: Rank) -> Phase {
-        self.phases[rank as usize]
-    }
-
-    /// Ranks that wait for the first barrier of all ranks, in `MPI_Init`.
-    pub fn waiting_to_start(&self) -> impl Iterator<Item = Rank> {
-        let all = self.barriers.get("").filter(|_| !self.has_started);
-        all.into_iter().flatten().copied()
-    }
-
-    /// Takes a request of a rank, and gives replies to this rank and others. Returns the code of a
-    /// rank that ends all ranks.
-    pub fn take(
-        &mut self,
-        rank: Rank,
-        request: Request,
-        mut reply: impl FnMut(Rank, Reply),
-    ) -> Option<i32> {
-        let answer = match request {
-            Request::Init => {
-                self.phases[rank as usize] = Phase::Initialised;
-                Reply::Init
-            }
-            Request::Maxes => Reply::Maxes,
-            Request::ApplicationNumber => Reply::ApplicationNumber,
-            Request::UniverseSize => Reply::UniverseSize(self.ranks()),
-            Request::SpaceName => Reply::SpaceName(self.name.clone()),
-            Request::Put { key, value } => Reply::Put(self.put(key, value)),
-            Request::Get { key } => Reply::Get(self.get(&key)),
-            Request::Barrier { group } => {
-                self.enter(rank, &group, reply);
-                return None;
-            }
-            Request::Finalize => {
-                self.phases[rank as usize] = Phase::Finalized;
-                Reply::Finalize
-            }
-            Request::Abort { code } => return Some(code),
-            Request::Publish { service, port } => {
-                let is_new = !self.published.contains_key(&service);
-                if is_new {
-                    self.published.insert(service, port);
-                }
-                Reply::Publish(is_new.then_some(()).ok_or("already_published"))
-            }
-            Request::Unpublish { service } => {
-                let was = self.published.remove(&service);
-                Reply::Unpublish(was.map(drop).ok_or("not_published"))
-            }
-            Request::LookUp { service } => Reply::LookUp(self.published.get(&service).cloned()),
-            Request::Spawn => Reply::Spawn("a_simulated_run_has_the_ranks_of_its_start"),
-        };
-        reply(rank, answer);
-        None
     }
 
     fn put(&mut self, key: String, value: String) -> Result<(), &'static str> {
@@ -121,7 +77,7 @@ impl Manager {
             return Err("too_long");
         }
         let bytes = key.len() + value.len();
-        if self.bytes + bytes > SHARE * self.phases.len() {
+        if self.bytes + bytes > SHARE * self.ranks as usize {
             return Err("the_space_is_full");
         }
         self.bytes += bytes;
@@ -132,14 +88,14 @@ impl Manager {
 
     fn get(&self, key: &str) -> Option<String> {
         if key == MAPPING {
-            return Some(format!("(vector,(0,1,{}))", self.ranks()));
+            return Some(format!("(vector,(0,1,{}))", self.ranks));
         }
         self.space.get(key).cloned()
     }
 
     /// A rank enters a barrier. The last one lets all ranks of the group out.
     fn enter(&mut self, rank: Rank, group: &str, mut reply: impl FnMut(Rank, Reply)) {
-        let ranks = members(group).unwrap_or(self.ranks());
+        let ranks = members(group).unwrap_or(self.ranks);
         let waiting = self.barriers.entry(group.to_owned()).or_default();
         waiting.push(rank);
         if waiting.len() as u32 >= ranks {
@@ -152,6 +108,175 @@ impl Manager {
                 reply(rank, Reply::BarrierOut);
             }
         }
+    }
+
+    /// Ranks that wait for the first barrier of all ranks, in `MPI_Init`.
+    fn waiting_to_start(&self) -> &[Rank] {
+        let all = self.barriers.get("").filter(|_| !self.has_started);
+        all.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A rank.
+#[derive(Debug)]
+struct Member {
+    /// The place of its world.
+    world: usize,
+    phase: Phase,
+    /// The number of its program among those of the world.
+    application: u32,
+    /// The first of the ranks that it starts next.
+    places: Option<Rank>,
+}
+
+/// The state of a run. See the essay of the module.
+#[derive(Debug)]
+pub struct Manager {
+    /// How many ranks there may be in all.
+    room: u32,
+    worlds: Vec<World>,
+    members: BTreeMap<Rank, Member>,
+    published: HashMap<String, String>,
+}
+
+impl Manager {
+    /// A run that begins with so many ranks, whose key-value space has this name, and that has room for
+    /// ranks. Ranks read the space from `edition`.
+    pub fn new(ranks: u32, room: u32, name: String, edition: Edition) -> Self {
+        let mut manager = Manager {
+            room,
+            worlds: Vec::new(),
+            members: BTreeMap::new(),
+            published: HashMap::new(),
+        };
+        let world = World::new(0, ranks, name, edition);
+        manager.add(world, std::iter::repeat_n(0, ranks as usize));
+        manager
+    }
+
+    fn add(&mut self, world: World, applications: impl Iterator<Item = u32>) {
+        let member = |application| Member {
+            world: self.worlds.len(),
+            phase: Phase::Started,
+            application,
+            places: None,
+        };
+        let members = (world.first..).zip(applications.map(member));
+        self.members.extend(members);
+        self.worlds.push(world);
+    }
+
+    fn member(&self, rank: Rank) -> &Member {
+        &self.members[&rank]
+    }
+
+    fn member_mut(&mut self, rank: Rank) -> &mut Member {
+        self.members.get_mut(&rank).expect("a rank of the run")
+    }
+
+    /// The world of a rank.
+    pub fn world(&self, rank: Rank) -> &World {
+        &self.worlds[self.member(rank).world]
+    }
+
+    fn world_mut(&mut self, rank: Rank) -> &mut World {
+        let world = self.member(rank).world;
+        &mut self.worlds[world]
+    }
+
+    /// How far a rank has come.
+    pub fn phase(&self, rank: Rank) -> Phase {
+        self.member(rank).phase
+    }
+
+    /// Ranks that wait for the first barrier of their world, in `MPI_Init`.
+    pub fn waiting_to_start(&self) -> impl Iterator<Item = Rank> {
+        let waiting = self.worlds.iter().flat_map(World::waiting_to_start);
+        waiting.copied()
+    }
+
+    /// Whether others wait in `MPI_Init` for a rank.
+    pub fn is_late(&self, rank: Rank) -> bool {
+        let waiting = self.world(rank).waiting_to_start();
+        !waiting.is_empty() && !waiting.contains(&rank)
+    }
+
+    /// Takes a request of a rank, and gives replies to this rank and others. Returns what is to be done
+    /// with processes.
+    pub fn take(
+        &mut self,
+        rank: Rank,
+        request: Request,
+        mut reply: impl FnMut(Rank, Reply),
+    ) -> Option<Effect> {
+        let answer = match request {
+            Request::Init => {
+                self.member_mut(rank).phase = Phase::Initialised;
+                Reply::Init
+            }
+            Request::Maxes => Reply::Maxes,
+            Request::ApplicationNumber => Reply::ApplicationNumber(self.member(rank).application),
+            Request::UniverseSize => Reply::UniverseSize(self.room),
+            Request::SpaceName => Reply::SpaceName(self.world(rank).name.clone()),
+            Request::Put { key, value } => Reply::Put(self.world_mut(rank).put(key, value)),
+            Request::Get { key } => Reply::Get(self.world(rank).get(&key)),
+            Request::Barrier { group } => {
+                self.world_mut(rank).enter(rank, &group, reply);
+                return None;
+            }
+            Request::Finalize => {
+                self.member_mut(rank).phase = Phase::Finalized;
+                Reply::Finalize
+            }
+            Request::Abort { code } => return Some(Effect::Abort(code)),
+            Request::Publish { service, port } => {
+                let is_new = !self.published.contains_key(&service);
+                if is_new {
+                    self.published.insert(service, port);
+                }
+                Reply::Publish(is_new.then_some(()).ok_or("already_published"))
+            }
+            Request::Unpublish { service } => {
+                let was = self.published.remove(&service);
+                Reply::Unpublish(was.map(drop).ok_or("not_published"))
+            }
+            Request::LookUp { service } => Reply::LookUp(self.published.get(&service).cloned()),
+            Request::Places { first } => {
+                self.member_mut(rank).places = Some(first);
+                return None;
+            }
+            Request::Spawn(spawn) => {
+                let Some(first) = self.member_mut(rank).places.take() else {
+                    let why = "there_is_no_room:_elanite_mpirun_--universe_N";
+                    reply(rank, Reply::Spawn(Err(why)));
+                    return None;
+                };
+                let started = self.start(first, &spawn);
+                return Some(started.map_or_else(Effect::Fail, |()| Effect::Start(first, spawn)));
+            }
+        };
+        reply(rank, answer);
+        None
+    }
+
+    /// Begins a world whose ranks have places in the simulation from this number on.
+    fn start(&mut self, first: Rank, spawn: &Spawn) -> Result<(), &'static str> {
+        let ranks = spawn.ranks();
+        let is_free = |rank| rank < self.room && !self.members.contains_key(&rank);
+        if !(first..first.saturating_add(ranks)).all(is_free) {
+            return Err("their places are taken");
+        }
+        let edition = Edition::new().map_err(|_| "there are too many open files")?;
+        let name = format!("{}_{first}", self.worlds[0].name);
+        let mut world = World::new(first, ranks, name, edition);
+        for (key, value) in &spawn.values {
+            world.put(key.clone(), value.clone())?;
+        }
+        let parts = (0..).zip(&spawn.parts);
+        let applications =
+            parts.flat_map(|(number, part)| std::iter::repeat_n(number, part.ranks as usize));
+        self.add(world, applications);
+        Ok(())
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "a child prepares itself between fork and exec")]
 
+use crate::space::VARIABLE;
 use crate::wire::{Foul, Incoming, Rank, Request};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal};
@@ -11,16 +12,22 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The program that all ranks run.
+/// The variable with the number of a rank in the run.
+pub const NUMBER_VARIABLE: &str = "ELANITE_RANK";
+
+/// The program of the ranks with which a run begins, and all that ranks have in common.
 pub struct Program {
     /// Its name and its arguments.
     pub words: Vec<OsString>,
     /// Variables of ranks only.
     pub variables: Vec<(OsString, OsString)>,
-    /// How many ranks there are.
+    /// With how many ranks the run begins.
     pub ranks: u32,
+    /// How many ranks there may be in all.
+    pub room: u32,
     /// The limits of open files of ranks; those of this process are higher.
     files: Rlimit,
     /// The number under which ranks find their connection: that of a descriptor of this process, so
@@ -38,7 +45,7 @@ impl Program {
     pub fn new(
         words: Vec<OsString>,
         variables: Vec<(OsString, OsString)>,
-        ranks: u32,
+        (ranks, room): (u32, u32),
     ) -> io::Result<Self> {
         let files = rustix::process::getrlimit(Resource::Nofile);
         let raised = Rlimit {
@@ -51,10 +58,25 @@ impl Program {
             words,
             variables,
             ranks,
+            room,
             files,
             place: File::open("/dev/null")?,
         })
     }
+}
+
+/// A rank that is to start.
+pub struct Start<'a> {
+    /// Its number in the run.
+    pub rank: Rank,
+    /// Its world: the number of the first rank, and how many ranks there are.
+    pub world: (Rank, u32),
+    /// The file of the world's key-value space.
+    pub space: String,
+    /// The program and its arguments.
+    pub words: &'a [OsString],
+    /// The folder in which it starts, if not in that of this process.
+    pub folder: Option<&'a Path>,
 }
 
 /// A source of events of the loop.
@@ -106,11 +128,16 @@ impl Process {
     /// # Errors
     ///
     /// If the system refuses another process or another open file, or if the program cannot be run.
-    pub fn start(program: &Program, rank: Rank, poll: &OwnedFd) -> io::Result<Process> {
+    pub fn start(program: &Program, start: &Start, poll: &OwnedFd) -> io::Result<Process> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let place = program.place.as_raw_fd();
-        let (first, others) = program
+        let &Start {
+            rank,
+            world: (base, ranks),
+            ..
+        } = start;
+        let (first, others) = start
             .words
             .split_first()
             .ok_or(io::Error::from(ErrorKind::InvalidInput))?;
@@ -119,12 +146,20 @@ impl Process {
             .args(others)
             .envs(program.variables.iter().map(|(name, value)| (name, value)))
             .env("PMI_FD", place.to_string())
-            .env("PMI_RANK", rank.to_string())
-            .env("PMI_SIZE", program.ranks.to_string())
-            .env("MPI_LOCALRANKID", rank.to_string())
-            .env("MPI_LOCALNRANKS", program.ranks.to_string())
+            .env("PMI_RANK", (rank - base).to_string())
+            .env("PMI_SIZE", ranks.to_string())
+            .env("MPI_LOCALRANKID", (rank - base).to_string())
+            .env("MPI_LOCALNRANKS", ranks.to_string())
+            .env(NUMBER_VARIABLE, rank.to_string())
+            .env(VARIABLE, &start.space)
             // Fortran's units 5 and 6 as a rank's user expects them: lines appear when written.
             .env("GFORTRAN_UNBUFFERED_PRECONNECTED", "y");
+        if base > 0 {
+            command.env("PMI_SPAWNED", "1");
+        }
+        if let Some(folder) = start.folder {
+            command.current_dir(folder);
+        }
         if rank > 0 {
             command.stdin(Stdio::null());
         }

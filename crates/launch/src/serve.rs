@@ -1,14 +1,16 @@
 //! The loop of the process manager: answers requests, and waits for the ends of ranks.
 
-use crate::manager::{Manager, Phase};
-use crate::process::{Process, Program, Source, name};
+use crate::manager::{Effect, Manager, Phase};
+use crate::process::{Process, Program, Source, Start, name};
 use crate::report::{Event, Reporter};
-use crate::space::{Edition, VARIABLE};
+use crate::space::Edition;
+use crate::spawn::{Part, Spawn};
 use crate::stall::{self, Stall};
 use crate::wire::{Rank, Reply};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags};
+use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -31,12 +33,14 @@ const UNFINISHED: i32 = 1;
 /// The exit code of a run whose start has stalled.
 const STALLED: i32 = 1;
 
+const KNOWN: &str = "a rank of the run";
+
 /// A run: its ranks, and what they know.
 struct Run {
     poll: OwnedFd,
     program: Program,
     manager: Manager,
-    processes: Vec<Process>,
+    processes: BTreeMap<Rank, Process>,
     reporter: Reporter,
     stall: Stall,
     /// Whether ranks go on when one of them ends early.
@@ -58,22 +62,18 @@ struct Run {
 ///
 /// If the system refuses what no rank is the cause of.
 pub fn serve(
-    mut program: Program,
+    program: Program,
     space: String,
     keep_going: bool,
     patience: Duration,
     reporter: Reporter,
 ) -> io::Result<i32> {
-    let edition = Edition::new()?;
-    program
-        .variables
-        .push((VARIABLE.into(), edition.path().into()));
-    let manager = Manager::new(program.ranks, space, edition);
+    let manager = Manager::new(program.ranks, program.room, space, Edition::new()?);
     let mut run = Run {
         poll: epoll::create(CreateFlags::CLOEXEC)?,
         program,
         manager,
-        processes: Vec::new(),
+        processes: BTreeMap::new(),
         reporter,
         stall: Stall::new(patience),
         keep_going,
@@ -88,22 +88,54 @@ pub fn serve(
 
 impl Run {
     fn start(&mut self) -> io::Result<()> {
-        for rank in 0..self.program.ranks {
-            match Process::start(&self.program, rank, &self.poll) {
+        let part = Part {
+            words: self.program.words.clone(),
+            ranks: self.program.ranks,
+            folder: None,
+        };
+        self.start_ranks(0, &[part])?;
+        Ok(())
+    }
+
+    /// Starts the ranks of a world, from the first one on. Returns whether all run; if not, all ranks end.
+    fn start_ranks(&mut self, first: Rank, parts: &[Part]) -> io::Result<bool> {
+        let world = self.manager.world(first);
+        let (world, space) = ((first, world.ranks), world.edition.path());
+        let parts = parts.iter();
+        let parts = parts.flat_map(|part| std::iter::repeat_n(part, part.ranks as usize));
+        for (rank, part) in (first..).zip(parts) {
+            let start = Start {
+                rank,
+                world,
+                space: space.clone(),
+                words: &part.words,
+                folder: part.folder.as_deref(),
+            };
+            match Process::start(&self.program, &start, &self.poll) {
                 Ok(process) => {
-                    self.processes.push(process);
+                    self.processes.insert(rank, process);
                     self.alive += 1;
                 }
                 Err(error) => {
-                    let why = format!("cannot start {}: {error}", name(&self.program.words));
+                    let why = format!("cannot start {}: {error}", name(&part.words));
                     self.reporter.report(&Event::Failed { rank, why })?;
                     self.end_all(UNSTARTED);
-                    break;
+                    return Ok(false);
                 }
             }
         }
         self.stall.progress();
-        Ok(())
+        Ok(true)
+    }
+
+    /// Starts the ranks that a rank wants.
+    fn spawn(&mut self, rank: Rank, first: Rank, spawn: &Spawn) -> io::Result<()> {
+        if self.ends || !self.start_ranks(first, &spawn.parts)? {
+            return Ok(());
+        }
+        let reply = Reply::Spawn(Ok(())).to_string();
+        let process = self.processes.get_mut(&rank).expect(KNOWN);
+        process.reply(&reply, &self.poll)
     }
 
     fn work(&mut self) -> io::Result<()> {
@@ -130,11 +162,12 @@ impl Run {
 
     /// Answers the requests of a rank.
     fn hear(&mut self, rank: Rank) -> io::Result<()> {
-        let process = &mut self.processes[rank as usize];
+        let process = self.processes.get_mut(&rank).expect(KNOWN);
         process.flush(&self.poll)?;
         process.read()?;
         loop {
-            let request = match self.processes[rank as usize].next_request() {
+            let process = self.processes.get_mut(&rank).expect(KNOWN);
+            let request = match process.next_request() {
                 Ok(Some(request)) => request,
                 Ok(None) => return Ok(()),
                 Err(foul) => {
@@ -146,16 +179,26 @@ impl Run {
             let (processes, poll) = (&mut self.processes, &self.poll);
             let mut failed = Ok(());
             let answer = |to: Rank, reply: Reply| {
-                let sent = processes[to as usize].reply(&reply.to_string(), poll);
+                let process = processes.get_mut(&to).expect(KNOWN);
+                let sent = process.reply(&reply.to_string(), poll);
                 if sent.is_err() {
                     failed = sent;
                 }
             };
-            let aborted = self.manager.take(rank, request, answer);
+            let effect = self.manager.take(rank, request, answer);
             failed?;
-            if let Some(code) = aborted {
-                self.reporter.report(&Event::Aborted { rank, code })?;
-                self.end_all(code & 0xFF);
+            match effect {
+                Some(Effect::Abort(code)) => {
+                    self.reporter.report(&Event::Aborted { rank, code })?;
+                    self.end_all(code & 0xFF);
+                }
+                Some(Effect::Start(first, spawn)) => self.spawn(rank, first, &spawn)?,
+                Some(Effect::Fail(why)) => {
+                    let why = format!("cannot start more ranks: {why}");
+                    self.reporter.report(&Event::Failed { rank, why })?;
+                    self.end_all(UNSTARTED);
+                }
+                None => {}
             }
         }
     }
@@ -164,7 +207,8 @@ impl Run {
     fn ended(&mut self, rank: Rank) -> io::Result<()> {
         // A request that has come before the end counts.
         self.hear(rank)?;
-        let status = self.processes[rank as usize].reap(&self.poll)?;
+        let process = self.processes.get_mut(&rank).expect(KNOWN);
+        let status = process.reap(&self.poll)?;
         self.alive -= 1;
         self.stall.progress();
         self.reporter.report(&Event::Ended { rank, status })?;
@@ -199,7 +243,7 @@ impl Run {
     fn end_all(&mut self, code: i32) {
         self.fail(code);
         self.ends = true;
-        self.processes.iter().for_each(Process::kill);
+        self.processes.values().for_each(Process::kill);
     }
 
     /// Looks whether the start makes progress.
@@ -209,10 +253,10 @@ impl Run {
             self.stall.progress();
             return Ok(());
         }
-        let late: Vec<(Rank, u32)> = (0..)
-            .zip(&self.processes)
-            .filter(|(rank, process)| process.status().is_none() && !waiting.contains(rank))
-            .map(|(rank, process)| (rank, process.pid()))
+        let late = self.processes.iter();
+        let late: Vec<(Rank, u32)> = late
+            .filter(|&(&rank, process)| process.status().is_none() && self.manager.is_late(rank))
+            .map(|(&rank, process)| (rank, process.pid()))
             .collect();
         if !self.stall.look(&late) {
             return Ok(());

@@ -1,9 +1,13 @@
 //! PMI-1 as text: a request is a line `cmd=NAME key=value ...`, and so is its reply.
 //!
 //! The requests are those of MPICH's library (`src/pmi`), from version 3 to version 5. A request to
-//! start more processes has several lines, from `mcmd=spawn` to `endcmd`. Keys and values contain no
+//! start more ranks has several lines ([`spawn`](crate::spawn)). Keys and values of the others contain no
 //! spaces.
+//!
+//! One request is our own: `cmd=places first=NUMBER` precedes a request to start ranks, and has the number of
+//! the first one in the run. It has no reply.
 
+use crate::spawn::{Lines, Spawn};
 use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 
@@ -19,8 +23,13 @@ pub const NAME: usize = 256;
 /// The most bytes of a line.
 pub const LINE: usize = 1 << 16;
 
-/// The number of a rank in `MPI_COMM_WORLD`.
+/// The number of a rank in the run: in `MPI_COMM_WORLD`, for the ranks with which the run began.
 pub type Rank = u32;
+
+/// The request [`Request::Places`] as a line.
+pub fn places(first: Rank) -> String {
+    format!("cmd=places first={first}\n")
+}
 
 /// A request of a rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,8 +85,13 @@ pub enum Request {
         /// The name.
         service: String,
     },
+    /// The ranks that the next request starts have places in the simulation.
+    Places {
+        /// The number of the first one in the run.
+        first: Rank,
+    },
     /// `MPI_Comm_spawn`.
-    Spawn,
+    Spawn(Spawn),
 }
 
 /// A line that is no request.
@@ -101,9 +115,9 @@ pub enum Reply {
     Init,
     /// The most bytes of names, keys and values.
     Maxes,
-    /// A run has one program.
-    ApplicationNumber,
-    /// As many ranks as the run has.
+    /// The number of the program among those that started together.
+    ApplicationNumber(u32),
+    /// As many ranks as the run may have.
     UniverseSize(u32),
     /// The name of the key-value space.
     SpaceName(String),
@@ -121,16 +135,16 @@ pub enum Reply {
     Unpublish(Result<(), &'static str>),
     /// The port of a service, if it is published.
     LookUp(Option<String>),
-    /// Why no process was started.
-    Spawn(&'static str),
+    /// The ranks were started, or why none was.
+    Spawn(Result<(), &'static str>),
 }
 
 /// What has come of a rank's connection and is no whole request yet.
 #[derive(Debug, Default)]
 pub struct Incoming {
     bytes: Vec<u8>,
-    /// Whether a request of several lines has begun.
-    spawns: bool,
+    /// The lines of a request for more ranks, if one has begun.
+    spawn: Option<Lines>,
 }
 
 impl Incoming {
@@ -148,13 +162,15 @@ impl Incoming {
         while let Some(end) = self.bytes.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.bytes.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line[..end]);
-            if self.spawns {
-                self.spawns = line.trim() != "endcmd";
-                if !self.spawns {
-                    return Ok(Some(Request::Spawn));
+            if let Some(lines) = &mut self.spawn {
+                let is_whole = lines.add(&line);
+                if is_whole.map_err(|key| Foul::Lacks("mcmd=spawn".into(), key))? {
+                    let spawn = lines.take();
+                    self.spawn = None;
+                    return Ok(Some(Request::Spawn(spawn)));
                 }
             } else if line.trim() == "mcmd=spawn" {
-                self.spawns = true;
+                self.spawn = Some(Lines::default());
             } else {
                 return Request::parse(line.trim()).map(Some);
             }
@@ -204,7 +220,11 @@ impl Request {
             Some("lookup_name") => Request::LookUp {
                 service: need("service")?,
             },
-            Some("spawn") => Request::Spawn,
+            Some("places") => Request::Places {
+                first: need("first")?
+                    .parse()
+                    .map_err(|_| Foul::Unknown(shortened(line)))?,
+            },
             _ => return Err(Foul::Unknown(shortened(line))),
         })
     }
@@ -227,7 +247,7 @@ impl Display for Reply {
                 to,
                 "cmd=maxes rc=0 kvsname_max={NAME} keylen_max={KEY} vallen_max={VALUE}"
             ),
-            Reply::ApplicationNumber => write!(to, "cmd=appnum rc=0 appnum=0"),
+            Reply::ApplicationNumber(number) => write!(to, "cmd=appnum rc=0 appnum={number}"),
             Reply::UniverseSize(size) => write!(to, "cmd=universe_size rc=0 size={size}"),
             Reply::SpaceName(name) => write!(to, "cmd=my_kvsname rc=0 kvsname={name}"),
             Reply::Put(Ok(())) => write!(to, "cmd=put_result rc=0 msg=success"),
@@ -252,7 +272,8 @@ impl Display for Reply {
             Reply::LookUp(None) => {
                 write!(to, "cmd=lookup_result rc=-1 info=no msg=not_published")
             }
-            Reply::Spawn(why) => write!(to, "cmd=spawn_result rc=-1 msg={why}"),
+            Reply::Spawn(Ok(())) => write!(to, "cmd=spawn_result rc=0"),
+            Reply::Spawn(Err(why)) => write!(to, "cmd=spawn_result rc=-1 msg={why}"),
         }?;
         writeln!(to)
     }

@@ -1,18 +1,24 @@
 //! The state of a run: key-value space, barriers, names.
 
-use launch::manager::{Manager, Phase};
+use launch::manager::{Effect, Manager, Phase};
 use launch::space::Edition;
+use launch::spawn::{Part, Spawn};
 use launch::wire::{KEY, Rank, Reply, Request, VALUE};
 
 fn manager(ranks: u32) -> Manager {
-    Manager::new(ranks, "space".into(), Edition::new().expect("a file"))
+    Manager::new(
+        ranks,
+        ranks + 3,
+        "space".into(),
+        Edition::new().expect("a file"),
+    )
 }
 
 /// Requests of ranks, and all replies.
 fn ask(manager: &mut Manager, rank: Rank, request: Request) -> Vec<(Rank, Reply)> {
     let mut replies = Vec::new();
-    let aborted = manager.take(rank, request, |to, reply| replies.push((to, reply)));
-    assert_eq!(aborted, None);
+    let effect = manager.take(rank, request, |to, reply| replies.push((to, reply)));
+    assert_eq!(effect, None);
     replies
 }
 
@@ -134,6 +140,71 @@ fn phases_follow_the_requests() {
     );
     assert_eq!(
         manager.take(0, Request::Abort { code: 9 }, |_, _| {}),
-        Some(9)
+        Some(Effect::Abort(9))
     );
+}
+
+/// A request for one rank of a program and two of another, with a value.
+fn spawn() -> Spawn {
+    let part = |word: &str, ranks| Part {
+        words: vec![word.into()],
+        ranks,
+        folder: None,
+    };
+    Spawn {
+        parts: vec![part("a", 1), part("b", 2)],
+        values: vec![("port".into(), "p".into())],
+    }
+}
+
+#[test]
+fn a_rank_starts_a_world_of_its_own() {
+    let mut manager = self::manager(2);
+    let refused = "there_is_no_room:_elanite_mpirun_--universe_N";
+    let reply = |why| [(1, Reply::Spawn(Err(why)))];
+    assert_eq!(
+        ask(&mut manager, 1, Request::Spawn(spawn())),
+        reply(refused)
+    );
+    let first = 2;
+    assert_eq!(ask(&mut manager, 1, Request::Places { first }), []);
+    let effect = manager.take(1, Request::Spawn(spawn()), |_, _| panic!("a reply"));
+    assert_eq!(effect, Some(Effect::Start(first, spawn())));
+    // The world has values, a size and barriers of its own.
+    assert_eq!(
+        ask(&mut manager, 4, get("port")),
+        [(4, Reply::Get(Some("p".into())))]
+    );
+    assert_eq!(ask(&mut manager, 0, get("port")), [(0, Reply::Get(None))]);
+    let mapping = Reply::Get(Some("(vector,(0,1,3))".into()));
+    assert_eq!(
+        ask(&mut manager, 2, get("PMI_process_mapping")),
+        [(2, mapping)]
+    );
+    let name = Reply::SpaceName("space_2".into());
+    assert_eq!(ask(&mut manager, 3, Request::SpaceName), [(3, name)]);
+    let number = Reply::ApplicationNumber(1);
+    assert_eq!(
+        ask(&mut manager, 3, Request::ApplicationNumber),
+        [(3, number)]
+    );
+    assert_eq!(
+        ask(&mut manager, 0, Request::UniverseSize),
+        [(0, Reply::UniverseSize(5))]
+    );
+    assert_eq!(ask(&mut manager, 0, barrier("")), []);
+    assert_eq!(ask(&mut manager, 2, barrier("")), []);
+    assert_eq!(ask(&mut manager, 4, barrier("")), []);
+    assert_eq!(manager.waiting_to_start().collect::<Vec<_>>(), [0, 2, 4]);
+    assert!(manager.is_late(1) && manager.is_late(3) && !manager.is_late(4));
+    let out = [2, 4, 3].map(|rank| (rank, Reply::BarrierOut));
+    assert_eq!(ask(&mut manager, 3, barrier("")), out);
+    // Places serve once, and are no others' places.
+    assert_eq!(
+        ask(&mut manager, 1, Request::Spawn(spawn())),
+        reply(refused)
+    );
+    assert_eq!(ask(&mut manager, 1, Request::Places { first: 3 }), []);
+    let effect = manager.take(1, Request::Spawn(spawn()), |_, _| panic!("a reply"));
+    assert_eq!(effect, Some(Effect::Fail("their places are taken")));
 }

@@ -29,7 +29,7 @@ fn run(name: &str, ranks: u32, keep_going: bool, script: &str) -> Ended {
     fs::write(&output, "").expect("a file");
     let words = ["bash", "-c", &format!("{TALK}\n{script}")].map(Into::into);
     let variables = vec![("OUTPUT".into(), output.clone().into())];
-    let program = Program::new(words.into(), variables, ranks).expect("a program");
+    let program = Program::new(words.into(), variables, (ranks, ranks + 3)).expect("a program");
     let reporter = Reporter::new(fs::File::create(&reports).expect("a file"));
     let patience = Duration::from_millis(1_500);
     let code = serve(program, "space".into(), keep_going, patience, reporter).expect("a run");
@@ -138,7 +138,7 @@ fn a_bad_end_ends_the_others() {
 fn a_program_that_is_not_there_is_named() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let reports = folder.join("nowhere");
-    let program = Program::new(vec!["/no/such/program".into()], vec![], 2).expect("a program");
+    let program = Program::new(vec!["/no/such/program".into()], vec![], (2, 2)).expect("a program");
     let reporter = Reporter::new(fs::File::create(&reports).expect("a file"));
     let code = serve(
         program,
@@ -198,4 +198,41 @@ fn ranks_are_listed_as_ranges() {
     assert_eq!(listed([5, 0, 1, 2]), "0-2, 5");
     assert_eq!(listed([]), "");
     assert_eq!(listed((0..40).step_by(2)), "0, 2, 4, 6, 8, 10, 12, 14, ...");
+}
+
+#[test]
+fn ranks_start_more_ranks() {
+    let script = r#"
+ask "cmd=init pmi_version=1 pmi_subversion=1"
+if [ -n "$PMI_SPAWNED" ]; then
+    ask "cmd=put kvsname=k key=a$R value=v$ELANITE_RANK"
+    ask "cmd=barrier_in"
+    ask "cmd=get kvsname=k key=a$(((R + 1) % PMI_SIZE))"
+    other=${reply##*value=}
+    ask "cmd=get kvsname=k key=port"
+    echo "$R of $PMI_SIZE in $(pwd): $other, ${reply##*value=}" >>$OUTPUT
+elif [ $R = 1 ]; then
+    printf "cmd=places first=2\n" >&$PMI_FD
+    ask "mcmd=spawn\nnprocs=3\nexecname=$0\ntotspawns=1\nspawnssofar=1\nargcnt=2\narg1=-c\narg2=. $SCRIPT\npreput_num=1\npreput_key_0=port\npreput_val_0=the port\ninfo_num=1\ninfo_key_0=wdir\ninfo_val_0=/\nendcmd"
+    echo "$reply" >>$OUTPUT
+fi
+ask "cmd=finalize"
+"#;
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("spawn-script");
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("script");
+    let whole = format!("SCRIPT={}\n{TALK}\n{script}", file.display());
+    fs::write(&file, &whole).expect("a file");
+    let found = run("spawn", 2, false, &whole);
+    let lines = [
+        "0 of 3 in /: v3, the port",
+        "1 of 3 in /: v4, the port",
+        "2 of 3 in /: v2, the port",
+    ];
+    assert_eq!(
+        found.output,
+        [&lines[..], &["cmd=spawn_result rc=0"]].concat().join("\n")
+    );
+    assert_eq!(found.code, 0);
+    assert!((0..5).all(|rank| found.reports.contains(&ended(rank, 0))));
 }

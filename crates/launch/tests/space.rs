@@ -38,7 +38,7 @@ proptest! {
 fn a_barrier_publishes_what_was_put_before() {
     let edition = Edition::new().expect("a file");
     let mut reader = Reader::open(&edition.path()).expect("a file");
-    let mut manager = Manager::new(2, "space".into(), edition);
+    let mut manager = Manager::new(2, 2, "space".into(), edition);
     let mut put = |value: &str, ranks: u32| {
         let (key, value) = ("k".into(), value.into());
         manager.take(0, Request::Put { key, value }, |_, _| {});

@@ -1,6 +1,7 @@
 //! Requests and replies as text.
 
-use launch::wire::{Foul, Incoming, LINE, Reply, Request};
+use launch::spawn::{Part, Spawn};
+use launch::wire::{Foul, Incoming, LINE, Reply, Request, places};
 use proptest::prelude::*;
 
 type Meaning = fn() -> Request;
@@ -42,10 +43,39 @@ const REQUESTS: &[(&str, Meaning)] = &[
         service: "s".into(),
     }),
     (
-        "mcmd=spawn\nnprocs=2\nexecname=./x\ntotspawns=1\nendcmd",
-        || Request::Spawn,
+        "mcmd=spawn\nnprocs=2\nexecname=./x y\ntotspawns=1\nspawnssofar=1\nargcnt=2\narg1=a = b\narg2= \nendcmd",
+        || {
+            Request::Spawn(Spawn {
+                parts: vec![part(&["./x y", "a = b", " "], 2)],
+                values: vec![],
+            })
+        },
     ),
+    (
+        "mcmd=spawn\nnprocs=1\nexecname=./x\ntotspawns=2\nspawnssofar=1\npreput_num=1\npreput_key_0=K\n\
+         preput_val_0=a b\nendcmd\nmcmd=spawn\nnprocs=3\nexecname=./y\ntotspawns=2\nspawnssofar=2\n\
+         info_num=2\ninfo_key_0=host\ninfo_val_0=h\ninfo_key_1=wdir\ninfo_val_1=/\nendcmd",
+        || {
+            let second = Part {
+                folder: Some("/".into()),
+                ..part(&["./y"], 3)
+            };
+            Request::Spawn(Spawn {
+                parts: vec![part(&["./x"], 1), second],
+                values: vec![("K".into(), "a b".into())],
+            })
+        },
+    ),
+    ("cmd=places first=5", || Request::Places { first: 5 }),
 ];
+
+fn part(words: &[&str], ranks: u32) -> Part {
+    Part {
+        words: words.iter().map(Into::into).collect(),
+        ranks,
+        folder: None,
+    }
+}
 
 fn all(incoming: &mut Incoming) -> Vec<Request> {
     let mut found = Vec::new();
@@ -98,6 +128,12 @@ fn foul_lines_are_named() {
         foul("cmd=get kvsname=k\n"),
         r#"a request without key: "cmd=get kvsname=k""#
     );
+    for (lines, key) in [("nprocs=2", "execname"), ("execname=x", "nprocs")] {
+        assert_eq!(
+            foul(&format!("mcmd=spawn\n{lines}\nendcmd\n")),
+            format!(r#"a request without {key}: "mcmd=spawn""#)
+        );
+    }
     let endless = "x".repeat(LINE + 1);
     assert_eq!(foul(&endless), Foul::Long.to_string());
 }
@@ -115,7 +151,9 @@ fn replies_are_lines() {
             "cmd=get_result rc=-1 msg=key_not_found value=unknown\n",
         ),
         (Reply::BarrierOut, "cmd=barrier_out rc=0\n"),
+        (Reply::Spawn(Ok(())), "cmd=spawn_result rc=0\n"),
     ];
+    assert_eq!(places(7), "cmd=places first=7\n");
     for (reply, line) in replies {
         assert_eq!(reply.to_string(), line);
     }

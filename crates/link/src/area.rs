@@ -47,12 +47,14 @@ pub enum LinkError {
         /// The path of the file.
         path: String,
     },
-    /// The run has fewer ranks.
-    #[error("this is rank {rank}, and the simulation is one of {ranks} ranks")]
+    /// The run has fewer ranks, or this one has not been started.
+    #[error(
+        "this is rank {rank}, and the simulation is one of {ranks} ranks, some of which may start later"
+    )]
     NoSlot {
         /// The rank.
         rank: u32,
-        /// The number of ranks of the run.
+        /// For how many ranks the run has room.
         ranks: u32,
     },
     /// Another process has attached as this rank.
@@ -222,6 +224,18 @@ pub(crate) struct Slot {
     /// new since then.
     pub observed: AtomicU32,
     pub novel: AtomicU32,
+    /// The world of the rank: the number of its first rank in the run, and how many ranks it has; none before the rank starts.
+    pub first: AtomicU32,
+    pub size: AtomicU32,
+}
+
+/// The ranks that start together, and are one `MPI_COMM_WORLD`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct World {
+    /// The number of its first rank in the run; the others have the next numbers.
+    pub first: u32,
+    /// How many ranks it has.
+    pub size: u32,
 }
 
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
@@ -332,6 +346,7 @@ impl Area {
         Ok(area)
     }
 
+    /// For how many ranks there is room.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
@@ -347,6 +362,16 @@ impl Area {
         let place = PAGE + rank as usize * size_of::<AtomicU32>();
         // SAFETY: the place is within the mapping and aligned, and all of it is atomic.
         unsafe { &*self.map.as_ptr().add(place).cast::<AtomicU32>() }
+    }
+
+    /// The world of a rank, if the rank has been started.
+    pub fn world(&self, rank: u32) -> Option<World> {
+        let slot = (rank < self.ranks).then(|| self.slot(rank))?;
+        let world = World {
+            size: slot.size.load(Acquire),
+            first: slot.first.load(Acquire),
+        };
+        (world.size > 0).then_some(world)
     }
 
     pub fn slot(&self, rank: u32) -> &Slot {

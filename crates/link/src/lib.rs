@@ -75,7 +75,7 @@ mod settings;
 mod simulator;
 pub mod turn;
 
-pub use area::{Leaving, LinkError, Phase, Stray};
+pub use area::{Leaving, LinkError, Phase, Stray, World};
 pub use atomic::{Atomic, Width};
 pub use checksum::{Checksum, checksum};
 pub use collective::{CollectiveKind, Collectives, Combiner};
@@ -90,7 +90,7 @@ pub use settings::{Compute, Settings};
 pub use simulator::{Calls, Simulator};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 10;
+pub const ABI: u32 = 11;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

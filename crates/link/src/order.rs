@@ -122,6 +122,12 @@ pub enum Order {
         /// The members; none if the rank leaves the group.
         ranks: Vec<u32>,
     },
+    /// Start so many ranks, a world of their own (`MPI_Comm_spawn`). The report is that of a collective call, and its
+    /// payload is the number of the first of these ranks in the run; the others have the next numbers.
+    Spawn {
+        /// How many.
+        count: u32,
+    },
     /// Call a group: this member's bytes are the payload.
     Collective(CollectiveCall),
     /// A call of MPI has ended: for the record.
@@ -384,6 +390,10 @@ impl Order {
                 key: *key,
                 ..RawOrder::of(OrderKind::Group)
             },
+            Order::Spawn { count } => RawOrder {
+                data: *count,
+                ..RawOrder::of(OrderKind::Spawn)
+            },
             Order::Collective(call) => call.raw(),
             Order::Called {
                 call,
@@ -479,6 +489,7 @@ impl Order {
                     ranks: words.iter().map(|&word| u32::from_ne_bytes(word)).collect(),
                 }
             }
+            OrderKind::Spawn => Order::Spawn { count: raw.data },
             OrderKind::Collective => Order::Collective(CollectiveCall::parse(raw)?),
             OrderKind::Called => Order::Called {
                 call: raw.data,

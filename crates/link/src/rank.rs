@@ -1,6 +1,6 @@
 //! The rank's side of the link.
 
-use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, frame};
+use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, World, frame};
 use crate::order::Order;
 use crate::part::{Payload, Reassembly};
 use crate::raw::{OrderKind, RawOrder, RawReport};
@@ -21,6 +21,7 @@ const SOUND: &str = "the simulator's records are sound";
 pub struct Rank {
     area: Arc<Area>,
     number: u32,
+    world: World,
     /// Bytes of orders so far in this turn.
     up: usize,
     reassembly: Reassembly<RawReport>,
@@ -36,10 +37,7 @@ impl Rank {
     /// See [`LinkError`].
     pub fn attach(path: &str, rank: u32) -> Result<Rank, LinkError> {
         let area = Area::open(path)?;
-        let ranks = area.ranks();
-        if rank >= ranks {
-            return Err(LinkError::NoSlot { rank, ranks });
-        }
+        let world = started(&area, rank)?;
         let phases = (Phase::Absent as u32, Phase::Attached as u32);
         let slot = area.slot(rank);
         let taken = slot
@@ -56,6 +54,7 @@ impl Rank {
             simulator: simulator.expect("a simulator is a process"),
             area: Arc::new(area),
             number: rank,
+            world,
             up: 0,
             reassembly: Reassembly::default(),
         })
@@ -66,9 +65,19 @@ impl Rank {
         self.number
     }
 
-    /// How many ranks there are.
+    /// For how many ranks the run has room: those of the start, and those that start later.
     pub fn ranks(&self) -> u32 {
         self.area.ranks()
+    }
+
+    /// The ranks that started together with this one.
+    pub fn world(&self) -> World {
+        self.world
+    }
+
+    /// The local time from which the rank went on last; before its first turn, that of its start.
+    pub fn now(&self) -> u64 {
+        self.area.slot(self.number).now.load(Acquire)
     }
 
     /// The simulated nodes of all ranks.
@@ -321,6 +330,13 @@ impl OutOfBand {
     }
 }
 
+/// The world of a rank that has been started.
+fn started(area: &Area, rank: u32) -> Result<World, LinkError> {
+    let ranks = area.ranks();
+    let world = area.world(rank);
+    world.ok_or(LinkError::NoSlot { rank, ranks })
+}
+
 fn nodes(area: &Area) -> Vec<u32> {
     let node = |rank| area.node(rank).load(Acquire);
     (0..area.ranks()).map(node).collect()
@@ -339,10 +355,7 @@ impl Starter {
     /// See [`LinkError`].
     pub fn open(path: &str, rank: u32) -> Result<Starter, LinkError> {
         let area = Area::open(path)?;
-        let ranks = area.ranks();
-        if rank >= ranks {
-            return Err(LinkError::NoSlot { rank, ranks });
-        }
+        started(&area, rank)?;
         Ok(Starter { area, number: rank })
     }
 

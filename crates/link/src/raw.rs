@@ -43,6 +43,7 @@ pub enum OrderKind {
     Meet = 23,
     Finish = 24,
     Computed = 25,
+    Spawn = 26,
 }
 
 /// The kinds of records that the simulator writes.

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 pub struct Simulator {
     area: Area,
     file: File,
+    /// How many ranks have been started: those of these first numbers.
+    ranks: u32,
     /// Bytes of reports so far, for each rank.
     down: Vec<usize>,
     /// The payload that has come so far of the last order of each rank.
@@ -63,21 +65,51 @@ impl Simulator {
     /// # Errors
     /// If the host has no memory for it.
     pub fn new(ranks: u32, settings: Settings) -> io::Result<Simulator> {
+        Simulator::with_room(ranks, ranks, settings)
+    }
+
+    /// Makes the shared memory for this many ranks, and with room for ranks that start later, so that these are `room` in all.
+    ///
+    /// # Errors
+    /// If the host has no memory for it.
+    pub fn with_room(ranks: u32, room: u32, settings: Settings) -> io::Result<Simulator> {
         // Ranks open it by the path of `Simulator::path`; started processes do not inherit it.
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(rustix::fs::memfd_create("elanite", flags)?);
-        let area = Area::create(&file, ranks, settings)?;
+        let area = Area::create(&file, room.max(ranks), settings)?;
         // A process that touches memory beyond the end of a file is killed.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&file, seals)?;
-        Ok(Simulator {
+        let mut simulator = Simulator {
             area,
             file,
-            down: vec![0; ranks as usize],
-            up: (0..ranks).map(|_| Coming::default()).collect(),
+            ranks: 0,
+            down: Vec::new(),
+            up: Vec::new(),
             turns: Vec::new(),
-            own: vec![false; ranks as usize],
-        })
+            own: Vec::new(),
+        };
+        simulator.start(ranks, 0);
+        Ok(simulator)
+    }
+
+    /// Starts a world of so many ranks, whose clocks show this local time. Returns the number of the first one; `None` if there
+    /// is no room.
+    pub fn start(&mut self, count: u32, now: u64) -> Option<u32> {
+        let first = self.ranks;
+        let end = first.checked_add(count);
+        let end = end.filter(|&end| count > 0 && end <= self.area.ranks())?;
+        for rank in first..end {
+            let slot = self.area.slot(rank);
+            slot.now.store(now, Relaxed);
+            slot.first.store(first, Relaxed);
+            slot.size.store(count, Release);
+        }
+        self.ranks = end;
+        self.down.resize(end as usize, 0);
+        self.up.resize_with(end as usize, Coming::default);
+        self.own.resize(end as usize, false);
+        Some(first)
     }
 
     /// The path by which ranks open the memory while this process lives.
@@ -85,16 +117,16 @@ impl Simulator {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// Says on which nodes the ranks are, for the ranks to know.
+    /// Says on which nodes the ranks are, also those that start later, for the ranks to know.
     pub fn place(&self, nodes: &[u32]) {
-        for (rank, &node) in (0..self.ranks()).zip(nodes) {
+        for (rank, &node) in (0..self.area.ranks()).zip(nodes) {
             self.area.node(rank).store(node, Release);
         }
     }
 
-    /// How many ranks there are.
+    /// How many ranks have been started.
     pub fn ranks(&self) -> u32 {
-        self.area.ranks()
+        self.ranks
     }
 
     /// Waits until a rank has given its turn away, or this much time of the host is over. Returns whether the rank has.
@@ -217,7 +249,7 @@ impl Simulator {
         // Orders are taken once: a turn that comes back without the rank's doing has none.
         let length = self.area.slot(rank).up.swap(0, AcqRel);
         let up = &mut self.up[rank as usize];
-        let (mut all, ranks) = (true, self.area.ranks());
+        let (mut all, ranks) = (true, self.ranks);
         for record in self.area.records::<RawOrder>(rank, Way::Up, length)? {
             let (raw, part, bytes) = record?;
             if raw.kind == OrderKind::More as u32 {

@@ -106,7 +106,8 @@ fn records(draw: &mut Draw) -> Vec<u8> {
         let kind = if draw.below(8) == 0 {
             OrderKind::More as u32
         } else {
-            1 + draw.below(19) as u32
+            // All kinds but some waits.
+            [1 + draw.below(19) as u32, OrderKind::Spawn as u32][usize::from(draw.below(20) == 0)]
         };
         // The payload of a group is words.
         let length = if kind == OrderKind::Group as u32 {

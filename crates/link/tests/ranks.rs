@@ -1,6 +1,6 @@
 //! What ranks say of themselves, whoever has the turn; and ranks that leave, come back, or exit.
 
-use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray};
+use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray, World};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(20);
@@ -84,4 +84,25 @@ fn processes_that_do_not_attach_report_about_themselves() {
         (simulator.phase(1), simulator.pid(1)),
         (Phase::Absent, None)
     );
+}
+
+#[test]
+fn ranks_start_later_where_there_is_room() {
+    let mut simulator = Simulator::with_room(2, 4, Settings::DEFAULT).expect("there is memory");
+    let path = simulator.path();
+    assert_eq!(simulator.ranks(), 2);
+    assert!(matches!(
+        Rank::attach(&path, 2).err(),
+        Some(LinkError::NoSlot { rank: 2, ranks: 4 })
+    ));
+    assert_eq!(simulator.start(0, 7), None);
+    assert_eq!(simulator.start(3, 7), None);
+    assert_eq!(simulator.start(2, 7), Some(2));
+    assert_eq!((simulator.ranks(), simulator.start(1, 7)), (4, None));
+    let worlds = [0, 3].map(|rank| {
+        let rank = Rank::attach(&path, rank).expect("there is a place");
+        (rank.world(), rank.now(), rank.ranks())
+    });
+    let world = |first| World { first, size: 2 };
+    assert_eq!(worlds, [(world(0), 0, 4), (world(2), 7, 4)]);
 }

@@ -30,6 +30,8 @@ use units::Time;
 
 /// What all agents share.
 pub(crate) struct Shared {
+    /// How many ranks the run began with.
+    pub began: u32,
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
@@ -40,6 +42,8 @@ pub(crate) struct Shared {
     /// orders of one-sided communication.
     pub moves: Cell<u64>,
     pub remote: Cell<u64>,
+    /// Worlds that ranks have ordered: by which rank, in which order of it, and of how many ranks.
+    pub spawns: RefCell<Vec<(u32, u64, u32)>>,
     /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,

@@ -132,7 +132,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The group of a name. That of all ranks need not be named.
+    /// The group of a name. That of the ranks with which the run began, `all`, need not be named.
     pub fn find(&self, key: u64, all: u32, endpoint: &dyn Endpoint) -> Option<Rc<RankGroup>> {
         if key == ALL_RANKS && !self.by_key.borrow().contains_key(&key) {
             let ranks: Vec<u32> = (0..all).collect();

@@ -79,9 +79,12 @@ impl From<Collectives> for link::Collectives {
 pub struct Options {
     /// How many ranks.
     pub ranks: u32,
+    /// How many ranks there may be in all, with those that start later; at least those of the start.
+    #[serde(default)]
+    pub universe: u32,
     /// How many ranks run on each node, where no places are given.
     pub ranks_per_node: u32,
-    /// The node of each rank.
+    /// The node of each rank, also of those that start later.
     pub placement: Option<Vec<u32>>,
     /// The time that computation takes: `none`, `2 us per call`, `measured x 1.5` or `sampled`.
     pub compute: String,
@@ -145,33 +148,38 @@ pub enum Problem {
 }
 
 impl Options {
-    /// The job of the ranks.
+    /// How many ranks there may be in all.
+    pub fn room(&self) -> u32 {
+        self.universe.max(self.ranks)
+    }
+
+    /// The job of the ranks, also of those that start later: they have their places from the beginning.
     ///
     /// # Errors
     /// If the ranks have no places on the machine.
     pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
         let nodes = machine.cluster_config().fabric.topology.nodes();
+        let ranks = self.room();
         let places = match &self.placement {
-            Some(places) if places.len() != self.ranks as usize => {
+            Some(places) if places.len() != ranks as usize => {
                 return Err(Problem::Option(format!(
-                    "there are places of {} ranks, and {} ranks",
+                    "there are places of {} ranks, and {ranks} ranks",
                     places.len(),
-                    self.ranks
                 )));
             }
             Some(places) => places.clone(),
             None => {
                 let per_node = self.ranks_per_node.max(1);
-                let needed = self.ranks.div_ceil(per_node);
+                let needed = ranks.div_ceil(per_node);
                 if needed > nodes {
                     return Err(Problem::TooMany {
-                        ranks: self.ranks,
+                        ranks,
                         per_node,
                         needed,
                         nodes,
                     });
                 }
-                (0..self.ranks).map(|rank| rank / per_node).collect()
+                (0..ranks).map(|rank| rank / per_node).collect()
             }
         };
         Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)

@@ -77,6 +77,10 @@ impl Run {
             let message = "a recording is of the program, and a part that fails changes what the program does: record without faults";
             return Err(Problem::Option(message.into()));
         }
+        if options.record && options.room() > options.ranks {
+            let message = "a recording has the ranks of the start: record without --universe";
+            return Err(Problem::Option(message.into()));
+        }
         let job = options.job(&machine)?;
         // Whether there is room shows when the processes are attached; this cluster is not run.
         let cluster = Cluster::new(machine.cluster_config(), elan::Watch::default());
@@ -97,7 +101,7 @@ impl Run {
             ..Settings::DEFAULT
         };
         let sampling = options.sampled.as_ref().map(Sampling::new).transpose()?;
-        let simulator = Simulator::new(options.ranks, settings)?;
+        let simulator = Simulator::with_room(options.ranks, options.room(), settings)?;
         simulator.place(&nodes);
         Ok(Run {
             link: Link::new(simulator),

@@ -3,9 +3,9 @@
 mod rules;
 mod standstill;
 mod turns;
+mod worlds;
 
 use crate::agent::{Agent, Reader, Shared};
-use crate::endpoint::Endpoint;
 use crate::groups::Groups;
 use crate::outcome::{Dead, End, Outcome, Results, Waiting};
 use crate::record::Recorder;
@@ -14,11 +14,12 @@ use crate::sent::InFlight;
 use crate::trace::Trace;
 use crate::watch::{Trouble, Watch, is_absent};
 use elan::series::Series;
-use elan::{Cluster, Node, NodeId, Stop};
+use elan::{Cluster, Stop};
 use link::{Foul, Phase, Simulator};
 pub(crate) use rules::HORIZON;
 use standstill::{Happened, Standstill};
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,8 @@ pub(crate) struct Server {
     dead: RefCell<Vec<Dead>>,
     /// Whether the other ranks go on when a rank ends that has not left MPI.
     keep_going: bool,
+    /// Ranks that have not been started.
+    reserve: VecDeque<Rc<Agent>>,
     /// The ranks on hosts that a fault stops, and that have not stopped.
     mortal: Rc<RefCell<Vec<Rc<Agent>>>>,
     /// Since when nothing has happened but nudges.
@@ -118,8 +121,10 @@ impl Server {
             series: None,
             lookahead,
             shared: Rc::new(Shared {
+                began: ranks,
                 agents: RefCell::default(),
                 ready: RefCell::default(),
+                spawns: RefCell::default(),
                 meetings: RefCell::default(),
                 trace: RefCell::new(Trace::new(ranks)),
                 recorder: RefCell::default(),
@@ -138,6 +143,7 @@ impl Server {
             memory: String::new(),
             dead: RefCell::default(),
             keep_going,
+            reserve: VecDeque::new(),
             mortal: Rc::default(),
             still: None,
             standstill: Standstill::new(hidden),
@@ -155,22 +161,6 @@ impl Server {
     pub fn record(&mut self, request: Time) {
         let ranks = self.turns.link.lock().ranks();
         *self.shared.recorder.borrow_mut() = Some(Recorder::new(ranks, request));
-    }
-
-    /// The ranks, each on a node, with its end of the network.
-    pub fn attach(&mut self, nodes: Vec<Node>, endpoints: Vec<Box<dyn Endpoint>>) {
-        let agent = |((rank, node), endpoint)| {
-            let shared = Rc::clone(&self.shared);
-            Rc::new(Agent::new(rank, node, endpoint, shared))
-        };
-        let agents = (0..).zip(nodes).zip(endpoints).map(agent);
-        let agents: Vec<Rc<Agent>> = agents.collect();
-        let config = self.cluster.config();
-        let faults = config.faults.iter().flat_map(|faults| &faults.list);
-        let hosts: Vec<NodeId> = faults.filter_map(|fault| fault.part.host()).collect();
-        let stops = |agent: &&Rc<Agent>| hosts.contains(&agent.node.rail_and_node().1);
-        *self.mortal.borrow_mut() = agents.iter().filter(stops).cloned().collect();
-        self.shared.agents.replace(agents);
     }
 
     /// Serves until the end.
@@ -203,6 +193,7 @@ impl Server {
         let stopped = || mortal.borrow().iter().any(|agent| agent.node.is_stopped());
         let stop = || {
             !shared.ready.borrow().is_empty()
+                || !shared.spawns.borrow().is_empty()
                 || turns.trouble.borrow().is_some()
                 || no_room()
                 || stopped()
@@ -218,6 +209,7 @@ impl Server {
             if no_room() {
                 return Err(Over::NoRoom);
             }
+            self.start_worlds();
             let mut ready = shared.ready.take();
             ready.sort_unstable();
             return self.let_go(&ready);
@@ -562,7 +554,8 @@ impl Server {
     }
 
     /// What the run leaves behind.
-    pub fn results(mut self, nodes: Vec<u32>, sampling: Option<&Sampling>) -> Results {
+    pub fn results(mut self, mut nodes: Vec<u32>, sampling: Option<&Sampling>) -> Results {
+        nodes.truncate(self.shared.agents.borrow().len());
         let series = self.series.take().map(|mut series| {
             series.cut(&self.cluster);
             series.rows()

@@ -137,6 +137,12 @@ impl Trace {
         }
     }
 
+    /// So many more ranks have started.
+    pub fn grow(&mut self, count: u32) {
+        let ranks = self.ranks.len() + count as usize;
+        self.ranks.resize(ranks, RankRow::default());
+    }
+
     /// A message was ordered; returns its number.
     pub fn posted(&mut self, message: MessageRow) -> usize {
         let number = self.messages.len();

@@ -11,7 +11,7 @@ mod turn;
 use crate::library::Wrong;
 use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
-use link::{Compute, Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings};
+use link::{Compute, Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings, World};
 use std::any::Any;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -23,6 +23,7 @@ pub struct Session {
     settings: Settings,
     rank: u32,
     ranks: u32,
+    world: World,
     now: AtomicU64,
     /// The step by which time goes on when the program looks and finds nothing.
     tick: AtomicU64,
@@ -149,7 +150,8 @@ pub fn begin(
         settings,
         rank,
         ranks: link.ranks(),
-        now: AtomicU64::new(0),
+        world: link.world(),
+        now: AtomicU64::new(link.now()),
         tick: AtomicU64::new(settings.tick),
         at_work: AtomicBool::new(false),
         found_nothing: AtomicBool::new(false),
@@ -218,9 +220,14 @@ impl Session {
         self.settings
     }
 
-    /// This rank's number, and how many there are.
+    /// This rank's number in the run, and how many ranks there may be.
     pub fn rank(&self) -> (u32, u32) {
         (self.rank, self.ranks)
+    }
+
+    /// The ranks that started together with this one: `MPI_COMM_WORLD`.
+    pub fn world(&self) -> World {
+        self.world
     }
 
     /// The simulated nodes of all ranks.

@@ -76,6 +76,16 @@ class Mpirun(Request):
         Role.INPUT,
     ]
     ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")]
+    universe: Annotated[
+        int | None,
+        typer.Option(
+            "--universe",
+            min=1,
+            max=65536,
+            metavar="N",
+            help="How many ranks there may be in all, with those that the program starts by MPI_Comm_spawn.",
+        ),
+    ] = None
     launch: Launch = field(default_factory=Launch)
     compute: Annotated[
         str,
@@ -174,6 +184,7 @@ class Mpirun(Request):
 
         return Options(
             ranks=self.ranks,
+            universe=self.universe,
             ranks_per_node=self.launch.ranks_per_node,
             placement=self.launch.placement,
             compute=self.compute,
@@ -311,7 +322,8 @@ def _print(found: Run, figures: Summary) -> None:
 
     screen = console(error=True)
     nodes = len(set(found.placement))
-    words = f"{found.options.ranks:,} rank{'s' * (found.options.ranks != 1)} on {nodes:,} node{'s' * (nodes != 1)}"
+    ranks = len(found.placement)
+    words = f"{ranks:,} rank{'s' * (ranks != 1)} on {nodes:,} node{'s' * (nodes != 1)}"
     screen.print(f"{words} of {found.cluster.name}: {shlex.join(found.words)}", style="bold", markup=False)
     totals = figures.totals
     others = [f"{count:,} {kind}" for kind, count in figures.kinds.items() if kind != "tagged"]

@@ -49,6 +49,8 @@ class Manager:
     """The name of the key-value space of the ranks, by which MPICH names its shared memory."""
     reports: int
     """The descriptor for reports on the ranks."""
+    room: int
+    """How many ranks there may be in all."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class Mpi:
         Without ``cleanup``, ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
         """
         if self.kind == "MPICH":
-            line = [str(manager.path), str(ranks), manager.space, str(manager.reports), str(int(not cleanup))]
+            line = [str(manager.path), str(ranks), str(manager.room), manager.space, str(manager.reports)]
+            line.append(str(int(not cleanup)))
             return [*line, *(f"{name}={value}" for name, value in own.items()), "--", *words]
         if not cleanup:
             raise UsageError(

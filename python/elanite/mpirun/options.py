@@ -54,9 +54,17 @@ class Options:
     """Whether the bytes that ranks store are compared with the checksum of the bytes that were sent."""
     cleanup: bool = True
     """Whether mpiexec ends all ranks when one of them ends without leaving MPI."""
+    universe: int | None = None
+    """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``): they have places
+    from the beginning. As many as ``ranks`` if nothing is said."""
 
     def __post_init__(self) -> None:
         computation(self.compute)
+        if self.room < self.ranks:
+            begin = f"the run begins with {_ranks(self.ranks)}"
+            raise UsageError(f"--universe {self.universe}: {begin}; name at least as many")
+        if self.record and self.room > self.ranks:
+            raise UsageError("--record: a trace in GOAL has the ranks of the start; leave out --universe")
         if self.network == "ideal" and self.memory == "elan":
             raise UsageError("--memory elan: the ideal network has no adapters; leave out --network or --memory")
         if self.network == "ideal" and self.faults:
@@ -83,9 +91,14 @@ class Options:
         _, found, file = self.compute.strip().partition(_SAMPLED)
         return Path(file) if found else None
 
+    @property
+    def room(self) -> int:
+        """How many ranks there may be in all."""
+        return self.ranks if self.universe is None else self.universe
+
     def nodes(self, available: int) -> list[int]:
-        """The node of each rank, by a rule or from a file, on a machine with this many nodes."""
-        ranks, share, rule = self.ranks, self.ranks_per_node, self.placement
+        """The node of each rank that there may be, by a rule or from a file, on a machine with this many nodes."""
+        ranks, share, rule = self.room, self.ranks_per_node, self.placement
         if rule not in RULES:
             return _of_file(Path(rule), ranks, share, available)
         needed = -(-ranks // share)
@@ -116,6 +129,7 @@ class Options:
                 "keep_going": not self.cleanup,
                 **({} if self.collectives is None else {"collectives": self.collectives}),
                 **({"record": True} if self.record else {}),
+                **({"universe": self.room} if self.room > self.ranks else {}),
             }
         )
 

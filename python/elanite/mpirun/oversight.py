@@ -143,8 +143,8 @@ class Oversight:
 
     def _silent(self, now: float, found: list[_Sight]) -> None:
         """Name ranks that have their turn and make no call."""
-        if not self._ranks:
-            self._ranks = [_Silence(since=now) for _ in found]
+        # Ranks may start more ranks.
+        self._ranks += [_Silence(since=now) for _ in found[len(self._ranks) :]]
         lines = []
         for rank, (one, sight) in enumerate(zip(self._ranks, found, strict=True)):
             if sight.begun != one.count or not sight.runs:

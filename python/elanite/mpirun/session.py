@@ -54,7 +54,7 @@ class Run:
     options: Options
     cluster: Cluster
     placement: tuple[int, ...]
-    """The node of each rank."""
+    """The node of each rank, also of those that the program has started."""
     mpi: Mpi
     ended: Ended
     host_seconds: float
@@ -88,7 +88,7 @@ class Run:
         return {
             "program": list(self.words),
             "machine": self.cluster.name,
-            "ranks": self.options.ranks,
+            "ranks": len(self.placement),
             "nodes": len(set(self.placement)),
             "simulated_us": found.totals["time_us"],
             "host_seconds": round(self.host_seconds, 6),
@@ -127,7 +127,7 @@ class Run:
 
     @property
     def _title(self) -> str:
-        return f"{shlex.join(self.words)} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
+        return f"{shlex.join(self.words)} on {html.count(len(self.placement), 'rank')} of {self.cluster.name}"
 
     def congestion(self) -> Matrix:
         """Where packets waited in the whole run."""
@@ -190,7 +190,10 @@ def _run(
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
     if chosen.kind == "MPICH":
-        resources.check(options.ranks, resources.Host.here())
+        resources.check(options.room, resources.Host.here())
+    if options.universe is not None and (native or chosen.kind != "MPICH"):
+        which = "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
+        raise UsageError(f"--universe: {which} cannot start ranks here; leave out --universe")
     request = json.loads(options.as_json(placement)) | ({"sampled": sampling.request} if sampling else {})
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request))
     options = replace(options, collectives=core.collectives())
@@ -207,7 +210,7 @@ def _run(
     witness = Witness(core.pids)
     oversight: Oversight | None = None
     try:
-        manager = launcher.Manager(launcher.manager(), space, theirs)
+        manager = launcher.Manager(launcher.manager(), space, theirs, options.room)
         command = chosen.command(options.ranks, own, words, manager, cleanup=options.cleanup)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -239,6 +242,7 @@ def _run(
     _complain(left, pumps)
     tables = _tables(core.records()) if missing.ran(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
+    placement = placement[: len(core.pids())]  # without the places at which no rank has started
     evidence = Evidence(
         outcome, reports, leaving, dead, code, placement, core.pids(), words[0], compiler, native, stray
     )

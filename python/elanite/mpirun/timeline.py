@@ -197,7 +197,7 @@ class _Writer:
 
 def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
     """The tracks of each rank: one, or more if several threads of the rank are in calls at the same time."""
-    widths = [1] * run.options.ranks
+    widths = [1] * len(run.placement)
     for rank, calls in _by_rank(run.tables["calls"]):
         widths[rank] = max(1, 1 + max((lane for lane, _ in _in_lanes(calls)), default=0))
     return [

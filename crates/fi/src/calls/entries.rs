@@ -182,7 +182,7 @@ pub extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) ->
     pass!(MPI_Session_init(info handler place))
 }
 
-// Calls that start processes: in a simulation they fail, since the ranks are fixed when the run starts.
+// Calls that start processes: they fail if the run has no room for more ranks than those with which it began.
 entry! {
     MPI_Comm_spawn(command arguments processes info root comm children errors),
         instead refuse_to_spawn("MPI_Comm_spawn", root, comm);
@@ -190,9 +190,12 @@ entry! {
         instead refuse_to_spawn("MPI_Comm_spawn_multiple", root, comm);
 }
 
-/// Says so once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
+/// Prints the reason once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
-    session::get()?;
+    let session = session::get()?;
+    if session.rank().1 > session.world().size {
+        return None;
+    }
     let (Some(rank), Some(barrier), Some(handler)) = (
         definition(c"MPI_Comm_rank"),
         definition(c"MPI_Barrier"),
@@ -214,7 +217,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
     rank(comm, &raw mut own);
     if own.cast_unsigned() == root as u32 {
         eprintln!(
-            "elanite: {call} is not supported on the simulated cluster: its ranks are fixed when the run starts"
+            "elanite: {call}: the run has room for the ranks of its start only; room for N ranks in all: elanite mpirun --universe N"
         );
     }
     // The first rank that fails ends the others, so none may fail before the reason has been said. All these ranks make the call.

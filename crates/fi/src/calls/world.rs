@@ -1,5 +1,5 @@
 //! Whether `MPI_Init` has made this process a rank of the run: it must have opened the simulated network, and the world must
-//! have as many ranks as the run.
+//! have as many ranks as were started together.
 //!
 //! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under MPICH's, is a
 //! world of one rank. It would end well, and its messages would never reach another process.
@@ -29,7 +29,7 @@ pub fn check(result: c_int) {
     let mut size = 0;
     if let Some(world) = world()
         && comm_size(world, &raw mut size) == 0
-        && size.cast_unsigned() != session.rank().1
+        && size.cast_unsigned() != session.world().size
     {
         strays(Stray::World(size.cast_unsigned()));
     }

@@ -2,7 +2,7 @@
 //!
 //! The members agree on a name for the group by two calls of the MPI library, when they make the first collective call of the
 //! communicator: all tell each other their ranks, and the first member chooses the name. These calls take simulated time, once.
-//! `MPI_COMM_WORLD` is the group of all ranks, which has its name from the beginning. Two communicators of the same ranks are two
+//! `MPI_COMM_WORLD` of the ranks with which the run began is a group that has its name from the beginning. Two communicators of the same ranks are two
 //! groups, since threads may call both at a time.
 //!
 //! MPI says when a communicator is freed (by an attribute), and then the rank leaves the group.
@@ -85,7 +85,7 @@ pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> 
 }
 
 /// The group of a communicator, if that is known without a word with the other members: from an earlier call that blocked, or
-/// since it is the group of all ranks. All members know it alike.
+/// since it is the group of the ranks with which the run began. All members know it alike.
 pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
@@ -97,11 +97,12 @@ pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<G
     whole(session, size, place)
 }
 
-/// The group of all ranks, for a world of so many ranks in which this rank has a place, if it is that.
+/// The group of the ranks with which the run began, for a world of so many ranks in which this rank has a place, if it is that.
 fn whole(session: &Session, size: u32, place: u32) -> Option<Group> {
-    let (own, all) = session.rank();
-    let ranks: Vec<u32> = (0..all).collect();
-    ((size, place) == (all, own) && size > 1).then(|| Group {
+    let (own, world) = (session.rank().0, session.world());
+    let ranks: Vec<u32> = (0..size).collect();
+    let is_whole = world.first == 0 && (size, place) == (world.size, own);
+    (is_whole && size > 1).then(|| Group {
         key: ALL_RANKS,
         size,
         place,

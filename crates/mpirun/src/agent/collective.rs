@@ -54,7 +54,7 @@ impl Agent {
         };
         let blame = |foul| self.shared.read.blame(self.rank, foul);
         let groups = &self.shared.groups;
-        let group = groups.find(key, self.ranks(), &*self.endpoint);
+        let group = groups.find(key, self.shared.began, &*self.endpoint);
         let place = group.as_ref().and_then(|group| group.place(self.rank));
         let (Some(group), Some(place)) = (group, place) else {
             return blame(Foul::Group { key });

@@ -128,6 +128,9 @@ impl Agent {
             Order::Enqueue { to, name } => self.enqueue(at, id, (to, name), content.bytes),
             Order::Dequeued { name } => self.dequeued(name),
             Order::Group { key, ranks } => self.group(id, key, &ranks),
+            Order::Spawn { count } => {
+                self.shared.spawns.borrow_mut().push((self.rank, id, count));
+            }
             Order::Collective(call) => self.collective(at, id, call, content.bytes),
             Order::Called {
                 call,
@@ -369,9 +372,21 @@ impl Agent {
 
     /// Reports the end of an operation that has not begun.
     pub(super) fn answer(&self, id: u64, status: Status, end: End) {
+        self.answer_with(id, status, end, Box::default());
+    }
+
+    fn answer_with(&self, id: u64, status: Status, end: End, bytes: Box<[u8]>) {
         let report = Report::Ended(Ended { id, status, end });
         let mut state = self.state.borrow_mut();
-        state.reports.push_back((report.into(), Box::default()));
+        state.reports.push_back((report.into(), bytes));
         state.bell.fire();
+    }
+
+    /// Reports which ranks were started for this one: from `first` on, or none since there is no room.
+    pub fn spawned(&self, id: u64, first: Option<u32>) {
+        let bytes: Box<[u8]> = first.map_or_else(Box::default, |first| first.to_ne_bytes().into());
+        let status = first.map_or(Status::Nothing, |_| Status::Done);
+        let size = bytes.len() as u64;
+        self.answer_with(id, status, End::Collected { size }, bytes);
     }
 }

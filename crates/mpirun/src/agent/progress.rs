@@ -134,7 +134,9 @@ impl Agent {
                 let mut state = self.state.borrow_mut();
                 state.waits = None;
                 state.hears_writes = false;
-                state.first(writes)
+                // Ranks have been started for this one.
+                let told = (!state.reports.is_empty()).then(|| self.node.now());
+                state.first(writes).or(told)
             }
             first => first,
         };

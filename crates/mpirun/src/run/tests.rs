@@ -5,6 +5,7 @@ mod hostile;
 mod lookahead;
 mod native;
 mod process;
+mod spawn;
 
 use super::*;
 use crate::Memory;

@@ -82,6 +82,18 @@ impl Turns {
         }
     }
 
+    /// Starts a world of so many ranks at a moment; returns its first rank, or `None` if there is no room.
+    pub fn start(&self, count: u32, moment: Time) -> Option<u32> {
+        let first = self.link.lock().start(count, moment.as_ps())?;
+        let ranks = first..first + count;
+        self.since
+            .borrow_mut()
+            .extend(ranks.clone().map(|_| moment));
+        let runs = ranks.map(|rank| ((moment, rank), Out::Runs(None)));
+        self.out.borrow_mut().extend(runs);
+        Some(first)
+    }
+
     /// Lets ranks go on, each from its moment.
     pub fn let_go(&self, ready: &[(Time, u32)]) {
         let mut link = self.link.lock();

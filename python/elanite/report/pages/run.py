@@ -51,7 +51,7 @@ def page(run: Run, machine: Source, command: Sequence[str], inputs: Inputs) -> P
     figures = summarise(run.tables) if run.tables else None
     message = run.ended.message.strip()
     return Page(
-        title=f"{shlex.join(run.words)} on {counted(run.options.ranks, 'rank')} of {run.cluster.name}",
+        title=f"{shlex.join(run.words)} on {counted(len(run.placement), 'rank')} of {run.cluster.name}",
         command=command,
         inputs=inputs,
         about=_about(run),

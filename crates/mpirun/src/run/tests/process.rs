@@ -10,11 +10,13 @@ use machine::Machine;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use units::Time;
 
 /// A rank.
 pub struct Process {
     link: Rank,
+    path: String,
     /// Local time.
     pub now: u64,
     ids: u64,
@@ -53,9 +55,11 @@ pub fn message(end: End) -> Envelope {
 
 impl Process {
     fn attach(path: &str, rank: u32) -> Self {
+        let link = Rank::attach(path, rank).expect("there is a place");
         Process {
-            link: Rank::attach(path, rank).expect("there is a place"),
-            now: 0,
+            now: link.now(),
+            link,
+            path: path.into(),
             ids: 0,
             told: BTreeMap::new(),
             messages: Vec::new(),
@@ -69,6 +73,22 @@ impl Process {
 
     pub fn rank(&self) -> u32 {
         self.link.number()
+    }
+
+    /// Starts ranks that run a program; returns their threads, or `None` if there is no room.
+    pub fn spawn(&mut self, count: u32, program: fn(&mut Process)) -> Option<Vec<JoinHandle<()>>> {
+        let order = self.order(Order::Spawn { count }, &[]);
+        let (status, _, bytes) = self.end_of(order);
+        if status == Status::Nothing {
+            return None;
+        }
+        let first = bytes.try_into().expect("a number");
+        let first = u32::from_ne_bytes(first);
+        let ranks = (first..first + count).map(|rank| {
+            let path = self.path.clone();
+            std::thread::spawn(move || live(&path, rank, &program))
+        });
+        Some(ranks.collect())
     }
 
     pub fn order(&mut self, order: Order, bytes: &[u8]) -> u64 {
@@ -324,6 +344,7 @@ pub fn machine(name: &str) -> Machine {
 pub fn options(ranks: u32) -> Options {
     Options {
         ranks,
+        universe: 0,
         ranks_per_node: 1,
         placement: None,
         compute: "none".into(),
@@ -341,6 +362,16 @@ pub fn options(ranks: u32) -> Options {
     }
 }
 
+/// Lives as a rank from its start to its end.
+fn live(path: &str, rank: u32, program: &dyn Fn(&mut Process)) {
+    let mut process = Process::attach(path, rank);
+    process.wait(Wait::Report(Patience::until(process.now)));
+    program(&mut process);
+    let now = process.now;
+    process.link.finish(now);
+    process.link.out_of_band().exits();
+}
+
 /// Runs a program on every rank. A rank that panics ends the run, and leaves the other ranks in their waits.
 pub fn play(
     machine: Machine,
@@ -355,14 +386,7 @@ pub fn play(
     for rank in 0..ranks {
         let (path, program, cancel) = (path.clone(), Arc::clone(&program), Arc::clone(&cancel));
         std::thread::spawn(move || {
-            let all = || {
-                let mut process = Process::attach(&path, rank);
-                process.wait(Wait::Report(Patience::until(0)));
-                program(&mut process);
-                let now = process.now;
-                process.link.finish(now);
-                process.link.out_of_band().exits();
-            };
+            let all = || live(&path, rank, &*program);
             if std::panic::catch_unwind(std::panic::AssertUnwindSafe(all)).is_err() {
                 cancel.store(true, Ordering::Relaxed);
             }
