@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from conftest import Ended, needs_mpi
+
+Run = Callable[..., Ended]
 
 TIMES = {
     "alarm in sleep": 1e6,
@@ -37,7 +42,7 @@ STEPS = {"setitimer, reading clocks": 41.0}
 
 
 @needs_mpi
-def test_every_timer_takes_the_time_that_is_asked(elanite: Callable[..., Ended], mpi_programs: Path) -> None:
+def test_every_timer_takes_the_time_that_is_asked(elanite: Run, mpi_programs: Path) -> None:
     ended = elanite("mpirun", "-n", "2", str(mpi_programs / "timers"))
     assert ended.code == 0, ended
     found = {line[:28].rstrip(): line[28:].strip() for line in ended.out.splitlines()}
@@ -47,3 +52,17 @@ def test_every_timer_takes_the_time_that_is_asked(elanite: Callable[..., Ended],
         assert asked <= float(found[what]) <= asked + STEPS.get(what, 0.0), (what, ended)
     # A loop without a call was guessed to wait.
     assert re.search(r"^  repeatable +no: the host's timing", ended.err, re.MULTILINE), ended
+
+
+@needs_mpi
+def test_time_that_passes_at_readings_of_a_clock_is_told_apart(elanite: Run, mpi_programs: Path) -> None:
+    """A program that measures its computation looks like a loop that waits; the summary says how long it took."""
+    ended = elanite("mpirun", "-n", "2", "--format", "json", str(mpi_programs / "readings"))
+    assert ended.code == 0, ended
+    waited = dict(line.split() for line in ended.out.splitlines())
+    summary = json.loads(ended.err.splitlines()[-1])
+    assert summary["clocks_us"]["rank"] == 1
+    # The last reading is that of MPI_Wtime.
+    assert summary["clocks_us"]["time"] == pytest.approx(float(waited["1"]), abs=0.001)
+    assert float(waited["0"]) < 1
+    assert summary["clocks_us"]["time"] > 0.9 * summary["simulated_us"]

@@ -471,6 +471,20 @@ def test_all_ranks_with_the_least_or_the_most_time_in_mpi_are_named() -> None:
     assert run.as_json(None)["mpi_us"]["most"] == {"time": 9.0, "rank": 2, "ranks": 3}
 
 
+def test_time_that_passes_at_clocks_is_said() -> None:
+    """Else a program that measures its computation seems to take long in the network."""
+    run = a_run(5, ranks=3, calls=9)
+    whole = float(run.tables["summary"]["time_us"].item())
+    assert len(time_in_mpi(summarise(run.tables), (), "host")) == 1
+    run.tables["ranks"] = run.tables["ranks"].with_columns(pl.Series("clocks_us", [0.0, 0.75 * whole, 0.75 * whole]))
+    said = time_in_mpi(summarise(run.tables), (), "host")[1]
+    assert said.startswith(
+        f"{number(0.75 * whole)} µs of rank 1 (75.0% of the run) passed while it read a clock in a row"
+    )
+    assert said in page_of(run)
+    assert run.as_json(None)["clocks_us"] == {"time": 0.75 * whole, "rank": 1}
+
+
 def test_ranks_with_the_same_time_are_counted() -> None:
     ranks = pl.DataFrame({"rank": [0, 1, 2], "computed_us": [40.0, 40.0, 7.0]})
     first, _, last = ranks.rows(named=True)

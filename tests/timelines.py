@@ -230,6 +230,7 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
             4,
             40,
             sum(e - b for r, _, b, e in made if r == rank),
+            0.0,
             ends[rank] if end == "finished" else 0,
         )
         for rank in range(ranks)
@@ -253,6 +254,7 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
             "messages_received",
             "bytes_received",
             "mpi_us",
+            "clocks_us",
             "end_us",
         ),
         "summary": columns(

@@ -96,9 +96,9 @@ class FakeRun:
             ),
             "calls": columns(calls, "rank", "call", "begin_us", "end_us"),
             "ranks": columns(
-                [(rank, self._nodes[rank], 1000 + rank, 2, 1024, 2, 1024, 4, 5.5 + rank, 12.0) for rank in ranks],
+                [(rank, self._nodes[rank], 1000 + rank, 2, 1024, 2, 1024, 4, 5.5 + rank, 0.0, 12.0) for rank in ranks],
                 *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
-                *("calls", "mpi_us", "end_us"),
+                *("calls", "mpi_us", "clocks_us", "end_us"),
             ),
             "links": columns([tuple(row.values()) for row in links], *links[0]),
             "faults": {

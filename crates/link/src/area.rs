@@ -220,6 +220,8 @@ pub(crate) struct Slot {
     pub frame: AtomicU64,
     /// How often the program has read a clock or waited with a time-out.
     pub readings: AtomicU32,
+    /// The simulated time, in picoseconds, that has passed because the program read clocks in a row.
+    pub read: AtomicU64,
     /// Whether the simulator wants to know if the program repeats itself, and how often the program has been in a state that is
     /// new since then.
     pub observed: AtomicU32,

@@ -90,7 +90,7 @@ pub use settings::{Compute, Settings};
 pub use simulator::{Calls, Simulator};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 11;
+pub const ABI: u32 = 12;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

@@ -293,6 +293,12 @@ impl OutOfBand {
         readings.store(readings.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
+    /// So many picoseconds have passed because the program read clocks in a row.
+    pub fn passed_by_reading(&self, time: u64) {
+        let read = &self.area.slot(self.number).read;
+        read.store(read.load(Relaxed).saturating_add(time), Relaxed);
+    }
+
     /// Whether the simulator wants to know if the program repeats itself.
     pub fn is_observed(&self) -> bool {
         self.area.slot(self.number).observed.load(Relaxed) != 0

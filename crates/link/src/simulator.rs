@@ -43,6 +43,8 @@ pub struct Calls {
     pub frame: u64,
     /// How often the program has read a clock or waited with a time-out.
     pub readings: u32,
+    /// The simulated time, in picoseconds, that has passed because it read clocks in a row.
+    pub read: u64,
     /// In how many new states the program was while it was observed.
     pub novel: u32,
     /// The local time from which the rank went on last, in picoseconds.
@@ -202,6 +204,7 @@ impl Simulator {
             last: slot.last.load(Relaxed),
             frame: slot.frame.load(Relaxed),
             readings: slot.readings.load(Relaxed),
+            read: slot.read.load(Relaxed),
             novel: slot.novel.load(Relaxed),
             now: slot.now.load(Relaxed),
         }

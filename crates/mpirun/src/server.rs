@@ -563,10 +563,16 @@ impl Server {
         let time = self.time();
         let trace = self.shared.trace.borrow();
         let measured = self.shared.measured.borrow();
+        let link = self.turns.link.lock();
+        let mut ranks = trace.ranks.clone();
+        for (rank, row) in (0..).zip(&mut ranks) {
+            row.at_clocks = Time::from_ps(link.calls(rank).read).min(time);
+        }
+        drop(link);
         Results {
             messages: trace.messages.clone(),
             calls: trace.calls.clone(),
-            ranks: trace.ranks.clone(),
+            ranks,
             ways: trace.ways,
             nodes,
             links: self.baseline.links(&self.cluster),

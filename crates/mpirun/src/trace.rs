@@ -93,6 +93,8 @@ pub struct RankRow {
     pub calls: u64,
     /// Time in calls of MPI.
     pub in_mpi: Time,
+    /// Time that passed because the program read clocks in a row, as loops do that wait; by the rank's own word.
+    pub at_clocks: Time,
     /// When the rank finished.
     pub end: Time,
 }

@@ -255,6 +255,7 @@ fn tables<'py>(
         "bytes_received": |(_, row)| row.bytes_received.as_u64(),
         "calls": |(_, row)| row.calls,
         "mpi_us": |(_, row)| row.in_mpi.as_us_f64(),
+        "clocks_us": |(_, row)| row.at_clocks.as_us_f64(),
         "end_us": |(_, row)| row.end.as_us_f64(),
     });
     let series = series(py, &results.series)?;

@@ -100,6 +100,7 @@ class Run:
                 key: {"time": time, "rank": min(tied, default=None), "ranks": len(tied)}
                 for key, (time, tied) in found.mpi.items()
             },
+            "clocks_us": {"time": found.clocks[0], "rank": found.clocks[1]},
             "compute": self.options.compute,
             "unseen": list(self.ended.unseen),
             "links": found.links,

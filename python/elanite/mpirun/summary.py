@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
 """Upper ends of the classes of message sizes, in bytes; the last class has none."""
 
+LEAST_AT_CLOCKS = 0.01
+"""The share of the simulated time that passes at readings of clocks from which on a summary says so."""
+
 MOST_LINKS = 3
 """Links of nodes that the summary shows, and links between switches."""
 
@@ -49,6 +52,8 @@ class Summary:
     sizes: list[Sizes]
     mpi: dict[str, tuple[float, list[int]]]
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
+    clocks: tuple[float, int]
+    """The longest time of a rank, in us, that passed because it read clocks in a row, and the rank."""
     links: list[dict[str, Any]]
     """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
     ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; None from nodes)."""
@@ -63,6 +68,7 @@ def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
         {str(kind): int(count) for kind, count in kinds.iter_rows()},
         by_size(messages),
         _in_mpi(tables["ranks"]),
+        _at_clocks(tables["ranks"]),
         hottest_of_each(tables["links"], totals["time_us"]),
     )
 
@@ -137,8 +143,14 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
     times = (
         f"{word} {number(time)} µs{f' ({named(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
     )
-    note = "100% by construction, but for sleeps: --compute none"
-    return [", ".join(times), *([note] if compute == "none" else [])]
+    notes = ["100% by construction, but for sleeps and clocks: --compute none"] if compute == "none" else []
+    (time, rank), whole = found.clocks, found.totals["time_us"]
+    if time > LEAST_AT_CLOCKS * whole:
+        notes.append(
+            f"{number(time)} µs of rank {rank} ({time / whole:.1%} of the run) passed while it read a clock in a"
+            " row, as a loop does that waits; if it measures computation, let it read less often"
+        )
+    return [", ".join(times), *notes]
 
 
 def named(some: Sequence[int]) -> str:
@@ -178,3 +190,8 @@ def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, list[int]]]:
         word: (time, ranks.filter(pl.col("mpi_us") == time)["rank"].to_list() if word != "mean" else [])
         for word, time in (("least", least), ("mean", mean), ("most", most))
     }
+
+
+def _at_clocks(ranks: pl.DataFrame) -> tuple[float, int]:
+    time, rank = ranks.sort("clocks_us", "rank", descending=[True, False]).select("clocks_us", "rank").row(0)
+    return float(time), int(rank)

@@ -177,8 +177,10 @@ impl Session {
 
     /// The program reads the clock again and again: a step of time in which MPI does not look.
     pub fn pass(&self, state: &mut State) {
+        let before = self.now();
         self.step_by(state, |until| Wait::Sleep { until });
         self.slept.store(true, Ordering::Relaxed);
+        self.out_of_band.passed_by_reading(self.now() - before);
     }
 
     /// Time goes on by a step that grows.
