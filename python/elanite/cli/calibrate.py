@@ -143,16 +143,7 @@ class Calibrate(Request):
         if self.claims or not self.fit:
             missing = "--fit KEY=LOW..HIGH" if not self.fit else "--to claims, if it has --claims"
             raise UsageError(f"a calibration needs {missing}")
-        if self.machine_out and (not self.machine_out.parent.is_dir() or self.machine_out.is_dir()):
-            raise UsageError(
-                f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in an existing folder"
-            )
-        if (
-            self.machine_out
-            and self.machine_out.exists()
-            and self.machine_out.resolve() in {Path(p).resolve() for p in (self.machine or self.to, self.to)}
-        ):
-            raise UsageError(f"--machine-out {self.machine_out}: this file is read, too\n  name another file")
+        self._check_machine_out()
         page = self.html or (self.out / "report" / "calibration.html" if self.open_ else None)
         for wanted in filter(None, (self.machine_out, page)):
             whole.prepare(wanted)
@@ -198,6 +189,21 @@ class Calibrate(Request):
         say(f"reproduce: {shlex.join(words)}")
         if found.undetermined:
             raise undetermined(found, self.machine_out)
+
+    def _check_machine_out(self) -> None:
+        """Raise ``UsageError`` if the machine cannot be written, or if its file is one that is read."""
+        from elanite.errors import UsageError
+
+        if self.machine_out and (not self.machine_out.parent.is_dir() or self.machine_out.is_dir()):
+            raise UsageError(
+                f"--machine-out {self.machine_out}: this file cannot be written\n  name a file in an existing folder"
+            )
+        if (
+            self.machine_out
+            and self.machine_out.exists()
+            and self.machine_out.resolve() in {Path(p).resolve() for p in (self.machine or self.to, self.to)}
+        ):
+            raise UsageError(f"--machine-out {self.machine_out}: this file is read, too\n  name another file")
 
     def _write(self, found: Calibration, experiments: list[Experiment], page: Path) -> None:
         """Write the page, with the experiments, the machine and the measured values inside."""

@@ -100,6 +100,13 @@ MachineFiles = Annotated[
     ),
     Role.INPUT,
 ]
+ExperimentOrRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
+    ),
+]
 PointId = Annotated[
     list[str] | None,
     typer.Option("--point", metavar="ID", help="Only points whose identity starts with ID; may be repeated."),

@@ -10,7 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
+from elanite.cli.common import (
+    OUT,
+    ExperimentOrRun,
+    Format,
+    MachineFile,
+    Out,
+    PointId,
+    Seed,
+    Set,
+    console,
+    data,
+    say_builds,
+    table,
+)
 from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED
 
@@ -58,13 +71,7 @@ class Congestion(Request):
 
     verb: ClassVar[str] = "congestion"
 
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
-        ),
-    ]
+    experiment: ExperimentOrRun
     machine: MachineFile = None
     set_: Set = None
     seed: Seed = FIRST_SEED

@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Format, MachineFile, Out, PointId, Seed, Set, console, data, say_builds, table
+from elanite.cli.common import (
+    OUT,
+    ExperimentOrRun,
+    Format,
+    MachineFile,
+    Out,
+    PointId,
+    Seed,
+    Set,
+    console,
+    data,
+    say_builds,
+    table,
+)
 from elanite.cli.request import Request
 from elanite.inputs.plan import FIRST_SEED
 
@@ -37,13 +50,7 @@ class Energy(Request):
 
     verb: ClassVar[str] = "energy"
 
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
-        ),
-    ]
+    experiment: ExperimentOrRun
     power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")]
     machine: MachineFile = None
     set_: Set = None

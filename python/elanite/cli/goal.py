@@ -131,34 +131,7 @@ class Allgather(Request):
     """
 
     verb: ClassVar[str] = "goal allgather"
-
-    ranks: Ranks
-    size: Vector
-    group: Group = None
-    compute: Compute = "0us"
-    calls: Calls = 1
-
-    def execute(self) -> None:
-        """Run the command."""
-        from elanite.traces import goal
-
-        _write(
-            goal.all_gather(
-                self.ranks, _bytes(self.size), group=self.group, compute=_ns(self.compute), calls=self.calls
-            )
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReduceScatter(Request):
-    """Write reduce-scatters by rings: each rank has a vector, and gets a part of the sum.
-
-    \b
-    Example:
-      elanite goal reduce-scatter --ranks 64 --size "1 MB" > scatter.goal
-    """
-
-    verb: ClassVar[str] = "goal reduce-scatter"
+    scatter: ClassVar[bool] = False
 
     ranks: Ranks
     size: Vector
@@ -177,9 +150,22 @@ class ReduceScatter(Request):
                 group=self.group,
                 compute=_ns(self.compute),
                 calls=self.calls,
-                scatter=True,
+                scatter=self.scatter,
             )
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReduceScatter(Allgather):
+    """Write reduce-scatters by rings: each rank has a vector, and gets a part of the sum.
+
+    \b
+    Example:
+      elanite goal reduce-scatter --ranks 64 --size "1 MB" > scatter.goal
+    """
+
+    verb: ClassVar[str] = "goal reduce-scatter"
+    scatter: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True)

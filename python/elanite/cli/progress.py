@@ -34,7 +34,19 @@ def observer() -> Observer | None:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
-class Lines(Observer):
+class Spoken(Observer):
+    """The notes of a campaign, as lines on standard error."""
+
+    def note(self, line: str) -> None:
+        """Say how the campaign runs."""
+        say(line)
+
+    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
+        """Say which points are simulated again."""
+        say(_others(builds))
+
+
+class Lines(Spoken):
     """Plain lines, for logs."""
 
     def __init__(self) -> None:
@@ -61,16 +73,8 @@ class Lines(Observer):
             self._last = now
             say(f"{self._done} of {self._total} points, {progress(state)}")
 
-    def note(self, line: str) -> None:
-        """Say how the campaign runs."""
-        say(line)
 
-    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
-        """Say which points are simulated again."""
-        say(_others(builds))
-
-
-class Bar(Observer):
+class Bar(Spoken):
     """A progress bar. It measures processor seconds, not points."""
 
     def __init__(self) -> None:
@@ -90,14 +94,6 @@ class Bar(Observer):
         self._progress = Progress(BarColumn(), TextColumn("{task.description}"), console=console(error=True))
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
-
-    def note(self, line: str) -> None:
-        """Say how the campaign runs."""
-        say(line)
-
-    def others(self, builds: Sequence[tuple[Build, int]]) -> None:
-        """Say which points are simulated again."""
-        say(_others(builds))
 
     def point(self, point: Point, failure: Failure | None) -> None:
         """Print failures at once."""
