@@ -190,11 +190,7 @@ def _run(
     network = launcher.library()
     cluster = Cluster.of(machine, overrides)
     placement = options.nodes(cluster.nodes)
-    if chosen.kind == "MPICH":
-        resources.check(options.room, resources.Host.here())
-    if options.universe is not None and (native or chosen.kind != "MPICH"):
-        which = "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
-        raise UsageError(f"--universe: {which} cannot start ranks here; leave out --universe")
+    _check(options, chosen, native)
     request = json.loads(options.as_json(placement)) | ({"sampled": sampling.request} if sampling else {})
     core = _core.MpiRun(machine.text, machine.file, list(overrides), list(options.faults), json.dumps(request))
     options = replace(options, collectives=core.collectives())
@@ -258,6 +254,15 @@ def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
     if executions:
         sampling.write(text)
     return replace(found, sampling=sampling, executions=executions)
+
+
+def _check(options: Options, chosen: Mpi, native: bool) -> None:
+    """Raise ``UsageError`` if the host has no room for the ranks, or if they cannot start further ones."""
+    if chosen.kind == "MPICH":
+        resources.check(options.room, resources.Host.here())
+    if options.universe is not None and (native or chosen.kind != "MPICH"):
+        which = "programs for the simulated libraries" if native else f"programs under {chosen.kind}"
+        raise UsageError(f"--universe: {which} cannot start ranks here; leave out --universe")
 
 
 def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:

@@ -146,17 +146,23 @@ def _admits(wanted: object, name: str, value: Scalar) -> bool:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """A comparison of one quantity with another."""
+class Made:
+    """A figure that is made of those of a quantity."""
 
     measure: str
     of: Quantity
-    over: Quantity
 
     @property
     def first(self) -> Mean:
         """The first mean that the figure is made of."""
         return self.of.first
+
+
+@dataclass(frozen=True)
+class Pair(Made):
+    """A comparison of one quantity with another."""
+
+    over: Quantity
 
     @property
     def words(self) -> str:
@@ -175,16 +181,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Turned:
+class Turned(Made):
     """A change of one quantity."""
-
-    measure: str
-    of: Quantity
-
-    @property
-    def first(self) -> Mean:
-        """The first mean that the figure is made of."""
-        return self.of.first
 
     @property
     def words(self) -> str:
@@ -201,17 +199,10 @@ class Turned:
 
 
 @dataclass(frozen=True)
-class Along:
+class Along(Made):
     """A figure of a quantity over the values of a column."""
 
-    measure: str
-    of: Quantity
     over: str
-
-    @property
-    def first(self) -> Mean:
-        """The first mean that the figure is made of."""
-        return self.of.first
 
     @property
     def words(self) -> str:
