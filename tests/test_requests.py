@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 import pytest
 import typer
 
+from conftest import command as run_as
+from conftest import environment, execute
 from elanite.cli import app, manual
 from elanite.cli.common import Role
 from elanite.cli.inspect import Schema
@@ -193,6 +195,23 @@ def test_keys_and_values_of_options_are_completed() -> None:
     assert completed(Run, ["missing.toml"], "--where", "") == []
     assert completed(Mpirun, [], "--machine", "op") == ["opteron-qsnet2"]
     assert completed(Schema, [], "kind", "sw") == ["sweep"]
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("elanite run qsnet/ping --where mes", "message="),
+        ("elanite run qsnet/ping --jobs 2 --where message=4", "message=4 B"),
+        ("elanite run qsnet/ping --set link.h", "link.hop_delay="),
+        ("elanite sweep qsnet/ping --vary bus.r", "bus.rate="),
+        ("elanite mpi", "mpirun"),
+        ("elanite sens", ""),
+    ],
+)
+def test_the_shell_is_offered_words(words: str, first: str) -> None:
+    asked = {"_ELANITE_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    ended = execute(run_as(), env=environment() | asked)
+    assert ended.out.partition("\n")[0] == first, ended
 
 
 def test_the_manual_has_every_option() -> None:

@@ -35,8 +35,10 @@ from elanite.cli.noise import Noise
 from elanite.cli.opening import Open
 from elanite.cli.parser import Group
 from elanite.cli.replay import Replay
+from elanite.cli.reproduce import Reproduce
 from elanite.cli.request import Request, declare
-from elanite.cli.results import Claims, Report, Reproduce, Run
+from elanite.cli.results import Run
+from elanite.cli.scoreboard import Claims, Report
 from elanite.cli.store import store_app
 from elanite.cli.sweep import Sweep
 from elanite.cli.watch import Watch

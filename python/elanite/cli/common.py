@@ -105,7 +105,9 @@ ExperimentOrRun = Annotated[
     typer.Argument(
         metavar="EXPERIMENT",
         help="A shipped experiment, an experiment file, or the folder of a kept run or replay.",
+        autocompletion=completion.experiments,
     ),
+    Role.INPUT,
 ]
 PointId = Annotated[
     list[str] | None,

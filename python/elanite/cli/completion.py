@@ -1,7 +1,7 @@
 """Words that the shell offers: names of files, keys of options, and values.
 
-A completion returns words that begin as the incomplete one does. It reads no results, and says nothing if a file is
-wrong: the command does.
+A completion returns words with the incomplete word as their beginning. It reads no results. A wrong file yields no
+words; the command reports the mistake.
 """
 
 from __future__ import annotations
@@ -51,6 +51,13 @@ def keys(incomplete: str) -> list[str]:
     return _beginning(found, incomplete)
 
 
+def claims(incomplete: str) -> list[str]:
+    """Names of claims."""
+    from elanite.validation.claims import claims as published
+
+    return _beginning((claim.id for claim in published()), incomplete)
+
+
 def metrics(incomplete: str) -> list[str]:
     """Names of metrics."""
     from elanite.results.metrics import MEANINGS
@@ -81,7 +88,8 @@ def _planned(context: Context) -> Plan | None:
     from elanite.inputs import sources
     from elanite.inputs.plan import plan
 
-    named = context.params.get("experiment")
+    # The option without a value ends the parsing before words become arguments.
+    named = context.params.get("experiment") or next(iter(context.args), None)
     if not isinstance(named, str):
         return None
     try:

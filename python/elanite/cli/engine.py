@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Simulators(Group):
-    """Who simulates the points."""
+    """The simulators of the points."""
 
     jobs: Jobs = None
     executor: Executor = "threads"
@@ -50,7 +50,7 @@ class Simulators(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign(Simulators):
-    """Who simulates which part of the points, and at which cost."""
+    """The simulators of the points, the part of the points that they run, and the most that it may cost."""
 
     shard: Shard = None
     max_cost: MaxCost = None

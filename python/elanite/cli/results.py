@@ -1,4 +1,4 @@
-"""The commands that simulate or show what was simulated: reproduce, run, claims, report."""
+"""The command ``run``, and the options and last words of all commands that simulate."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ import typer
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
-    AfterQuick,
-    BoardFormat,
-    Decide,
     Format,
     Html,
     MachineFiles,
@@ -22,7 +19,6 @@ from elanite.cli.common import (
     Open,
     Out,
     PointId,
-    Quick,
     Role,
     Seed,
     SeriesNames,
@@ -41,12 +37,11 @@ from elanite.errors import ConfigError
 from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.campaign import Failure, Outcome, Spent
+    from elanite.campaign import Failure, Outcome
     from elanite.cli.output import Chosen
-    from elanite.errors import UsageError
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Source
     from elanite.library.api import Result
@@ -133,105 +128,6 @@ class Pictures(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduce(Request):
-    """Run the shipped experiments; write report and scoreboard.
-
-    \b
-    Examples:
-      elanite reproduce --quick      all papers in a few minutes, wider intervals
-      elanite reproduce --decide     all verdicts in a quarter of the time
-      elanite reproduce --dry-run    the cost of a whole run
-      elanite reproduce
-      elanite reproduce --only qsnet/ping,qsnet/uniform --out results
-      elanite reproduce --only qsnet --jobs 4
-
-    Cheap experiments that decide claims come first, and the report is written again while the others run. The command
-    uses finished points again; an interrupted run goes on from the point where it stopped, and leaves a report.
-
-    --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
-    holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
-
-    --decide begins as --quick. If that does not resolve a claim, the points on which the claim hangs get four runs with
-    other seeds. Both intervals of a claim cover its figure together with 95%, so that the number of looks does not
-    matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
-    """
-
-    verb: ClassVar[str] = "reproduce"
-
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Experiments or folders of them, separated by commas."),
-    ] = None
-    quick: Quick = False
-    decide: Decide = False
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing."),
-        Role.ONCE,
-    ] = False
-    out: Out = OUT
-    seed: Seed = FIRST_SEED
-    engine: Campaign = field(default_factory=Campaign)
-    open_: Open = False
-
-    def execute(self) -> None:
-        """Run the experiments, and write the report."""
-        from elanite.cli import output
-        from elanite.errors import UsageError
-        from elanite.inputs import sources
-        from elanite.report.index import Writer
-        from elanite.report.reproduction import Reproduction, budget, looks_at, parts
-        from elanite.store import Store
-        from elanite.study import limits
-        from elanite.validation.scoreboard import failed
-
-        if self.decide and self.engine.shard:
-            raise UsageError("--decide needs the verdicts on all points, and --shard simulates a part of them")
-        names = sources.select_experiments(self.only)
-        store = Store(self.out / "store")
-        short = self.quick or self.decide
-        chosen = parts(names, store, self.seed, quick=short)
-        if not chosen:
-            raise nothing_quick(names)
-        left = [name for name in names if name not in {part.name for part in chosen}]
-        if self.only and left:
-            say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
-        if self.dry_run:
-            from elanite import campaign
-
-            later = budget(names, store, self.seed) if self.decide else None
-            output.costs(chosen, campaign.cores() if self.engine.jobs is None else self.engine.jobs, later)
-            return
-        plans = [part.plan for part in chosen]
-        if len(plans) == 1:
-            warn(limits.of_work(plans))
-        elif brief := limits.in_brief(plans):
-            say(brief)
-        told = Told(len(chosen))
-        work = Reproduction(Writer(self.out, store, self.seed, quick=short, asked=names), told.first)
-
-        def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
-            return self.engine.run(plans, store, self.out, ended)
-
-        outcome = work.run(
-            plans, simulate, told.ended, looks_at(names, store, self.seed, told.look) if self.decide else ()
-        )
-        outcome.interrupted = work.interrupted
-        if not outcome.interrupted:
-            ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
-            output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
-        if short:
-            from elanite.validation.quick import NOTE
-
-            say(NOTE)
-        say(f"report: {work.page}\nscoreboard: {self.out / 'scoreboard.json'}")
-        if self.open_ and work.page:
-            opened(work.page)
-        stop_if_interrupted(outcome, self.again())
-        finish(outcome, self.again(), self.out, 1 if failed(work.verdicts) else 0)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Run(Request):
     """Run one experiment and print its results.
 
@@ -312,142 +208,6 @@ class Run(Request):
         finish(outcome, self.again(), self.out)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Claims(Request):
-    """Print the scoreboard: published and simulated figures.
-
-    \b
-    Examples:
-      elanite claims
-      elanite claims --missed
-      elanite claims --only ping,uniform.64
-      elanite claims --format json | jq '.[] | select(.holds == false)'
-      elanite claims --format json | \\
-        jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
-
-    The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
-    inconsistent (figures of the same paper refute the claim; proof says how). Predicted claims have the rank value,
-    order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another claim);
-    the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that are
-    simulated, and those without results only if --only names them; json and markdown have all claims. In json, low and
-    high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1; holds is
-    null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
-    "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
-    `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
-    """
-
-    verb: ClassVar[str] = "claims"
-
-    format_: Annotated[
-        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard."), Role.OUTPUT
-    ] = BoardFormat.TABLE
-    only: Annotated[
-        list[str] | None,
-        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
-    ] = None
-    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False
-    quick: AfterQuick = False
-    out: Out = OUT
-    seed: Seed = FIRST_SEED
-
-    def execute(self) -> None:
-        """Print the scoreboard of finished points."""
-        from elanite.cli import output
-        from elanite.errors import UsageError
-        from elanite.store import Store
-        from elanite.validation.scoreboard import failed
-        from elanite.validation.scoreboard import verdicts as judged_of
-
-        if not self.out.is_dir() and self.out != OUT:
-            raise UsageError(
-                f"there is no folder {self.out}; name the folder that was given to `elanite reproduce --out`"
-            )
-        store = Store(self.out / "store")
-        verdicts = output.named(judged_of(store, self.seed, quick=self.quick), self.only)
-        say_builds(store)
-        judged = any(verdict.judged for verdict in verdicts)
-        if self.missed:
-            verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-        output.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
-        if not judged:
-            say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
-        if failed(verdicts):
-            raise typer.Exit(1)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Report(Request):
-    """Write the report, or pages of experiments, again.
-
-    \b
-    Examples:
-      elanite report --out results
-      elanite report my-experiment.toml --machine my-machine.toml --open
-    """
-
-    verb: ClassVar[str] = "report"
-
-    experiment: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="EXPERIMENT",
-            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
-            autocompletion=completion.experiments,
-        ),
-        Role.INPUT,
-    ] = None
-    machine: MachineFiles = None
-    set_: Set = None
-    quick: AfterQuick = False
-    out: Out = OUT
-    seed: Seed = FIRST_SEED
-    open_: Open = False
-
-    def execute(self) -> None:
-        """Write the pages from finished points."""
-        from elanite.errors import UsageError
-        from elanite.inputs import sources
-        from elanite.inputs.plan import plan
-        from elanite.report import pages
-        from elanite.report.index import write
-        from elanite.report.pages import experiment as own
-        from elanite.report.pages import files
-        from elanite.results import frames
-        from elanite.store import Store
-
-        if not (self.out / "store").is_dir():
-            raise UsageError(
-                f"there are no results in {self.out}; run: elanite reproduce --out {shlex.quote(str(self.out))}"
-            )
-        store = Store(self.out / "store")
-        if not self.experiment:
-            if self.machine or self.set_:
-                raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
-            page, _ = write(self.out, store, self.seed, quick=self.quick)
-            say_builds(store)
-            say(f"report: {page}\nscoreboard: {self.out / 'scoreboard.json'}")
-            if self.open_:
-                opened(page)
-            return
-        machines = [sources.read("machine", name) for name in self.machine or []]
-        plans = [
-            plan(sources.read("experiment", name), machines, self.set_ or [], self.seed) for name in self.experiment
-        ]
-        found = [each for each in plans if frames.finished(each, store)]
-        if not found:
-            commands = "\n".join(f"  {one.command(out=str(self.out))}" for one in plans)
-            raise UsageError(f"none of the points is finished in {self.out}; run:\n{commands}")
-        for each in found:
-            page = self.out / "report" / f"{each.experiment.name.replace('/', '-')}.html"
-            command = shlex.split(each.command(out=None if self.out == OUT else str(self.out)))
-            options = self.words(Role.RESULT)
-            pages.write(page, own.page(each, store, command, files.of_plan(each, options)))
-            say(f"report: {page}")
-            if self.open_:
-                opened(page)
-        say_builds(store)
-
-
 def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:
     """The overrides that give a machine so many nodes."""
     if nodes is None:
@@ -483,40 +243,6 @@ def without_effect(planned: Plan) -> list[str]:
         if [point.id for point in same.points] == [point.id for point in planned.points]:
             found.append(change)
     return found
-
-
-class Told:
-    """Says which experiments have finished, and where the report is once there is one."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._ended = 0
-
-    def ended(self, plan: Plan, spent: Spent) -> None:
-        """An experiment has finished."""
-        from elanite.cli.progress import took
-
-        self._ended += 1
-        what = took(spent) if spent.points else "already done"
-        say(f"[{self._ended}/{self._total}] {plan.experiment.name}: {what}")
-
-    def look(self, number: int, plans: Sequence[Plan]) -> None:
-        """Another look begins."""
-        from elanite.base.text import counted
-
-        self._total, self._ended = len(plans), 0
-        say(f"look {number}: {counted(sum(len(plan.points) for plan in plans), 'point')} of open claims")
-
-    def first(self, page: Path) -> None:
-        """The first report was written, and experiments are still to come."""
-        say(f"the first report is there, and is written again as experiments finish: {page}")
-
-
-def nothing_quick(names: Sequence[str]) -> UsageError:
-    """Nothing is left to do."""
-    from elanite.errors import UsageError
-
-    return UsageError(f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without --quick")
 
 
 def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elanite.cli.common import OUT, Format, console, data, say, table
+from elanite.cli import completion
+from elanite.cli.common import OUT, Format, Role, console, data, say, table
 from elanite.cli.results import finish, stop_if_interrupted
 
 if TYPE_CHECKING:
@@ -21,10 +22,19 @@ if TYPE_CHECKING:
 MOST_NAMED = 4
 """Most parameters that a line of the table names."""
 
-MachineName = Annotated[str, typer.Argument(metavar="MACHINE", help="A shipped machine.")]
+MachineName = Annotated[
+    str,
+    typer.Argument(metavar="MACHINE", help="A shipped machine.", autocompletion=completion.machines),
+    Role.INPUT,
+]
 Claims = Annotated[
     list[str] | None,
-    typer.Option("--claims", metavar="NAMES", help="Claims, or the first parts of their names, separated by commas."),
+    typer.Option(
+        "--claims",
+        metavar="NAMES",
+        autocompletion=completion.claims,
+        help="Claims, or the first parts of their names, separated by commas.",
+    ),
 ]
 
 

@@ -1,0 +1,163 @@
+"""The commands ``claims`` and ``report``: finished points beside published figures."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import typer
+
+from elanite.cli import completion
+from elanite.cli.common import (
+    OUT,
+    AfterQuick,
+    BoardFormat,
+    MachineFiles,
+    Open,
+    Out,
+    Role,
+    Seed,
+    Set,
+    opened,
+    say,
+    say_builds,
+)
+from elanite.cli.request import Request
+from elanite.inputs.plan import FIRST_SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claims(Request):
+    """Print the scoreboard: published and simulated figures.
+
+    \b
+    Examples:
+      elanite claims
+      elanite claims --missed
+      elanite claims --only ping,uniform.64
+      elanite claims --format json | jq '.[] | select(.holds == false)'
+      elanite claims --format json | \\
+        jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
+
+    The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
+    inconsistent (figures of the same paper refute the claim; proof says how). Predicted claims have the rank value,
+    order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another claim);
+    the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that are
+    simulated, and those without results only if --only names them; json and markdown have all claims. In json, low and
+    high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1; holds is
+    null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
+    "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
+    `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
+    """
+
+    verb: ClassVar[str] = "claims"
+
+    format_: Annotated[
+        BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard."), Role.OUTPUT
+    ] = BoardFormat.TABLE
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAMES", help="Claims by the first parts of their names, separated by commas."),
+    ] = None
+    missed: Annotated[bool, typer.Option("--missed", help="Only claims that are missed or not resolved.")] = False
+    quick: AfterQuick = False
+    out: Out = OUT
+    seed: Seed = FIRST_SEED
+
+    def execute(self) -> None:
+        """Print the scoreboard of finished points."""
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.store import Store
+        from elanite.validation.scoreboard import failed
+        from elanite.validation.scoreboard import verdicts as judged_of
+
+        if not self.out.is_dir() and self.out != OUT:
+            raise UsageError(
+                f"there is no folder {self.out}; name the folder that was given to `elanite reproduce --out`"
+            )
+        store = Store(self.out / "store")
+        verdicts = output.named(judged_of(store, self.seed, quick=self.quick), self.only)
+        say_builds(store)
+        judged = any(verdict.judged for verdict in verdicts)
+        if self.missed:
+            verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
+        output.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
+        if not judged:
+            say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
+        if failed(verdicts):
+            raise typer.Exit(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Request):
+    """Write the report, or pages of experiments, again.
+
+    \b
+    Examples:
+      elanite report --out results
+      elanite report my-experiment.toml --machine my-machine.toml --open
+    """
+
+    verb: ClassVar[str] = "report"
+
+    experiment: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="EXPERIMENT",
+            help="Experiment files or shipped ones, for a page each.  [default: the report of all papers]",
+            autocompletion=completion.experiments,
+        ),
+        Role.INPUT,
+    ] = None
+    machine: MachineFiles = None
+    set_: Set = None
+    quick: AfterQuick = False
+    out: Out = OUT
+    seed: Seed = FIRST_SEED
+    open_: Open = False
+
+    def execute(self) -> None:
+        """Write the pages from finished points."""
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.report import pages
+        from elanite.report.index import write
+        from elanite.report.pages import experiment as own
+        from elanite.report.pages import files
+        from elanite.results import frames
+        from elanite.store import Store
+
+        if not (self.out / "store").is_dir():
+            raise UsageError(
+                f"there are no results in {self.out}; run: elanite reproduce --out {shlex.quote(str(self.out))}"
+            )
+        store = Store(self.out / "store")
+        if not self.experiment:
+            if self.machine or self.set_:
+                raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
+            page, _ = write(self.out, store, self.seed, quick=self.quick)
+            say_builds(store)
+            say(f"report: {page}\nscoreboard: {self.out / 'scoreboard.json'}")
+            if self.open_:
+                opened(page)
+            return
+        machines = [sources.read("machine", name) for name in self.machine or []]
+        plans = [
+            plan(sources.read("experiment", name), machines, self.set_ or [], self.seed) for name in self.experiment
+        ]
+        found = [each for each in plans if frames.finished(each, store)]
+        if not found:
+            commands = "\n".join(f"  {one.command(out=str(self.out))}" for one in plans)
+            raise UsageError(f"none of the points is finished in {self.out}; run:\n{commands}")
+        for each in found:
+            page = self.out / "report" / f"{each.experiment.name.replace('/', '-')}.html"
+            command = shlex.split(each.command(out=None if self.out == OUT else str(self.out)))
+            options = self.words(Role.RESULT)
+            pages.write(page, own.page(each, store, command, files.of_plan(each, options)))
+            say(f"report: {page}")
+            if self.open_:
+                opened(page)
+        say_builds(store)
