@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from importlib.machinery import ModuleSpec
 
+    from elanite.validation.claim import Kind
+
 JUDGING = ("elanite.results", "elanite.validation", "elanite.inputs.tables")
 """The modules that are imported again, with all below them."""
 
@@ -178,8 +180,8 @@ def verdicts() -> None:
     from elanite.validation.claim import Claim
     from elanite.validation.verdict import judge
 
-    def holds(kind: str, mean: float, half: float = 0.0) -> bool | None:
-        claim = Claim("x", "petrini2003", kind, "says", value=9.0, low=8.0, high=10.0, tolerance=0.1)  # type: ignore[arg-type]
+    def holds(kind: Kind, mean: float, half: float = 0.0) -> bool | None:
+        claim = Claim("x", "petrini2003", kind, "says", value=9.0, low=8.0, high=10.0, tolerance=0.1)
         return judge(claim, Number(mean, mean - half, mean + half)).holds
 
     assert [holds("value", mean) for mean in (8.1, 9.9, 8.0, 10.0)] == [True, True, False, False]
