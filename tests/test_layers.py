@@ -6,6 +6,8 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import grimp
+import networkx
 import pytest
 
 from conftest import BIN, execute
@@ -52,6 +54,17 @@ def test_the_linter_finds(module: str, line: str, broken: str, tmp_path: Path) -
     code, said = checked(tmp_path)
     assert code == 1
     assert broken in " ".join(said.split())
+
+
+def test_no_package_and_its_own_modules_use_each_other_in_a_circle() -> None:
+    """The contract of the linter is about the modules of a package, and not about its front page."""
+    imports = grimp.build_graph("elanite", cache_dir=None)
+    graph = networkx.DiGraph(
+        (module, used)
+        for module in imports.modules - {"elanite"}
+        for used in imports.find_modules_directly_imported_by(module) - {"elanite"}
+    )
+    assert [circle for circle in networkx.strongly_connected_components(graph) if len(circle) > 1] == []
 
 
 def test_one_import_is_left_out() -> None:

@@ -14,10 +14,11 @@ from elanite.base import bounded, whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from elanite.traces.chakra import Reading
+    from elanite.traces.writing import Writing
 
 OTF2 = ".otf2"
 CHAKRA = (".et", ".json")
@@ -32,23 +33,6 @@ class Translated:
     operations: int
     notes: tuple[str, ...] = ()
     """Assumptions of the translation, in words; the file has them as comments."""
-
-
-class Writing:
-    """The lines of a trace, rank by rank. ``operations`` counts what has been written."""
-
-    operations = 0
-    notes: Sequence[str] = ()
-    """Assumptions of the translation, known when the first line is."""
-
-    def lines(self) -> Iterator[str]:
-        """The lines of the trace, with their ends."""
-        raise NotImplementedError
-
-    @property
-    def ranks(self) -> int:
-        """How many ranks the trace has."""
-        raise NotImplementedError
 
 
 def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:

@@ -34,11 +34,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
-from elanite.traces import Writing
 from elanite.traces.calls import Call, expand
 from elanite.traces.chakra_file import Node, read
 from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
 from elanite.traces.collectives import Block
+from elanite.traces.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

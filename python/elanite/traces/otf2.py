@@ -35,10 +35,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import RunError, UsageError
-from elanite.traces import Writing
 from elanite.traces.calls import KNOWN, ROOTED, Call
 from elanite.traces.otf2_rank import Rank
 from elanite.traces.tape import Tape
+from elanite.traces.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
