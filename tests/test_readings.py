@@ -176,14 +176,15 @@ def test_figures_are_short() -> None:
             'claims = ["io.random.cluster"]',
             "there is no claim `io.random.cluster`; did you mean `io.random.clustered`?",
         ),
-        ('claim = "io.read-write"', "has claim\n  help: a reading has the keys claims, columns, default, name"),
+        ('claim = "io.read-write"', "this key is unknown; did you mean `claims`?"),
     ],
 )
 def test_a_wrong_table_is_refused(wrong: str, said: str) -> None:
     text = f'[[column]]\nname = "all"\n[[row]]\nname = "a row"\n{wrong}\n'
     with pytest.raises(UsageError) as refused:
         choices_of(text, "own.toml")
-    assert str(refused.value).startswith("own.toml: reading `a row`")
+    assert str(refused.value).startswith("row `a row`, `claim")
+    assert "--> own.toml:5:1" in str(refused.value)
     assert said in str(refused.value)
 
 

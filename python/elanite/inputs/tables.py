@@ -151,8 +151,14 @@ class Table:
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise self.wrong(key, "a list of tables is needed", f"write [[{key}]] and the keys below it")
         name = f"{self.name}, {key}" if self.name else key
+        known = [one.get("id", one.get("name", count + 1)) for count, one in enumerate(found)]
         return [
-            replace(self, content=one, name=f"{name} `{one.get('id', count + 1)}`", place=(*self.place, (key, count)))
+            replace(
+                self,
+                content=one,
+                name=f"{name} `{known[count]}`",
+                place=(*self.place, (key, count)),
+            )
             for count, one in enumerate(found)
         ]
 

@@ -10,13 +10,13 @@ nothing. A claim without rows is *not yet ablated*, and counts as neither.
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from elanite.base import bounded
 from elanite.errors import UsageError
+from elanite.inputs.tables import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,8 +60,8 @@ def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
     Raises ``UsageError`` if a claim has no row for the unchanged model.
     """
     found: dict[str, tuple[Ablation, ...]] = {}
-    for entry in tomllib.loads(text).get("ablation", ()):
-        one = Ablation(**entry)
+    for entry in loaded(text, file).tables("ablation"):
+        one = entry.filled(Ablation, {"verdict": get_args(Outcome)})
         found[one.claim] = (*found.get(one.claim, ()), one)
     for claim, rows in found.items():
         if all(one.mechanism != WHOLE for one in rows):

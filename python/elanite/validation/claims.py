@@ -114,7 +114,7 @@ def _claim(entry: Table) -> Claim:
         Claim,
         WORDS,
         series=_series(entry),
-        where=tuple((name, _several(where, name)) for name in where.content),
+        where=tuple((name, scalars(where, name)) for name in where.content),
         measure=_measure(entry, kind) if "experiment" in given or "measure" in entry.content else None,
         proof=None,
     )
@@ -209,7 +209,7 @@ def _wanted(table: Table, name: str, metric: str) -> Wanted:
     if isinstance(value, str) and value in tuple(End):
         return End(value)
     if not isinstance(value, dict):
-        return _several(table, name) if isinstance(value, list) else _several(table, name)[0]
+        return scalars(table, name) if isinstance(value, list) else scalars(table, name)[0]
     limits = table.table(name)
     limits.only(BOUNDS | {"not"})
     if "not" in value and len(value) > 1:
@@ -221,7 +221,7 @@ def _limit(limits: Table, bound: str, metric: str) -> Scalar | tuple[Scalar, ...
     value = limits.content[bound]
     if isinstance(value, dict):
         return _inner(limits, bound, metric)
-    found = _several(limits, bound)
+    found = scalars(limits, bound)
     if bound == "not":
         return found if isinstance(value, list) else found[0]
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -229,7 +229,7 @@ def _limit(limits: Table, bound: str, metric: str) -> Scalar | tuple[Scalar, ...
     return value
 
 
-def _several(table: Table, name: str) -> tuple[Scalar, ...]:
+def scalars(table: Table, name: str) -> tuple[Scalar, ...]:
     """One value or several."""
     value = table.content[name]
     listed = value if isinstance(value, list) else [value]

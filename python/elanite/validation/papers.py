@@ -8,13 +8,13 @@ the paper's figures; those without published figures follow, in the order of the
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING
 
 from elanite.base import bounded
+from elanite.inputs.tables import loaded
 from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Paper:
 def papers() -> dict[str, Paper]:
     """All publications by their keys, those with chapters first."""
     text = bounded.packaged("data", "papers.toml")
-    return {entry["key"]: Paper(**entry) for entry in tomllib.loads(text)["paper"]}
+    found = [entry.filled(Paper, {}) for entry in loaded(text, "papers.toml").tables("paper")]
+    return {paper.key: paper for paper in found}
 
 
 def keys(source: str) -> list[str]:

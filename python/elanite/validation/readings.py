@@ -12,27 +12,28 @@ writes it into ``docs/io.md``.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.base.text import number, percent, quantity
-from elanite.errors import UsageError
 from elanite.inputs.plan import FIRST_SEED
 from elanite.inputs.sources import did_you_mean
+from elanite.inputs.tables import loaded
 from elanite.validation.cells import published
-from elanite.validation.claims import claims
+from elanite.validation.claims import claims, scalars
 from elanite.validation.quick import planned
 from elanite.validation.scoreboard import measurement
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from elanite.inputs.plan import Point
+    from elanite.inputs.tables import Table
     from elanite.results.numbers import Part
+    from elanite.results.select import Scalar
     from elanite.store import Store
     from elanite.validation.claim import Claim
     from elanite.validation.verdict import Verdict
@@ -46,15 +47,13 @@ WORDS = {True: "holds", False: "missed", None: "not resolved"}
 
 NOT_RUN = "not run"
 
-KEYS = {"name", "default", "where", "series", "claims", "columns"}
-
 
 @dataclass(frozen=True)
 class Choice:
     """One reading: the points that it selects, and the claims that it is a reading of."""
 
     name: str
-    where: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    where: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
     series: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
     default: bool = False
@@ -132,28 +131,24 @@ def choices() -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
 @cache
 def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
     """The same of a data file. Raises ``UsageError`` for a claim or a key that there is not."""
-    data = tomllib.loads(text)
+    data = loaded(text, file)
     known = {claim.id: claim for claim in claims()}
 
-    def choice(entry: Mapping[str, Any]) -> Choice:
-        for name in entry.get("claims", ()):
+    def choice(entry: Table) -> Choice:
+        where, named = entry.table("where"), entry.strings("claims")
+        for name in named:
             if name not in known:
                 wrong = f"there is no claim `{name}`{did_you_mean(name, list(known))}"
-                raise UsageError(f"{file}: reading `{entry['name']}`: {wrong}\n  help: use the `id` of a claim")
-        if others := entry.keys() - KEYS:
-            allowed = f"a reading has the keys {', '.join(sorted(KEYS))}"
-            raise UsageError(f"{file}: reading `{entry['name']}` has {', '.join(sorted(others))}\n  help: {allowed}")
-        return Choice(
-            entry["name"],
-            tuple((name, tuple(values)) for name, values in entry.get("where", {}).items()),
-            tuple(entry.get("series", ())),
-            tuple(known[name] for name in entry.get("claims", ())),
-            entry.get("default", False),
-            entry.get("columns", True),
+                raise entry.wrong("claims", wrong, "use the `id` of a claim")
+        return entry.filled(
+            Choice,
+            {},
+            where=tuple((name, scalars(where, name)) for name in where.content),
+            claims=tuple(known[name] for name in named),
         )
 
-    texts = {name: value for name, value in data.items() if isinstance(value, str)}
-    return texts, tuple(map(choice, data["column"])), tuple(map(choice, data["row"]))
+    texts = {name: value for name, value in data.content.items() if isinstance(value, str)}
+    return texts, tuple(map(choice, data.tables("column"))), tuple(map(choice, data.tables("row")))
 
 
 def points(claim: Claim, selected: Sequence[Choice], seed: int = FIRST_SEED, *, quick: bool = False) -> list[Point]:
