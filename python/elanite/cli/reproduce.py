@@ -41,7 +41,7 @@ class Reproduce(Request):
     \b
     Examples:
       elanite reproduce --quick      all papers in a few minutes, wider intervals
-      elanite reproduce --decide     all verdicts in a quarter of the time
+      elanite reproduce --decide     most verdicts in a sixth of the time
       elanite reproduce --dry-run    the cost of a whole run
       elanite reproduce
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results

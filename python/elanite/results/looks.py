@@ -14,8 +14,8 @@ that the claim holds or is missed. The last look judges as a whole run does: a m
 
 The first look has one run of most points. Its batches show nothing of the variance between seeds, if there is any; the
 intervals of the last look contain it (see ``independent``). That look has four runs, as an interval of two or three
-values is wider by Student's t than most claims can use. A third look with eight runs would double the cost of claims
-whose figure is near a bound, which the whole run leaves unresolved, too.
+values is wider by Student's t than most claims can use. A third look with eight runs would add four runs of the
+configurations of open claims, where the second one adds three.
 """
 
 from __future__ import annotations
