@@ -66,9 +66,11 @@ fn machine() -> Machine {
 fn options(ranks: u32) -> Options {
     Options {
         ranks,
+        universe: 0,
         ranks_per_node: 1,
         placement: None,
         compute: "none".into(),
+        sampled: None,
         network: Network::Ideal,
         memory: Memory::Main,
         collectives: Some(Collectives::Mpi),
