@@ -18,7 +18,7 @@
 //! | `warm_up` | 2000 | cycles before those that count |
 //! | `cycles` | 200000 | cycles that count |
 //! | `faults` | `none` | what is listed, and does not occur: `later`, a level of cables that fail after the run, or `rare`, bit errors of one bit in 10^15 besides |
-//! | `regions` | 1 | regions into which the network is cut, at the level of the fabric |
+//! | `regions` | 1 | regions into which the network is cut |
 //! | `threads` | 1 | threads that work on the regions; see `wall_seconds` |
 //!
 //! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
@@ -39,6 +39,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::time::Instant;
 use traffic::{Pattern, Traffic};
 use units::{Bytes, Rate};
 
@@ -145,7 +146,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
         "packets": measured.packets,
         "links": measured.links,
         "events": measured.events,
-        "digest": measured.digest.map(|digest| format!("{digest:016x}")),
+        "digest": measured.digest,
         "set_up_seconds": measured.set_up_seconds,
         "cpu_seconds": measured.cpu_seconds,
         "regions": case.regions,
@@ -201,13 +202,11 @@ struct Measured {
     /// Links that the packets crossed; none of the whole machine.
     links: Option<u64>,
     events: u64,
-    /// The sum of the hashes of all packets, those before the cycles that count included; of the
-    /// fabric alone.
-    digest: Option<u64>,
+    /// Of all packets, those before the cycles that count included.
+    digest: String,
     set_up_seconds: f64,
     cpu_seconds: f64,
-    /// Of the fabric alone.
-    wall_seconds: Option<f64>,
+    wall_seconds: f64,
 }
 
 /// A machine and the load on it.
@@ -287,10 +286,10 @@ impl Case {
             packets: after.acknowledged - before.acknowledged,
             links: Some(after.links - before.links),
             events: traffic.events() - events,
-            digest: Some(after.digest),
+            digest: format!("{:016x}", after.digest),
             set_up_seconds,
             cpu_seconds,
-            wall_seconds: Some(traffic.wall_seconds - wall_seconds),
+            wall_seconds: traffic.wall_seconds - wall_seconds,
         })
     }
 
@@ -298,22 +297,24 @@ impl Case {
     /// subtracted.
     fn machine(&self, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
         let run = |cycles| {
-            let point = self.point(cycles).map_err(told)?;
-            let begin = processor_seconds();
+            let mut point = self.point(cycles).map_err(told)?;
+            (point.regions, point.threads) = (self.regions, self.threads);
+            let (begin, start) = (processor_seconds(), Instant::now());
             let records = simulate(&point, None).map_err(|error| error.to_string())?;
-            Ok::<_, String>((records, processor_seconds() - begin))
+            let seconds = [processor_seconds() - begin, start.elapsed().as_secs_f64()];
+            Ok::<_, String>((records, seconds))
         };
-        let (_, set_up_seconds) = run(1)?;
+        let (_, [set_up_seconds, _]) = run(1)?;
         let (before, first) = run(warm_up)?;
         let (after, whole) = run(warm_up + cycles)?;
         Ok(Measured {
             packets: after.packets - before.packets,
             links: None,
             events: after.events - before.events,
-            digest: None,
+            digest: after.digest,
             set_up_seconds,
-            cpu_seconds: whole - first,
-            wall_seconds: None,
+            cpu_seconds: whole[0] - first[0],
+            wall_seconds: whole[1] - first[1],
         })
     }
 

@@ -35,6 +35,13 @@ pub struct Point {
     pub changes: Option<String>,
     /// Seed of all random streams.
     pub seed: u64,
+    /// Regions into which the network is cut, and threads that work on them; 0 stands for 1. No result depends on these, and
+    /// the text of a point lacks them.
+    #[serde(skip)]
+    pub regions: u32,
+    /// See `regions`.
+    #[serde(skip)]
+    pub threads: u32,
 }
 
 impl Point {
@@ -165,6 +172,8 @@ pub fn plan(
                 faults: faults.clone(),
                 changes: changes.clone(),
                 seed: first_seed.wrapping_add(seed),
+                regions: 0,
+                threads: 0,
             }));
         }
     }

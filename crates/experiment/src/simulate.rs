@@ -76,7 +76,9 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     };
     let watch = Watch { limits, cancel };
     let cluster = || {
-        let config = point.machine.failing_config(&point.faults, point.seed);
+        let mut config = point.machine.failing_config(&point.faults, point.seed);
+        config.fabric.regions = point.regions.max(1);
+        config.fabric.threads = point.threads.max(1);
         Cluster::new(config, watch.clone()).seeded(point.seed)
     };
     let window = Window {

@@ -46,8 +46,8 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
 
 /// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, two jobs on 64, one of which reads from
 /// servers and writes to them, two groups that broadcast among background traffic, and two processes with Elan4 adapters that
-/// communicate while they compute: the digests of all packets and records, on whatever machine the tests run, and on 1, 2 and 4
-/// threads at the same time. Only a change of the model changes them. The released build is compared by `tests/test_release_build.py`.
+/// communicate while they compute: the digests of all packets and records, on whatever machine the tests run, on 1, 2 and 4
+/// threads at the same time, and with the network in 2 and 7 regions. Only a change of the model changes them. The released build is compared by `tests/test_release_build.py`.
 #[test]
 fn the_same_bits_everywhere() {
     let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);
@@ -75,6 +75,13 @@ fn the_same_bits_everywhere() {
         };
         let expected = digest(&point);
         insta::assert_snapshot!(name, expected);
+        for regions in [2, 7] {
+            let divided = Point {
+                regions,
+                ..point.clone()
+            };
+            assert_eq!(digest(&divided), expected, "{regions} regions");
+        }
         for threads in [1, 2, 4] {
             thread::scope(|scope| {
                 let runs: Vec<_> = (0..threads)

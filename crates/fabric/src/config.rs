@@ -77,8 +77,7 @@ pub struct Config {
     pub engine: Engine,
     /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small
     /// network has fewer, and a machine with faults has one
-    /// ([`Network::regions`](crate::Network::regions)). A network of several regions takes no
-    /// hardware broadcasts. See the essay of `regions`.
+    /// ([`Network::regions`](crate::Network::regions)). See the essay of `regions`.
     pub regions: u32,
     /// Threads that work on the regions, at least 1; no result depends on the number.
     pub threads: u32,

@@ -57,7 +57,7 @@ use crate::cut::Cut;
 use crate::id::{GroupId, PacketId, QueueId};
 use crate::motion::{self, Motion, Moved, Witness};
 use crate::prefetch::FAR;
-use crate::records::Records;
+use crate::records::{Records, Sender};
 use crate::topology::{Compiled, Wiring};
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use ahead::AHEAD;
@@ -125,21 +125,44 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The control plane of one region of a cut.
-    pub fn of_region(mut self, cut: Arc<Cut>, region: usize) -> Self {
+    /// The control plane of one region of a cut of this network, with a mover for the region.
+    pub fn of_region(&self, motion: &M, cut: Arc<Cut>, region: usize) -> Self {
+        let all = LinkId::all(self.wiring().links());
+        let links = all.filter(|&link| cut.ends(link).contains(&region));
+        let mut channels = self.channels.of_some(motion, links.clone());
+        let own = links.clone().filter(|&link| cut.ends(link)[0] == region);
+        let groups = own.filter_map(|link| match self.channels.hop(link).sender() {
+            Sender::Group(group) => Some(group),
+            Sender::Adapter(_) => None,
+        });
+        let crossbar = self.crossbar.of_some(groups);
         let mut mirrors = 0;
-        for (number, link) in self.channels.records.links.iter_mut_enumerated() {
+        for number in links {
+            let hop = &mut channels.records.links[number].hop;
             let [from, to] = cut.ends(number);
             if from != to && from == region {
-                link.hop.end_elsewhere(mirrors);
+                hop.end_elsewhere(mirrors);
                 mirrors += self.config.channels;
-            }
-            if from != to && to == region {
-                link.hop.begin_elsewhere();
+            } else if from != to {
+                hop.begin_elsewhere();
             }
         }
-        self.border = Some(Box::new(Border::new(cut, region)));
-        self
+        Control {
+            config: self.config.clone(),
+            routing: Arc::clone(&self.routing),
+            clock: Clock::new(),
+            queues: Queues::new(self.wiring().places(), self.config.traffic_classes),
+            channels,
+            crossbar,
+            arrivals: Arrivals::default(),
+            flights: Flights::new(),
+            broadcasts: Broadcasts::default(),
+            border: Some(Box::new(Border::new(cut, region))),
+            faults: None,
+            recording: None,
+            is_far: self.is_far,
+            reversed: false,
+        }
     }
 
     pub fn config(&self) -> &Config {
@@ -387,7 +410,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             Event::ArrivalStarts(_)
             | Event::ArrivalStops(_)
             | Event::Charge(_)
-            | Event::Enters(_) => self.happen_at_border(motion, event),
+            | Event::Enters(_)
+            | Event::Descends(_) => return self.happen_at_border(motion, event),
         }
         self.clock.happened();
     }

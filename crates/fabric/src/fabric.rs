@@ -2,9 +2,9 @@
 
 use crate::control::Control;
 use crate::cut::Cut;
-use crate::motion::Motion;
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
+use crate::motion::{Motion, Wiring};
 use crate::network::{Network, Running};
 use crate::regions::Divided;
 use crate::topology::{Compiled, Custom, Routing, with_routing};
@@ -41,8 +41,11 @@ fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box
         Engine::Flit => run(FlitMover::new(&config), routing, config),
         Engine::Worm if config.regions > 1 && config.faults.is_none() => {
             let cut = Cut::new(routing.wiring(), config.regions).open(&config);
-            let mover = |outbound| WormMover::of_region(&config, Some(outbound));
-            Box::new(Divided::new(config.clone(), &routing, cut, mover))
+            let wiring = Wiring::new(&config);
+            let mover = |outbound| WormMover::of_region(&config, &wiring, Some(outbound));
+            let whole = WormMover::of_region(&config, &wiring, None);
+            let whole = Control::new(config.clone(), routing, &whole);
+            Box::new(Divided::new(&whole, cut, mover))
         }
         Engine::Worm => run(WormMover::new(&config), routing, config),
     }

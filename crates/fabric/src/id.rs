@@ -8,6 +8,7 @@
 //! convert between a place and its rail and node. On the first rail the place has the number of the node, but for rail-optimised
 //! trees.
 
+use bytemuck::{Zeroable, ZeroableInOption};
 use derive::Identifier;
 use std::num::NonZeroU32;
 
@@ -24,19 +25,27 @@ pub struct Rail(u32);
 pub struct Place(u32);
 
 /// A switch, from 0 at the first level; see [`Wiring::switch_name`](crate::topology::Wiring::switch_name).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier, Zeroable,
+)]
 pub struct SwitchId(u32);
 
 /// A directed link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier, Zeroable,
+)]
 pub struct LinkId(u32);
 
 /// A virtual channel of a link, as numbered by [`Lanes`](crate::motion::Lanes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier, Zeroable,
+)]
 pub struct ChannelId(u32);
 
 /// Links of a switch that the same headers compete for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier, Zeroable,
+)]
 pub struct GroupId(u32);
 
 /// The packets of a traffic class at an adapter.
@@ -45,7 +54,15 @@ pub struct QueueId(u32);
 
 /// A packet under way, or the part of a broadcast that goes to one node. The number is re-used after the acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(transparent)]
 pub struct PacketId(NonZeroU32);
+
+#[expect(
+    unsafe_code,
+    reason = "the library has no safe name for a wrapped number"
+)]
+// SAFETY: The identifier is a `NonZeroU32` in memory, and no such number is `None` as zeros.
+unsafe impl ZeroableInOption for PacketId {}
 
 impl PacketId {
     /// The identifier of the first packet.

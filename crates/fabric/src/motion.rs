@@ -80,7 +80,7 @@ pub struct FlitCensus {
 impl AddAssign for FlitCensus {
     fn add_assign(&mut self, other: Self) {
         self.injected += other.injected;
-        self.copied += other.copied;
+        self.copied = self.copied.wrapping_add(other.copied);
         self.delivered += other.delivered;
         self.discarded += other.discarded;
         self.in_flight += other.in_flight;

@@ -34,11 +34,12 @@ pub use lanes::Lanes;
 use crate::id::PacketId;
 use crate::prefetch::prefetch;
 use crate::{ChannelId, Cycle, LinkId, table};
+use bytemuck::Zeroable;
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
 /// A cycle less than 2^31 cycles from a known one, in 32 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
 pub(crate) struct Moment(u32);
 
 impl Moment {
@@ -92,7 +93,7 @@ pub(crate) enum Count {
 const COUNTS: usize = 5;
 
 /// A directed link, as the control plane and the mover see it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct Link<L> {
     pub hop: Hop,
@@ -104,21 +105,21 @@ pub(crate) struct Link<L> {
 }
 
 /// A virtual channel.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 #[repr(C, align(32))]
 pub(crate) struct Channel<C> {
     pub motion: C,
     /// The packet that holds the channel, or has held it last.
-    pub holder: PacketId,
+    pub holder: Option<PacketId>,
 }
 
 /// The state of a mover, as the records hold it.
 pub(crate) trait State {
     /// The state of a link, in the link's record.
-    type Link: Copy + Send;
+    type Link: Copy + Send + Sync + Zeroable;
 
     /// The state of a channel, in the channel's record.
-    type Channel: Copy + Send;
+    type Channel: Copy + Send + Sync + Zeroable;
 
     /// A link at rest.
     fn at_rest(&self, hop: &Hop) -> Self::Link;
@@ -143,6 +144,40 @@ pub(crate) struct Records<M: State> {
 }
 
 impl<M: State> Records<M> {
+    /// Records of some links of a whole network, for a region, and blank ones of all others: see [`Hop::is_blank`].
+    pub fn of_some(
+        &self,
+        motion: &M,
+        lanes: Lanes,
+        links: impl Iterator<Item = LinkId> + Clone,
+    ) -> Self {
+        let ends = motion.ends();
+        let bound = lanes.bound(self.links.len());
+        let mut records = Records {
+            links: table::blank(self.links.len()),
+            channels: table::blank(bound + ends.len()),
+            over: BTreeMap::new(),
+            credit_delays: TiVec::new(),
+        };
+        for link in links.clone() {
+            records.links[link] = self.links[link];
+            for channel in lanes.of(link) {
+                records.channels[channel] = self.channels[channel];
+            }
+        }
+        if !self.credit_delays.is_empty() {
+            records.credit_delays = table::blank(self.links.len());
+            for link in links {
+                records.credit_delays[link] = self.credit_delays[link];
+            }
+        }
+        let holder = None;
+        for (place, motion) in ends.into_iter().enumerate() {
+            records.channels[ChannelId::new((bound + place) as u32)] = Channel { motion, holder };
+        }
+        records
+    }
+
     /// Links at rest, all of whose channels are free. No list of credit delays stands for delays of
     /// one cycle.
     pub fn new(
@@ -162,7 +197,7 @@ impl<M: State> Records<M> {
         }));
         let record = |motion| Channel {
             motion,
-            holder: PacketId::FIRST,
+            holder: None,
         };
         let ends = motion.ends();
         let bound = lanes.bound(count);

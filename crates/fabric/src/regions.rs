@@ -49,16 +49,29 @@
 //! | `Enters` | when the EOP is about to pass an outbound link | when it passes |
 //! | `Ended` | when the answer is back, if the destination awaits the EOP | when the EOP is there |
 //!
+//! Broadcasts, the parts of which are in several regions, have further messages (`control::border::broadcast`):
+//!
+//! | message | sent | due |
+//! |---|---|---|
+//! | a broadcast is opened on an outbound link | with the opening | before its header |
+//! | a delivery, to the region of the source; to all, where circuits last until then | at the delivery | in the next window |
+//! | a destination's answer, to the region of the source | when the adapter answers | when it is back there |
+//! | the EOP with the combined answer | when it is about to pass an outbound link | when it passes |
+//!
 //! ## What one region must have
 //!
-//! A machine with faults has one region, whatever its configuration asks for, since a cable that
-//! dies concerns all regions at once. A network in regions takes no hardware broadcasts, whose
-//! parts are in several regions. The flit mover always moves a whole network.
+//! A machine with faults has one region, whatever its configuration asks for: some consequences of
+//! faults take no time between distant regions. A sink behind a link gives the sender all credits in
+//! the cycle of the sink, where credits take a cycle; a source that waits beyond its timeout hears of
+//! the end of its packet in the cycle in which garbage ends at the destination; and the tail of a
+//! worm that is sunk is reported up to a cycle late, which may be the cycle in which it is drained.
+//! Two more meetings in each such cycle would be needed. The flit mover always moves a whole network.
 //!
 //! ## Costs
 //!
-//! A region has all tables of the network, of which it uses its own records and those at the
-//! border. Each window has one meeting of all threads (`pace`, `team`).
+//! A region has tables of the network's size, but records only of the links that begin or end in it;
+//! the other places are blank (`table::blank`). Tables of adapters are whole, and so are those of
+//! late credits. Each window has one meeting of all threads (`pace`, `team`).
 
 mod divided;
 mod pace;

@@ -4,6 +4,7 @@
 //! processor waits for the addresses of pages, too. Large pages of 2 MB spare this. Linux gives large pages to whoever asks for
 //! them before the memory is written for the first time.
 
+use bytemuck::{Zeroable, zeroed_vec};
 use typed_index_collections::TiVec;
 
 /// An empty table with room for `count` records.
@@ -23,6 +24,13 @@ pub(crate) fn table<K, V>(records: impl ExactSizeIterator<Item = V>) -> TiVec<K,
 /// A table of `count` equal records.
 pub(crate) fn equal<K, V: Clone>(record: V, count: usize) -> TiVec<K, V> {
     table(std::iter::repeat_n(record, count))
+}
+
+/// A table of `count` records of zeros, for a region of a network, which has records of few links. Pages that are never written
+/// to take no room where the allocator leaves fresh memory alone; that of the standard library writes to tables of records
+/// that are aligned to more than 16 bytes. So there are no large pages.
+pub(crate) fn blank<K, V: Zeroable>(count: usize) -> TiVec<K, V> {
+    zeroed_vec(count).into()
 }
 
 /// Bytes of a large page, on all processors with pages of 4 KB.
@@ -70,6 +78,8 @@ mod tests {
             );
             let twins: TiVec<usize, u64> = equal(7, count);
             assert!(twins.len() == count && twins.iter().all(|&record| record == 7));
+            let blank: TiVec<usize, u64> = blank(count);
+            assert!(blank.len() == count && blank.iter().all(|&record| record == 0));
         }
     }
 }

@@ -3,14 +3,14 @@
 use crate::common;
 
 use common::graphs::{graph, ring};
-use common::random::{large_case, many};
+use common::random::{large_case, many, rivals};
 use common::{Bench, CIRCUITS, Heard, machine, packet};
 use fabric::motion::{FlitCensus, Moved};
 use fabric::topology::Arities;
 use fabric::{
-    Ack, Circuit, Config, Cycle, Dragonfly, Engine, Fabric, FatTree, Hold, HyperX, LinkCounters,
-    LinkId, Mesh, Misrouting, Multiplexing, Network, Nodes, Notice, PacketSpec, SharedNodes,
-    Topology, Torus,
+    Ack, Circuit, Config, Cycle, Destination, Dragonfly, Engine, Fabric, FatTree, Hold, HyperX,
+    LinkCounters, LinkId, Mesh, Misrouting, Multiplexing, Network, Nodes, Notice, PacketSpec,
+    SharedNodes, Topology, Torus,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -23,6 +23,8 @@ struct Outcome {
     counters: Vec<LinkCounters>,
     moments: Vec<(Cycle, Moved)>,
     holds: Vec<Hold>,
+    /// Events of the control plane.
+    events: u64,
     /// At some moments: the flits, channels that are taken, and flits of packets that are under
     /// way.
     states: Vec<(FlitCensus, u64, u64)>,
@@ -60,11 +62,12 @@ impl Nodes for Answering {
     }
 }
 
-/// What nodes hear that stand in their regions, by cycle, and the counters of all links.
-fn heard_in_regions(
-    config: Config,
-    traffic: &[(Cycle, PacketSpec)],
-) -> (Vec<(Cycle, String)>, Vec<LinkCounters>) {
+/// What nodes hear that stand in their regions, by cycle; the counters of all links; events; and the
+/// packets that wait for each other, if there are any.
+type InRegions = (Vec<(Cycle, String)>, Vec<LinkCounters>, u64, Option<String>);
+
+/// See [`InRegions`].
+fn heard_in_regions(config: Config, traffic: &[(Cycle, PacketSpec)]) -> InRegions {
     let mut fabric = Fabric::new(config);
     let nodes: Vec<_> = (0..fabric.regions())
         .map(|region| {
@@ -89,7 +92,9 @@ fn heard_in_regions(
         .collect();
     heard.sort_unstable();
     let links = LinkId::all(fabric.topology().links());
-    (heard, links.map(|link| fabric.counters(link)).collect())
+    let counters = links.map(|link| fabric.counters(link)).collect();
+    let deadlock = fabric.deadlock().map(|deadlock| deadlock.to_string());
+    (heard, counters, fabric.events(), deadlock)
 }
 
 proptest! {
@@ -99,7 +104,7 @@ proptest! {
     /// cycles between two meetings.
     #[test]
     fn windows_change_nothing(
-        case in large_case(),
+        case in prop_oneof![5 => large_case(), 1 => rivals()],
         regions in select(&[2_u32, 3, 7, 16]),
         threads in prop_oneof![7 => Just(1_u32), 1 => 2_u32..=3],
     ) {
@@ -107,8 +112,7 @@ proptest! {
         config.engine = Engine::Worm;
         config.multiplexing = Multiplexing::OldestFirst;
         config.faults = None;
-        let mut traffic = case.traffic;
-        traffic.retain(|(_, spec)| !spec.destination.is_broadcast());
+        let traffic = case.traffic;
         if !traffic.is_empty() {
             let whole = heard_in_regions(config.clone(), &traffic);
             (config.regions, config.threads) = (regions, threads);
@@ -143,6 +147,7 @@ fn outcome(config: Config, traffic: &[(Cycle, PacketSpec)]) -> Outcome {
     }
     Outcome {
         counters: bench.counters(),
+        events: bench.fabric.events(),
         heard: bench.heard,
         moments,
         holds,
@@ -185,6 +190,13 @@ fn traffic(topology: &Topology) -> Vec<(Cycle, PacketSpec)> {
         let mut spec = packet(from, hash % nodes, 1 + hash / 256 % 60);
         spec.awaits_end = hash % 5 == 0;
         spec.token = number.into();
+        if topology.as_tree().is_some() && hash % 7 == 0 {
+            let (first, more) = (hash / 7 % nodes, hash / 1024 % 9);
+            spec.destination = Destination::Range {
+                first: first.into(),
+                last: (first + more).min(nodes - 1).into(),
+            };
+        }
         traffic.push((Cycle::from(number / nodes * 9 + hash % 7), spec));
     }
     traffic.sort_by_key(|&(at, spec)| (at, spec.source));
@@ -226,6 +238,7 @@ fn regions_and_threads_change_nothing() {
                 assert!(divided.counters == whole.counters, "counters: {machine}");
                 assert!(divided.moments == whole.moments, "moments: {machine}");
                 assert!(divided.states == whole.states, "states: {machine}");
+                assert_eq!(divided.events, whole.events, "events: {machine}");
                 let holds = divided.holds.iter().zip(&whole.holds);
                 for (divided, whole) in holds {
                     assert_eq!(divided, whole, "{machine}");

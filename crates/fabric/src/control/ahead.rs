@@ -108,7 +108,11 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             | Event::ArrivalStops(channel)
             | Event::Leaves(channel)
             | Event::Stays(channel) => self.channels.records.fetch_channel(channel),
-            Event::Ended(_) | Event::Sunk(_) | Event::SetUp(_) | Event::Enters(_) => {}
+            Event::Ended(_)
+            | Event::Sunk(_)
+            | Event::SetUp(_)
+            | Event::Enters(_)
+            | Event::Descends(_) => {}
         }
     }
 

@@ -22,7 +22,9 @@ use crate::records::{EJECTS, Hop};
 use crate::table;
 use crate::topology::{End, MAX_ARITY, Routing};
 use crate::{Arbitration, Config, Cycle, LinkId, Place, SwitchId};
+use bytemuck::Zeroable;
 use std::cmp::Reverse;
+use std::sync::Arc;
 use typed_index_collections::TiVec;
 
 /// A header that waits for a channel.
@@ -40,7 +42,7 @@ pub(super) struct Waiting {
 }
 
 /// Headers that compete for the same outputs, and these outputs; half a cache line.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Zeroable)]
 #[repr(align(32))]
 pub(super) struct Group {
     /// One of the waiting headers; each knows the next one ([`State`](super::packet::State)), in no order.
@@ -68,7 +70,7 @@ const _: () = assert!(
 /// The output groups of all switches.
 pub(super) struct Crossbar {
     pub groups: TiVec<GroupId, Group>,
-    outputs: Vec<LinkId>,
+    outputs: Arc<Vec<LinkId>>,
     /// The groups that arbitrate in this cycle.
     flagged: Vec<GroupId>,
     /// How ages grow, if they arbitrate.
@@ -93,16 +95,18 @@ impl Crossbar {
         let links = wiring.links() as usize;
         let mut crossbar = Crossbar {
             groups: table::with_room(links),
-            outputs: Vec::with_capacity(links),
+            outputs: Arc::default(),
             flagged: Vec::new(),
             ages: (config.arbitration == Arbitration::Age)
                 .then(|| Ages::new(config.age_bits, config.age_cap)),
         };
+        let mut outputs = Vec::with_capacity(links);
         let mut first_group: TiVec<SwitchId, GroupId> = TiVec::new();
         for switch in SwitchId::all(wiring.switches()) {
             first_group.push(crossbar.groups.next_key());
-            crossbar.add_outputs(config, routing, switch, &mut hops);
+            crossbar.add_outputs(config, routing, switch, &mut hops, &mut outputs);
         }
+        crossbar.outputs = Arc::new(outputs);
         let mut switches = table::equal(SwitchId::new(0), links);
         for (link, hop) in hops.iter_mut_enumerated() {
             if let End::Switch { switch, port } = wiring.ends(link).1 {
@@ -113,17 +117,32 @@ impl Crossbar {
         (crossbar, (hops, switches))
     }
 
+    /// The groups of some links, for a region.
+    pub fn of_some(&self, groups: impl Iterator<Item = GroupId>) -> Self {
+        let mut crossbar = Crossbar {
+            groups: table::blank(self.groups.len()),
+            outputs: Arc::clone(&self.outputs),
+            flagged: Vec::new(),
+            ages: self.ages,
+        };
+        for group in groups {
+            crossbar.groups[group] = self.groups[group].clone();
+        }
+        crossbar
+    }
+
     fn add_outputs(
         &mut self,
         config: &Config,
         routing: &(impl Routing + ?Sized),
         switch: SwitchId,
         hops: &mut TiVec<LinkId, Hop>,
+        outputs: &mut Vec<LinkId>,
     ) {
         let ports = routing.wiring().ports(switch);
         assert!(ports * config.channels <= MOST_INPUTS);
         for port in 0..ports {
-            let place = self.outputs.len() as u32;
+            let place = outputs.len() as u32;
             if routing.begins_group(switch, port) {
                 self.groups.push(Group {
                     waiting: None,
@@ -141,7 +160,7 @@ impl Crossbar {
                 .last_key()
                 .expect("the first port begins a group");
             let link = routing.wiring().output(switch, port);
-            self.outputs.push(link);
+            outputs.push(link);
             self.groups[group].count += 1;
             hops[link].leave(group);
         }

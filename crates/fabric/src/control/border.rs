@@ -18,7 +18,11 @@
 //! of its own, which is known a cycle ahead as the release is.
 
 use super::packet::Flight;
-use super::{Control, Event};
+mod broadcast;
+
+use super::broadcast::Note;
+use super::deadlock::Key;
+use super::{Ack, Control, Event};
 use crate::cut::Cut;
 use crate::id::PacketId;
 use crate::motion::Motion;
@@ -31,10 +35,36 @@ use std::sync::Arc;
 pub(crate) struct Post<P> {
     /// Events, each with its cycle, which is at least a window after the cycle that sent it.
     events: Vec<(Cycle, Event)>,
-    /// Packets whose first flit is sent: the channel, the packet in the region of its source, and
-    /// the flight.
-    headers: Vec<(ChannelId, PacketId, Flight<P>)>,
+    headers: Vec<Header<P>>,
     answers: Vec<Answer<P>>,
+    broadcasts: Vec<Tiding>,
+}
+
+/// A packet whose first flit is sent over a channel.
+struct Header<P> {
+    channel: ChannelId,
+    /// The packet in the region of its source.
+    home: PacketId,
+    flight: Flight<P>,
+    /// Of a broadcast: what goes with the part.
+    part: Option<Note>,
+}
+
+/// A message about a broadcast.
+enum Tiding {
+    /// A broadcast has been opened on a link, which is inbound.
+    Opened(LinkId, Key),
+    /// A broadcast, with this root and so many destinations, has reached one of them in a cycle.
+    Delivered {
+        root: PacketId,
+        broadcast: Key,
+        destinations: u32,
+        at: Cycle,
+    },
+    /// The answer of a destination to the broadcast with this root will be back in a cycle.
+    Answer(PacketId, Cycle, Ack),
+    /// The EOP, which bears the combined answer, enters a channel in a cycle.
+    End(Key, ChannelId, Cycle, Option<Ack>),
 }
 
 /// An answer on its way to the source of a packet.
@@ -55,12 +85,14 @@ impl<P> Post<P> {
             events: Vec::new(),
             headers: Vec::new(),
             answers: Vec::new(),
+            broadcasts: Vec::new(),
         }
     }
 
     /// Whether there is no message.
     pub fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.headers.is_empty() && self.answers.is_empty()
+        let packets = self.headers.is_empty() && self.answers.is_empty();
+        packets && self.events.is_empty() && self.broadcasts.is_empty()
     }
 
     /// Moves all messages of another post here.
@@ -71,9 +103,11 @@ impl<P> Post<P> {
         self.events.append(&mut other.events);
         self.headers.append(&mut other.headers);
         self.answers.append(&mut other.answers);
+        self.broadcasts.append(&mut other.broadcasts);
     }
 
-    /// Has the messages read from the last to the first, for tests.
+    /// Has the messages read from the last to the first, for tests; but broadcasts that are opened on
+    /// one link keep their order.
     pub fn reverse(&mut self) {
         self.events.reverse();
         self.headers.reverse();
@@ -103,6 +137,8 @@ pub(super) struct Border<P> {
     visits: Vec<Option<Visit>>,
     /// Packets that are done but for the EOP that a visitor of another region awaits.
     awaited: BTreeMap<PacketId, PacketId>,
+    /// Visitors that are parts of broadcasts, by broadcast and the channel by which they have come.
+    parts: BTreeMap<(Key, ChannelId), PacketId>,
 }
 
 impl<P: Path> Border<P> {
@@ -115,6 +151,7 @@ impl<P: Path> Border<P> {
             cut,
             visits: Vec::new(),
             awaited: BTreeMap::new(),
+            parts: BTreeMap::new(),
         }
     }
 
@@ -168,13 +205,27 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     /// Takes note of the messages of another region, between two windows.
     pub fn receive(&mut self, motion: &mut M, post: &mut Post<R::Path>) {
-        for (channel, home, flight) in post.headers.drain(..) {
+        for tiding in post.broadcasts.drain(..) {
+            self.hear_of_broadcast(&tiding);
+        }
+        for header in post.headers.drain(..) {
+            let Header {
+                channel,
+                home,
+                flight,
+                part,
+            } = header;
             let flits = flight.spec.flits;
             let packet = self.flights.insert_flight(flight);
-            let reasons = u16::from(self.config.circuit == Circuit::UntilAcknowledged);
-            self.border().admit(packet, home, reasons);
+            let lasts = self.config.circuit == Circuit::UntilAcknowledged || part.is_some();
+            self.border().admit(packet, home, lasts.into());
+            if let Some(part) = part {
+                let name = self.key(packet);
+                self.border().parts.insert((name, channel), packet);
+                self.broadcasts.insert_visitor(packet, home, &part);
+            }
             let records = &mut self.channels.records;
-            records.channels[channel].holder = packet;
+            records.channels[channel].holder = Some(packet);
             motion.expect(channel, flits, records);
         }
         for answer in post.answers.drain(..) {
@@ -230,7 +281,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let [from, to] = self.border().cut.ends(link);
         self.send(from, at, Event::Free(channel));
         if from != to && self.config.tokens {
-            let reverse = self.channels.hop(link).reverse;
+            // Both ends may be in other regions.
+            let reverse = self.wiring().reverse(link);
             self.send(to, at, Event::Charge(reverse));
         }
     }
@@ -251,10 +303,23 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             return;
         }
         let flight = self.flights.get(packet).clone();
+        let is_broadcast = flight.spec.destination.is_broadcast();
+        let (part, home) = if is_broadcast {
+            let channels = flight.path().len();
+            let note = self.broadcasts.note(packet, channels);
+            (Some(note), self.broadcasts.root(packet))
+        } else {
+            let visit = self.border().visit(packet);
+            (None, visit.map_or(packet, |visit| visit.home))
+        };
         let border = self.border();
-        let home = border.visit(packet).map_or(packet, |visit| visit.home);
         let [_, region] = border.cut.ends(link);
-        border.posts[region].headers.push((channel, home, flight));
+        border.posts[region].headers.push(Header {
+            channel,
+            home,
+            flight,
+            part,
+        });
     }
 
     /// A packet takes a channel of this region.
@@ -263,6 +328,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let holds = self.config.circuit != Circuit::UntilAcknowledged;
         let reasons = u16::from(holds) + u16::from(ejects);
         if reasons > 0
+            && !self.flights.get(packet).spec.destination.is_broadcast()
             && let Some(visit) = self.border().visit(packet)
         {
             visit.reasons += reasons;
@@ -277,7 +343,9 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
         let packet = self.channels.holder(channel);
         // The number of a packet of this region may be that of another one by now.
-        if self.flights.holds(packet, channel) {
+        if self.flights.holds(packet, channel)
+            && !self.flights.get(packet).spec.destination.is_broadcast()
+        {
             self.visit_ends(packet);
         }
     }
@@ -364,8 +432,11 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             Event::ArrivalStops(channel) => motion.read(Foreseen::Stops(channel), now, self),
             Event::Charge(link) => motion.charge(link, now, self),
             Event::Enters(channel) => self.end_enters(channel),
+            Event::Descends(part) => self.end_behind(part, now),
             _ => unreachable!("the event concerns one region"),
         }
+        // On one engine there is no such event.
+        self.clock.let_go();
     }
 
     /// The EOP passes the channels of a packet in this region, from a place of its path on, the

@@ -62,22 +62,24 @@
 //! the links of one child and wait at the other. One tree is needed, too: with different roots nothing orders two broadcasts
 //! that meet at the last switches. [`crate::Fabric::deadlock`] then tells which packet waits for which.
 
+mod ending;
 mod failure;
 
+use super::deadlock::Key;
 use super::packet::State;
-use super::{Ack, Control, Event, Notice, PacketSpec};
+use super::{Ack, Control, Event, PacketSpec};
 use crate::PacketId;
 use crate::motion::{Motion, Worm};
 use crate::topology::{Compiled, End, Trees};
-use crate::{ChannelId, Circuit, Cycle, LinkId, Place, SwitchId};
+use crate::{ChannelId, Cycle, LinkId, SwitchId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A broadcast under way.
+/// A broadcast under way, in the region of its source.
 struct Whole {
-    /// All parts but the root, in the order of their beginning.
-    parts: Vec<PacketId>,
     /// The number of destinations that the last flit has not reached.
     undelivered: u32,
+    /// The cycle of the last delivery so far.
+    delivered: Cycle,
     /// The number of destinations that have not answered.
     unanswered: u32,
     /// The worst of the answers so far, and the cycle in which the last of them is back.
@@ -91,9 +93,18 @@ struct Whole {
 
 /// What is kept of a part besides its flight.
 struct Part {
+    /// The root, in the region of the source.
     root: PacketId,
-    /// The part from which this part branches off; none for the root.
+    /// Whether this is the root, or its flight in another region.
+    is_root: bool,
+    /// The part from which this part branches off; none for the root, and for a part that has come from another region.
     parent: Option<PacketId>,
+    /// The parts that branch off in this region.
+    branches: Vec<PacketId>,
+    /// Links of the ascent: the answers combine in as many switches.
+    ascent: u32,
+    /// The place on the path of the first channel that concerns this region: an inbound one, or else the first of all.
+    first: usize,
     /// Sum of the header delays of the links between the source and the part's own links.
     before: Cycle,
     /// The number of branches of this part that have not sent the tail, and the cycle in which the last of the others sent it.
@@ -103,6 +114,33 @@ struct Part {
     opened: Option<Cycle>,
     /// The number of destinations that have no answer until the part, which is sunk, is drained; all below it if none is said.
     pending: Option<u32>,
+}
+
+impl Part {
+    /// A part of which no channel has been opened.
+    fn begin(root: PacketId, ascent: u32, before: Cycle) -> Self {
+        Part {
+            root,
+            is_root: false,
+            parent: None,
+            branches: Vec::new(),
+            ascent,
+            first: 0,
+            before,
+            tails: 0,
+            last_tail: 0,
+            opened: None,
+            pending: None,
+        }
+    }
+}
+
+/// What goes with a part to another region.
+pub(super) struct Note {
+    is_root: bool,
+    ascent: u32,
+    before: Cycle,
+    first: usize,
 }
 
 /// A switch where broadcasts descend.
@@ -132,8 +170,10 @@ pub(super) struct Broadcasts {
     parts: BTreeMap<PacketId, Part>,
     /// The switches where a broadcast waits or is set up.
     junctions: BTreeMap<SwitchId, Junction>,
-    /// By link to a switch: the parts that have been opened on the link and have not been set up at its end.
-    order: BTreeMap<LinkId, VecDeque<PacketId>>,
+    /// By link to a switch: the broadcasts that have been opened on the link and have not been set up at its end.
+    order: BTreeMap<LinkId, VecDeque<Key>>,
+    /// Destinations that a broadcast has reached, where circuits last until the delivery and the network has regions.
+    pub(super) reached: BTreeMap<Key, u32>,
     /// Junctions with news in this cycle.
     pub flagged: Vec<SwitchId>,
 }
@@ -141,11 +181,11 @@ pub(super) struct Broadcasts {
 impl Broadcasts {
     /// A broadcast is injected.
     #[cold]
-    pub fn insert(&mut self, root: PacketId, spec: &PacketSpec) {
+    pub fn insert(&mut self, root: PacketId, spec: &PacketSpec, ascent: u32) {
         let destinations = spec.destination.count();
         let whole = Whole {
-            parts: Vec::new(),
             undelivered: destinations,
+            delivered: 0,
             unanswered: destinations,
             answer: Ack::Accepted,
             back: 0,
@@ -153,30 +193,45 @@ impl Broadcasts {
             damaged: BTreeSet::new(),
         };
         self.wholes.insert(root, whole);
-        self.insert_part(root, root, None, 0);
+        let part = Part::begin(root, ascent, 0);
+        self.parts.insert(
+            root,
+            Part {
+                is_root: true,
+                opened: Some(0),
+                ..part
+            },
+        );
     }
 
-    fn insert_part(
-        &mut self,
-        id: PacketId,
-        root: PacketId,
-        parent: Option<PacketId>,
-        before: Cycle,
-    ) {
+    /// A part comes from another region, with its last channel.
+    pub(super) fn insert_visitor(&mut self, id: PacketId, root: PacketId, note: &Note) {
         let part = Part {
-            root,
-            parent,
-            before,
-            tails: 0,
-            last_tail: 0,
-            opened: parent.is_none().then_some(0),
-            pending: None,
+            is_root: note.is_root,
+            first: note.first,
+            opened: Some(0),
+            ..Part::begin(root, note.ascent, note.before)
         };
         self.parts.insert(id, part);
     }
 
+    /// What another region must know of a part that goes there, with so many channels.
+    pub(super) fn note(&self, id: PacketId, channels: usize) -> Note {
+        let part = self.part(id);
+        Note {
+            is_root: part.is_root,
+            ascent: part.ascent,
+            before: part.before,
+            first: channels - 1,
+        }
+    }
+
     fn part(&self, id: PacketId) -> &Part {
         &self.parts[&id]
+    }
+
+    fn part_mut(&mut self, id: PacketId) -> &mut Part {
+        self.parts.get_mut(&id).expect("it is under way")
     }
 
     /// The root of the broadcast that a flight is a part of; the flight itself, if it is no broadcast.
@@ -203,10 +258,31 @@ impl Broadcasts {
         !self.parts.is_empty()
     }
 
-    /// The parts of a broadcast, the root first.
-    pub fn parts_of(&self, root: PacketId) -> impl Iterator<Item = PacketId> {
-        let parts = self.wholes.get(&root).map(|whole| &whole.parts);
-        std::iter::once(root).chain(parts.into_iter().flatten().copied())
+    /// The parts of a broadcast in a network of one region, the root first.
+    pub fn parts_of(&self, root: PacketId) -> Vec<PacketId> {
+        let mut parts = vec![root];
+        let mut place = 0;
+        while let Some(id) = parts.get(place) {
+            let part = self.parts.get(id);
+            parts.extend(part.into_iter().flat_map(|part| &part.branches));
+            place += 1;
+        }
+        parts
+    }
+
+    /// All parts in this region.
+    pub(super) fn all_parts(&self) -> impl Iterator<Item = PacketId> {
+        self.parts.keys().copied()
+    }
+
+    /// The place on the path of a part of the first channel that concerns this region.
+    pub(super) fn first_channel(&self, id: PacketId) -> usize {
+        self.part(id).first
+    }
+
+    /// A broadcast has been opened on a link to a switch of this region.
+    pub(super) fn opened(&mut self, link: LinkId, broadcast: Key) {
+        self.order.entry(link).or_default().push_back(broadcast);
     }
 
     /// The switches where parts wait to descend, each with the part that is being set up, if there is one, and the others.
@@ -217,8 +293,8 @@ impl Broadcasts {
         })
     }
 
-    /// The part that goes before all others that have been opened on a link to a switch.
-    pub fn first_of(&self, link: LinkId) -> Option<PacketId> {
+    /// The broadcast that goes before all others that have been opened on a link to a switch.
+    pub fn first_of(&self, link: LinkId) -> Option<Key> {
         self.order.get(&link)?.front().copied()
     }
 
@@ -269,7 +345,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let junction = &self.broadcasts.junctions[&switch];
         let may = |&&part: &&PacketId| {
             let before = self.broadcasts.first_of(self.last_link(part));
-            self.broadcasts.part(part).parent.is_none() || before == Some(part)
+            self.broadcasts.part(part).is_root || before == Some(self.key(part))
         };
         let rank = |part: &PacketId| {
             let flight = self.flights.get(*part);
@@ -285,16 +361,23 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         };
         let state = State::clone(self.flights.get(part));
         let (root, before) = (self.broadcasts.root(part), self.travel(part));
+        let ascent = self.broadcasts.part(part).ascent;
         let links = self.trees().descent(switch, state.spec.destination);
         let mut branches = Vec::with_capacity(links.len());
         for link in links {
             let branch = self.flights.insert(state.branch(link));
-            self.broadcasts
-                .insert_part(branch, root, Some(part), before);
+            let begun = Part {
+                parent: Some(part),
+                ..Part::begin(root, ascent, before)
+            };
+            self.broadcasts.parts.insert(branch, begun);
             self.join(self.channels.hop(link).group(), branch);
             branches.push(branch);
         }
-        self.broadcasts.whole(root).parts.extend(&branches);
+        self.broadcasts
+            .part_mut(part)
+            .branches
+            .clone_from(&branches);
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("somebody waits there");
         junction.arrived.retain(|&other| other != part);
@@ -353,24 +436,19 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             if self.faults.is_some() {
                 self.branch_opened(branch, channel);
             }
-            if !self.channels.hop(link).ejects() {
-                self.broadcasts
-                    .order
-                    .entry(link)
-                    .or_default()
-                    .push_back(branch);
+            let hop = *self.channels.hop(link);
+            if hop.is_outbound() {
+                self.opened_elsewhere(link, self.key(branch));
+            } else if !hop.ejects() {
+                self.broadcasts.opened(link, self.key(branch));
             }
         }
-        let link = self.last_link(part);
-        let state = self
-            .broadcasts
-            .parts
-            .get_mut(&part)
-            .expect("it is under way");
+        let (link, name) = (self.last_link(part), self.key(part));
+        let state = self.broadcasts.part_mut(part);
         state.tails = branches.len();
-        if state.parent.is_some() {
+        if !state.is_root {
             let order = self.broadcasts.order.get_mut(&link).expect("it was opened");
-            assert_eq!(order.pop_front(), Some(part), "broadcasts keep their order");
+            assert_eq!(order.pop_front(), Some(name), "broadcasts keep their order");
             if order.is_empty() {
                 self.broadcasts.order.remove(&link);
             }
@@ -381,138 +459,5 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub(super) fn last_link(&self, part: PacketId) -> LinkId {
         let path = self.flights.get(part).path();
         self.channels.link(path[path.len() - 1])
-    }
-
-    /// The node at the end of a flight's last link.
-    pub(super) fn destination(&self, flight: PacketId) -> Place {
-        match self.wiring().ends(self.last_link(flight)).1 {
-            End::Node(place) => place,
-            End::Switch { .. } => unreachable!("its last link leads to a node"),
-        }
-    }
-
-    /// The last flit of a broadcast is at one of its destinations.
-    #[cold]
-    pub(super) fn broadcast_delivered(&mut self, part: PacketId) {
-        self.broadcast_passed(self.broadcasts.root(part), 1);
-    }
-
-    /// The packet has passed `count` more of the destinations of a broadcast, or will not reach them.
-    fn broadcast_passed(&mut self, root: PacketId, count: u32) {
-        let whole = self.broadcasts.whole(root);
-        whole.undelivered -= count;
-        if whole.undelivered > 0 {
-            return;
-        }
-        if !whole.failed {
-            self.flights.get_mut(root).delivered = self.clock.now();
-        }
-        let parts: Vec<PacketId> = self.broadcasts.parts_of(root).collect();
-        for part in parts {
-            self.free_after_the_delivery(part);
-        }
-    }
-
-    /// One destination answers in cycle `at`.
-    #[cold]
-    pub(super) fn broadcast_answer(&mut self, part: PacketId, at: Cycle, ack: Ack) {
-        self.broadcast_answers(part, at, ack, 1);
-    }
-
-    /// An answer for `count` destinations leaves the end of a part in cycle `at`.
-    fn broadcast_answers(&mut self, part: PacketId, at: Cycle, ack: Ack, count: u32) {
-        let root = self.broadcasts.root(part);
-        let switches = u64::from(self.flights.get(root).plan);
-        let back = at + self.travel(part) + self.config.combine * switches;
-        assert!(
-            back >= self.clock.now(),
-            "an acknowledgement comes too late"
-        );
-        let whole = self.broadcasts.whole(root);
-        whole.back = whole.back.max(back);
-        whole.answer = whole.answer.max(ack);
-        whole.unanswered -= count;
-        if whole.unanswered == 0 {
-            let (back, answer) = (whole.back, whole.answer);
-            self.flights.get_mut(root).ack = Some(answer);
-            self.clock.schedule(back, Event::Acknowledged(root));
-        }
-    }
-
-    /// Header delays between the source and the end of a part.
-    fn travel(&self, part: PacketId) -> Cycle {
-        self.broadcasts.part(part).before + self.channels.delay(self.flights.get(part).path())
-    }
-
-    /// The combined answer is back: the EOP goes down all branches. The root is removed.
-    #[cold]
-    pub(super) fn broadcast_ended(&mut self, root: PacketId, answer: Ack) {
-        let whole = self
-            .broadcasts
-            .wholes
-            .remove(&root)
-            .expect("it was under way");
-        self.broadcasts.parts.remove(&root);
-        for id in whole.parts {
-            let travel = self.travel(id);
-            let part = self.broadcasts.parts.remove(&id).expect("it was under way");
-            let flight = self.flights.get_mut(id);
-            let channel = flight.path()[0];
-            let told = flight.spec.awaits_end && flight.delivered > 0;
-            flight.ack = Some(answer);
-            if self.config.circuit == Circuit::UntilAcknowledged {
-                self.clock
-                    .schedule(self.clock.now() + 1 + part.before, Event::Free(channel));
-            }
-            if told {
-                self.clock
-                    .schedule(self.clock.now() + 1 + travel, Event::Ended(id));
-            } else {
-                self.flights.remove(id);
-            }
-        }
-    }
-
-    /// The EOP is at a destination that is to be told of it.
-    #[cold]
-    pub(super) fn ended(&mut self, id: PacketId) -> Notice {
-        let node = self.destination(id);
-        let flight = self.flights.get(id);
-        let ended = Notice::Ended {
-            node,
-            good: flight.ack == Some(Ack::Accepted),
-            sequence: flight.sequence,
-            spec: flight.spec,
-        };
-        self.remove_told(id);
-        ended
-    }
-
-    /// Whether a channel is the first of a part of a broadcast, so that the channel upstream is one of another part.
-    #[cold]
-    pub(super) fn begins_a_part(&self, channel: ChannelId) -> bool {
-        let flight = self.flights.get(self.channels.holder(channel));
-        flight.spec.destination.is_broadcast() && flight.path().first() == Some(&channel)
-    }
-
-    /// In plain wormhole routing, a branch has sent the tail: with the last such branch the channel before falls free.
-    #[cold]
-    pub(super) fn branch_tail_sent(&mut self, branch: PacketId, sent: Cycle) {
-        let Some(parent) = self.broadcasts.part(branch).parent else {
-            return;
-        };
-        let part = self
-            .broadcasts
-            .parts
-            .get_mut(&parent)
-            .expect("it is under way");
-        part.tails -= 1;
-        part.last_tail = part.last_tail.max(sent);
-        if part.tails == 0 {
-            let left = part.last_tail;
-            let path = self.flights.get(parent).path();
-            let channel = path[path.len() - 1];
-            self.free_behind_the_tail(channel, left);
-        }
     }
 }

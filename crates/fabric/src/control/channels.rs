@@ -7,6 +7,7 @@ use crate::records::Hop;
 use crate::records::{Count, Records};
 use crate::topology::Wiring;
 use crate::{ChannelId, Config, Cycle, LinkId, SwitchId};
+use std::sync::Arc;
 use typed_index_collections::TiVec;
 
 /// See the essay of the module.
@@ -18,7 +19,7 @@ pub(super) struct Channels<M: Motion> {
     /// The records of links and channels, which the mover shares.
     pub records: Records<M>,
     /// The switch where each link ends, or 0 if the link ends in a node: some routings ask for it.
-    switches: TiVec<LinkId, SwitchId>,
+    switches: Arc<TiVec<LinkId, SwitchId>>,
 }
 
 impl<M: Motion> Channels<M> {
@@ -41,8 +42,19 @@ impl<M: Motion> Channels<M> {
             lanes,
             classes: Classes::new(config.channels, config.traffic_classes, wiring.classes()),
             all,
-            switches,
+            switches: Arc::new(switches),
             records: Records::new(motion, lanes, hops, credits),
+        }
+    }
+
+    /// The channels of some links, for a region.
+    pub fn of_some(&self, motion: &M, links: impl Iterator<Item = LinkId> + Clone) -> Self {
+        Channels {
+            lanes: self.lanes,
+            classes: self.classes.clone(),
+            all: self.all,
+            switches: Arc::clone(&self.switches),
+            records: self.records.of_some(motion, self.lanes, links),
         }
     }
 
@@ -92,10 +104,11 @@ impl<M: Motion> Channels<M> {
         self.records.links[link].free
     }
 
-    /// The free channels of all links.
+    /// The free channels of all links that begin here.
     pub fn all_free(&self) -> impl Iterator<Item = (LinkId, u32)> {
         let links = self.records.links.iter_enumerated();
-        links.map(|(number, link)| (number, link.free))
+        let own = links.filter(|(_, link)| !link.hop.is_inbound() && !link.hop.is_blank());
+        own.map(|(number, link)| (number, link.free))
     }
 
     /// All channels of a link, as bits.
@@ -113,7 +126,8 @@ impl<M: Motion> Channels<M> {
     /// The packet that holds a channel, or has held it last.
     #[inline]
     pub fn holder(&self, channel: ChannelId) -> PacketId {
-        self.records.channels[channel].holder
+        let holder = self.records.channels[channel].holder;
+        holder.unwrap_or(PacketId::FIRST)
     }
 
     /// Takes the lowest free channel of a link among some channels.
@@ -123,7 +137,7 @@ impl<M: Motion> Channels<M> {
         let number = (*free & lanes).trailing_zeros();
         *free &= !(1 << number);
         let channel = self.lanes.channel(link, number);
-        self.records.channels[channel].holder = packet;
+        self.records.channels[channel].holder = Some(packet);
         channel
     }
 

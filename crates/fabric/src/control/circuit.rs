@@ -70,15 +70,20 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let queue = self.queue_of(&spec);
         self.queues.end(queue);
         self.flag_port(spec.source);
+        if spec.destination.is_broadcast() && taken > 0 {
+            // As many down as up.
+            record.links = 2 * if self.border.is_some() {
+                self.flights.get(packet).plan
+            } else {
+                record.links
+            };
+            self.broadcast_ended(packet);
+            return Notice::Acknowledged(record, spec);
+        }
         if self.config.circuit == Circuit::UntilAcknowledged {
             self.end_from(packet, self.clock.now() + 1);
         }
-        if spec.destination.is_broadcast() && taken > 0 {
-            // As many down as up.
-            record.links *= 2;
-            self.flights.remove(packet);
-            self.broadcast_ended(packet, ack);
-        } else if told {
+        if told {
             self.tell_of_the_end(packet);
         } else {
             self.flights.remove(packet);
@@ -110,11 +115,18 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// Schedules the news of the EOP for the destination of a packet that asks for it.
     #[cold]
     fn tell_of_the_end(&mut self, packet: PacketId) {
-        let path = self.flights.get(packet).path();
-        let arrives = self.clock.now() + 1 + self.channels.delay(path);
-        if self.border.is_some() && self.tell_elsewhere(packet, arrives) {
+        let passes = self.clock.now() + 1;
+        if self.border.is_some() {
+            // All headers of the way have arrived, but for the one at the node.
+            let flight = self.flights.get(packet);
+            let last = Cycle::from(self.config.hop_delay[0]);
+            let arrives = passes + (flight.undelayed - flight.injected) + last;
+            if !self.tell_elsewhere(packet, arrives) {
+                self.clock.schedule(arrives, Event::Ended(packet));
+            }
             return;
         }
+        let arrives = passes + self.channels.delay(self.flights.get(packet).path());
         self.clock.schedule(arrives, Event::Ended(packet));
     }
 
@@ -200,7 +212,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let last = flight.path().last().copied();
         let delay = flight.undelayed - flight.injected + self.channels.delay(last.as_slice());
         debug_assert!(
-            delay == self.channels.delay(flight.path()),
+            self.border.is_some() || delay == self.channels.delay(flight.path()),
             "the whole path counts"
         );
         delay

@@ -25,6 +25,7 @@
 use std::ops::Range;
 
 /// The channels that packets may take, by their traffic class and the class that the routing names.
+#[derive(Clone)]
 pub(super) struct Classes {
     /// Bits: for each traffic class all its channels, then those of each class of the routing.
     lanes: Vec<u32>,

@@ -122,7 +122,7 @@ impl Display for Deadlock {
 impl Error for Deadlock {}
 
 /// The key of a packet under way: source and sequence.
-type Key = (Place, u32);
+pub(super) type Key = (Place, u32);
 
 /// The packet that waits, where, for which channel, and the packet that holds the channel.
 type Step = (Key, SwitchId, Option<Held>, Key);
@@ -190,7 +190,7 @@ pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    fn key(&self, part: PacketId) -> Key {
+    pub(super) fn key(&self, part: PacketId) -> Key {
         let flight = self.flights.get(part);
         (flight.spec.source, flight.sequence)
     }
@@ -205,7 +205,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             };
             let path = flight.path().iter();
             let held = path
-                .filter(|&&channel| self.channels.holder(channel) == id)
+                .filter(|&&channel| self.channels.records.channels[channel].holder == Some(id))
                 .map(|&channel| self.held_channel(channel))
                 .filter(|&held| !self.is_free(held));
             (name, held.collect())
@@ -250,10 +250,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             for &part in arrived {
                 // A broadcast goes first that was sent over the same link first, or that is being set up now.
                 let first = self.broadcasts.first_of(self.last_link(part));
-                let before = first.filter(|&first| first != part).or(setting_up);
+                let own = self.key(part);
+                let set_up = setting_up.map(|part| self.key(part));
+                let before = first.filter(|&first| first != own).or(set_up);
                 let edge = Edge {
                     switch,
-                    holders: before.iter().map(|&part| (None, self.key(part))).collect(),
+                    holders: before.iter().map(|&before| (None, before)).collect(),
                     wanted: Wanted::Turn,
                 };
                 waits.entry(self.key(part)).or_default().push(edge);

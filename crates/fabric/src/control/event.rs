@@ -43,12 +43,14 @@ pub(super) enum Event {
     Charge(LinkId),
     /// The EOP frees an inbound channel, and goes on behind it.
     Enters(ChannelId),
+    /// The same of a part of a broadcast that has come from another region.
+    Descends(PacketId),
 }
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The number of kinds of events.
-pub(super) const KINDS: usize = 17;
+pub(super) const KINDS: usize = 18;
 
 impl Event {
     /// The number of the event's kind.
@@ -71,6 +73,7 @@ impl Event {
             Event::Stays(_) => 14,
             Event::Charge(_) => 15,
             Event::Enters(_) => 16,
+            Event::Descends(_) => 17,
         }
     }
 }

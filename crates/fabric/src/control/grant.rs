@@ -354,7 +354,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             let state = State::new(spec, plan, sequence, lanes, offered, self.clock.now());
             let packet = self.flights.insert(state);
             if spec.destination.is_broadcast() {
-                self.broadcasts.insert(packet, &spec);
+                self.broadcasts.insert(packet, &spec, plan);
             }
             self.grant(motion, packet, link);
             notices.push(Notice::Injected(spec));

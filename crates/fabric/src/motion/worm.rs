@@ -157,13 +157,12 @@ pub(crate) struct WormMover {
 impl WormMover {
     /// A mover for an empty fabric.
     pub fn new(config: &Config) -> Self {
-        Self::of_region(config, None)
+        Self::of_region(config, &Wiring::new(config), None)
     }
 
     /// A mover for an empty region, with a number of outbound links; for an empty fabric, if there
     /// is no number.
-    pub fn of_region(config: &Config, outbound: Option<usize>) -> Self {
-        let wiring = Wiring::new(config);
+    pub fn of_region(config: &Config, wiring: &Wiring, outbound: Option<usize>) -> Self {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = Specials::after(bound as u32);
@@ -379,6 +378,7 @@ impl Motion for WormMover {
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
             Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
+            Event::Room(channel) if self.mirrors.turns(channel) => {}
             Event::Room(channel) if self.returns.are_late() => self.hear(channel, now, witness),
             Event::Room(channel) => self.consider(channel, now, witness),
             Event::Leaves(channel) => self.leaves(channel, now, witness),
@@ -454,6 +454,11 @@ impl Motion for WormMover {
                 records.channels[channel].motion.set_complex(true);
                 self.siblings.insert(channel, first);
                 self.copies += u64::from(worm.flits);
+                if self.mirrors.is_region()
+                    && records.links[self.link_of(upstream)].hop.is_inbound()
+                {
+                    self.mirrors.branches(upstream);
+                }
             }
             if self.returns.are_late() {
                 self.open_late(records, channel, upstream, worm.flits);
@@ -468,6 +473,7 @@ impl Motion for WormMover {
 
     #[cold]
     fn expect(&mut self, channel: ChannelId, flits: u32, records: &mut Records) {
+        self.mirrors.forget(channel);
         records.channels[channel]
             .motion
             .expect(flits, self.specials);
@@ -546,6 +552,9 @@ impl Motion for WormMover {
             self.limit(self.headers[place], now, witness);
         }
         self.headers.clear();
+        if self.mirrors.have_turned() {
+            self.look_at_branches(now, witness);
+        }
     }
 
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle> {

@@ -2,6 +2,7 @@
 
 use crate::id::GroupId;
 use crate::{Cycle, LinkId, Place};
+use bytemuck::Zeroable;
 
 /// The competitors for the channels of a link.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,7 @@ pub(crate) enum Sender {
 }
 
 /// Where a link leads, and which adapter or group may send over it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Hop {
     /// The other link of the pair.
@@ -91,6 +92,12 @@ impl Hop {
     #[inline]
     pub fn is_inbound(&self) -> bool {
         self.sender & INBOUND != 0
+    }
+
+    /// Whether neither end of the link is in this region.
+    #[inline]
+    pub fn is_blank(&self) -> bool {
+        self.delay == 0
     }
 
     /// Header delay, in cycles.

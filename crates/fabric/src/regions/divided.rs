@@ -20,18 +20,13 @@ pub(crate) struct Divided<R: Compiled + ?Sized, M: Motion> {
 }
 
 impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
-    /// The engines of all regions of a cut; `mover` makes a mover for a number of outbound links.
-    pub fn new(
-        config: Config,
-        routing: &Arc<R>,
-        cut: Cut,
-        mover: impl Fn(usize) -> M + Sync,
-    ) -> Self {
-        let cut = Arc::new(cut);
+    /// The engines of all regions of a cut of a network; `mover` makes a mover for a number of
+    /// outbound links.
+    pub fn new(whole: &Control<R, M>, cut: Cut, mover: impl Fn(usize) -> M + Sync) -> Self {
+        let (config, cut) = (whole.config().clone(), Arc::new(cut));
         let make = |region| {
             let mover = mover(cut.outbound(region));
-            let control = Control::new(config.clone(), Arc::clone(routing), &mover);
-            let control = control.of_region(Arc::clone(&cut), region);
+            let control = whole.of_region(&mover, Arc::clone(&cut), region);
             Running { control, mover }
         };
         let threads = config.threads as usize;
@@ -91,10 +86,6 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
         assert!(
             self.next_cycle().is_none_or(|next| next >= at),
             "cycles before {at} have not been executed"
-        );
-        assert!(
-            !spec.destination.is_broadcast(),
-            "hardware broadcasts need a network of one region"
         );
         self.at(spec.source, |region| region.offer(at, spec));
     }

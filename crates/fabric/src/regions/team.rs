@@ -103,14 +103,16 @@ impl<P> Side<P> {
         self.boards.iter().map(both).min().unwrap_or(NEVER)
     }
 
+    /// The first cycle for which there is a message.
+    fn sent(&self) -> Cycle {
+        let sent = |Alone(board): &Alone<Board>| board.sent.load(Ordering::Relaxed);
+        self.boards.iter().map(sent).min().unwrap_or(NEVER)
+    }
+
     /// Whether there is a message for an earlier cycle than anything else.
     fn waits_for_messages(&self) -> bool {
-        let first = |at: fn(&Board) -> &AtomicU64| {
-            let all = self.boards.iter();
-            all.map(|Alone(board)| at(board).load(Ordering::Relaxed))
-                .min()
-        };
-        first(|board| &board.sent) < first(|board| &board.next)
+        let next = |Alone(board): &Alone<Board>| board.next.load(Ordering::Relaxed);
+        self.sent() < self.boards.iter().map(next).min().unwrap_or(NEVER)
     }
 }
 
@@ -372,16 +374,25 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
     /// All regions, between two steps, with all messages read.
     pub fn all(&self) -> Vec<MutexGuard<'_, Region<R, M>>> {
         let mut all: Vec<_> = self.shared.regions.iter().map(open).collect();
-        for (number, region) in all.iter_mut().enumerate() {
+        let side = self.side();
+        for region in &mut all {
             region.running.skip_to(self.now);
-            let side = self.side();
-            self.shared.read(side, number, region);
-            Shared::look(side, number, region);
         }
-        for Alone(board) in &self.side().boards {
-            board.sent.store(NEVER, Ordering::Relaxed);
+        loop {
+            for (number, region) in all.iter_mut().enumerate() {
+                self.shared.read(side, number, region);
+            }
+            for Alone(board) in &side.boards {
+                board.sent.store(NEVER, Ordering::Relaxed);
+            }
+            // Messages may have others as consequences.
+            for (number, region) in all.iter_mut().enumerate() {
+                self.shared.post(side, number, region);
+            }
+            if side.sent() == NEVER {
+                return all;
+            }
         }
-        all
     }
 
     /// The next cycle in which a region has something to do.

@@ -246,7 +246,7 @@ impl Compiled for dyn Routing {
 
 /// A list of the channels of a path, with room for as many as a path can have.
 pub(crate) trait Path:
-    Clone + Debug + Send + AsRef<[ChannelId]> + AsMut<[ChannelId]>
+    Clone + Debug + Send + Sync + AsRef<[ChannelId]> + AsMut<[ChannelId]>
 {
     /// Room for a path.
     const EMPTY: Self;

@@ -63,9 +63,9 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             .remove(&branch)
             .expect("it is under way");
         let parent = parent.expect("a branch leaves a part");
-        let whole = self.broadcasts.whole(root);
-        whole.parts.retain(|&part| part != branch);
-        whole.failed = true;
+        let left = &mut self.broadcasts.part_mut(parent).branches;
+        left.retain(|&part| part != branch);
+        self.broadcasts.whole(root).failed = true;
         let nodes = self.destinations_below(link, destination);
         let End::Switch { switch, .. } = self.wiring().ends(link).0 else {
             unreachable!("a branch starts at a switch");
@@ -92,12 +92,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// A part is sunk: it is set up nowhere, and those that came after it over its last link need not wait for it.
     #[cold]
     pub(in crate::control) fn sink_part(&mut self, part: PacketId) {
-        if self.broadcasts.part(part).parent.is_none() {
+        if self.broadcasts.part(part).is_root {
             return;
         }
-        let link = self.last_link(part);
+        let (link, name) = (self.last_link(part), self.key(part));
         let order = self.broadcasts.order.get_mut(&link).expect("it was opened");
-        order.retain(|&other| other != part);
+        order.retain(|&other| other != name);
         if order.is_empty() {
             self.broadcasts.order.remove(&link);
         }

@@ -73,7 +73,7 @@ impl Account<'_> {
             ..FlitCensus::default()
         };
         for (link, state) in self.1.links.iter_enumerated() {
-            if state.hop.is_inbound() {
+            if state.hop.is_inbound() || state.hop.is_blank() {
                 continue;
             }
             let carried = self.carries(link, now).flits;
@@ -95,7 +95,8 @@ impl Account<'_> {
                     Passed::default()
                 };
                 census.in_flight += self.held(channel, passed.taken, now);
-                census.copied -= passed.uncopied;
+                // The copies of a worm that branches behind an outbound link are another region's.
+                census.copied = census.copied.wrapping_sub(passed.uncopied);
             }
         }
         for &(channel, _) in &self.0.sunk {

@@ -18,7 +18,7 @@
 
 use super::line::Line;
 use super::{Records, WormMover};
-use crate::motion::{Event, Witness, Worm};
+use crate::motion::{Event, HORIZON, Witness, Worm};
 use crate::records;
 use crate::{ChannelId, Circuit, Config, Cycle, LinkId};
 use std::collections::VecDeque;
@@ -208,6 +208,9 @@ impl WormMover {
         if !records.links.get(link).is_some_and(is_inbound) {
             return false;
         }
+        if self.mirrors.turns(this.up) {
+            return true;
+        }
         let upstream = &records.channels[this.up].motion;
         if upstream.arrived.at(now) < this.flits() {
             let event = if this.sent.grows() {
@@ -314,6 +317,51 @@ impl WormMover {
             self.mark(number, witness);
         } else if room != u32::MAX && now + u64::from(room) < link.next.by(now) {
             Self::foresee(number, now + u64::from(room), now, witness);
+        }
+    }
+
+    /// Tells the senders of inbound channels whose worms branch, if the slowest branch starts or stops in
+    /// this cycle. All branches have started or stopped, if they do so.
+    #[cold]
+    pub(super) fn look_at_branches(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
+        for channel in std::mem::take(&mut self.mirrors.turned) {
+            let records = witness.records();
+            let this = &records.channels[channel].motion;
+            let flits = this.flits();
+            let Some(&moved) = self.mirrors.branched.get(&channel) else {
+                continue;
+            };
+            if this.arrived.at(now) >= flits {
+                // Its sender needs no credits.
+                continue;
+            }
+            let sent = |at| {
+                let branches = self.branches(this.down);
+                let sent = branches.map(|branch| records.channels[branch].motion.sent.at(at));
+                sent.min().unwrap_or(flits).min(flits)
+            };
+            let least = sent(now);
+            let moves = sent(now + 1) > least;
+            let standing = self
+                .branches(this.down)
+                .map(|branch| records.channels[branch].motion.sent)
+                .filter(|line| !line.grows())
+                .map(|line| line.at(now))
+                .min();
+            let credit = records.credit_delay(self.link_of(channel));
+            if moves && let Some(standing) = standing {
+                let meets = now + Cycle::from(standing - least).min(HORIZON);
+                witness.foresee(meets, Event::Room(channel));
+            }
+            if moves != moved {
+                self.mirrors.branched.insert(channel, moves);
+                let event = if moves {
+                    Event::Leaves(channel)
+                } else {
+                    Event::Stays(channel)
+                };
+                witness.send_back(now + credit, event);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A count that stands still or grows by one in each cycle.
 
 use crate::Cycle;
+use bytemuck::Zeroable;
 
 /// The number of flits that have passed a place by a certain cycle, as a straight line.
 ///
@@ -9,7 +10,7 @@ use crate::Cycle;
 ///
 /// Counts are below 2^32; the arithmetic is modulo 2^32, whatever the cycle. A line that is read may have grown for less
 /// than 2^32 cycles: see [`WormMover::sweep`](super::WormMover::sweep).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Zeroable)]
 pub(super) struct Line {
     /// The count while it stands; the count at cycle 0 while it grows.
     offset: u32,

@@ -14,11 +14,17 @@
 //! Events of the worm before may come after a grant. All flits of that worm had left the buffer
 //! before the grant, and no flit of the new worm leaves the buffer until after the grant: so the
 //! moments differ.
+//!
+//! *Branches.* If the worm branches behind the border, line `S` of the slowest branch counts, the least of
+//! all. It turns when a branch starts or stops, and when it comes up to a branch that stands. The mover of
+//! the region behind the border finds its turns behind the changes of a cycle
+//! (`credits`), and the sender sees one line.
 
 use super::Records;
 use super::line::Line;
 use super::state::Specials;
 use crate::{ChannelId, Config, Cycle, LinkId};
+use std::collections::BTreeMap;
 
 /// See the essay of the module.
 pub(super) struct Mirrors {
@@ -26,6 +32,11 @@ pub(super) struct Mirrors {
     granted: Vec<Cycle>,
     /// Whether there is a border.
     is_region: bool,
+    /// Inbound channels whose worm branches, each with the last news for its sender: whether the slowest
+    /// branch moves.
+    pub branched: BTreeMap<ChannelId, bool>,
+    /// Those of them that are to be looked at in this cycle.
+    pub turned: Vec<ChannelId>,
 }
 
 impl Mirrors {
@@ -34,7 +45,36 @@ impl Mirrors {
         Mirrors {
             granted: vec![0; outbound.unwrap_or(0) * config.channels as usize],
             is_region: outbound.is_some(),
+            branched: BTreeMap::new(),
+            turned: Vec::new(),
         }
+    }
+
+    /// The worm of an inbound channel branches.
+    pub fn branches(&mut self, channel: ChannelId) {
+        self.branched.insert(channel, false);
+    }
+
+    /// Another worm comes by an inbound channel.
+    pub fn forget(&mut self, channel: ChannelId) {
+        self.branched.remove(&channel);
+    }
+
+    /// Has the branches behind a channel looked at in this cycle, if it is inbound and its worm branches.
+    /// Returns whether it is so.
+    #[inline]
+    pub fn turns(&mut self, channel: ChannelId) -> bool {
+        let branches = !self.branched.is_empty() && self.branched.contains_key(&channel);
+        if branches {
+            self.turned.push(channel);
+        }
+        branches
+    }
+
+    /// Whether any are to be looked at.
+    #[inline]
+    pub fn have_turned(&self) -> bool {
+        !self.turned.is_empty()
     }
 
     /// How many mirrors there are.

@@ -192,6 +192,9 @@ impl WormMover {
     #[cold]
     pub(super) fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         for number in witness.records().links.keys() {
+            if witness.records().links[number].hop.is_blank() {
+                continue;
+            }
             self.rest_from_the_end(number, now, witness);
             let link = &mut witness.records_mut().links[number].motion;
             link.settle(self.last, now);
@@ -201,6 +204,9 @@ impl WormMover {
         let last = self.last;
         for channel in &mut witness.records_mut().channels[..self.specials.source] {
             let channel = &mut channel.motion;
+            if !channel.arrived.grows() {
+                continue;
+            }
             if channel.arrived.after(last, idle) >= u64::from(channel.flits()) {
                 channel.arrived = Line::standing(channel.flits());
             }

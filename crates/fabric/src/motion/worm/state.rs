@@ -6,6 +6,7 @@ use crate::config::{MAX_CHANNELS, MAX_FLITS};
 use crate::motion::{HORIZON, Worm};
 use crate::records::{self, Hop, Moment, State};
 use crate::{ChannelId, Cycle, LinkId};
+use bytemuck::Zeroable;
 
 impl State for WormMover {
     type Link = Link;
@@ -71,7 +72,7 @@ impl Specials {
 
 /// One virtual channel of one link and its present worm. The rank of the worm is kept elsewhere: only two worms that compete
 /// need it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Channel {
     /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
     /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
@@ -166,7 +167,7 @@ impl Channel {
 }
 
 /// One directed link, as far as it moves.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Link {
     /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle in which it
     /// owes nothing; till then it pays one slot a cycle.

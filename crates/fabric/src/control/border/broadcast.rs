@@ -1,0 +1,175 @@
+//! Broadcasts whose parts are in several regions.
+//!
+//! The root of a broadcast is in the region of the source, and counts deliveries and answers there. A part that descends over
+//! an outbound link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP
+//! comes, in all modes of circuits. Where circuits last until the delivery, every region counts the deliveries and frees its
+//! own channels.
+
+use super::Tiding;
+use crate::control::deadlock::Key;
+use crate::control::{Ack, Control, Event};
+use crate::id::PacketId;
+use crate::motion::Motion;
+use crate::topology::Compiled;
+use crate::{ChannelId, Circuit, Cycle, LinkId};
+
+impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+    /// Sends a message about a broadcast to a region, this one or another, which must not execute a cycle before it.
+    fn tell_region(&mut self, region: usize, before: Cycle, tiding: Tiding) {
+        let border = self.border();
+        if region == border.region {
+            return self.hear_of_broadcast(&tiding);
+        }
+        border.earliest = border.earliest.min(before);
+        border.posts[region].broadcasts.push(tiding);
+    }
+
+    /// The region of a broadcast's source.
+    fn home_of(&mut self, broadcast: Key) -> usize {
+        self.border().cut.of_place(broadcast.0)
+    }
+
+    /// The first cycle of the next window, at the latest.
+    fn next_window(&mut self) -> Cycle {
+        self.clock.now() + self.border().cut.window()
+    }
+
+    /// A message about a broadcast is read.
+    #[cold]
+    pub(super) fn hear_of_broadcast(&mut self, tiding: &Tiding) {
+        match *tiding {
+            Tiding::Opened(link, broadcast) => self.broadcasts.opened(link, broadcast),
+            Tiding::Delivered {
+                root,
+                broadcast,
+                destinations,
+                at,
+            } => {
+                if self.home_of(broadcast) == self.border().region {
+                    self.count_delivery(root, at);
+                }
+                if self.config.circuit == Circuit::UntilDelivered {
+                    self.count_reached(broadcast, destinations, at);
+                }
+            }
+            Tiding::Answer(root, back, ack) => self.count_answers(root, back, ack, 1),
+            Tiding::End(broadcast, channel, at, answer) => {
+                let part = self.border().parts.remove(&(broadcast, channel));
+                let part = part.expect("a broadcast ends where it has come in");
+                self.flights.get_mut(part).ack = answer;
+                if self.config.circuit == Circuit::UntilAcknowledged {
+                    self.clock.schedule(at, Event::Descends(part));
+                } else {
+                    // No channel waits for the EOP.
+                    self.end_behind(part, at);
+                }
+            }
+        }
+    }
+
+    /// A broadcast has been opened on an outbound link, at the end of which it keeps its place among others.
+    #[cold]
+    pub(in crate::control) fn opened_elsewhere(&mut self, link: LinkId, broadcast: Key) {
+        let [_, region] = self.border().cut.ends(link);
+        let before = self.next_window();
+        self.tell_region(region, before, Tiding::Opened(link, broadcast));
+    }
+
+    /// The last flit of a broadcast is at one of its destinations, with this part.
+    #[cold]
+    pub(in crate::control) fn delivered_in_region(&mut self, part: PacketId, root: PacketId) {
+        let (broadcast, at) = (self.key(part), self.clock.now());
+        let destinations = self.flights.get(part).spec.destination.count();
+        let tiding = || Tiding::Delivered {
+            root,
+            broadcast,
+            destinations,
+            at,
+        };
+        if self.config.circuit == Circuit::UntilDelivered {
+            for region in 0..self.border().posts.len() {
+                self.tell_region(region, at + 1, tiding());
+            }
+        } else {
+            let (home, before) = (self.home_of(broadcast), self.next_window());
+            self.tell_region(home, before, tiding());
+        }
+    }
+
+    /// Counts a destination of a broadcast; behind the last one, the channels of this region fall free.
+    fn count_reached(&mut self, broadcast: Key, destinations: u32, at: Cycle) {
+        let reached = self.broadcasts.reached.entry(broadcast).or_default();
+        *reached += 1;
+        if *reached < destinations {
+            return;
+        }
+        self.broadcasts.reached.remove(&broadcast);
+        let parts: Vec<PacketId> = self.broadcasts.all_parts().collect();
+        for part in parts {
+            if self.key(part) == broadcast {
+                self.free_part(part, at + 1);
+            }
+        }
+    }
+
+    /// The channels of a part fall free in a cycle, as far as they are in this region. The tokens of those that come in are
+    /// charged.
+    fn free_part(&mut self, part: PacketId, at: Cycle) {
+        let first = self.broadcasts.first_channel(part);
+        let channels = self.flights.get(part).path()[first..].to_vec();
+        for channel in channels {
+            let link = self.channels.link(channel);
+            let hop = *self.channels.hop(link);
+            if !hop.is_inbound() {
+                self.clock.schedule(at, Event::Free(channel));
+            } else if self.config.tokens {
+                self.clock.schedule(at, Event::Charge(hop.reverse));
+            }
+        }
+    }
+
+    /// A destination's answer will be back in a cycle. Returns whether the source is in another region.
+    #[cold]
+    pub(in crate::control) fn reply_elsewhere(
+        &mut self,
+        part: PacketId,
+        root: PacketId,
+        back: Cycle,
+        ack: Ack,
+    ) -> bool {
+        let broadcast = self.key(part);
+        let home = self.home_of(broadcast);
+        let elsewhere = home != self.border().region;
+        if elsewhere {
+            self.tell_region(home, back, Tiding::Answer(root, back, ack));
+        }
+        elsewhere
+    }
+
+    /// The EOP of a broadcast passes a channel of an outbound link in a cycle, and goes on behind it.
+    #[cold]
+    pub(in crate::control) fn end_goes_on(
+        &mut self,
+        part: PacketId,
+        channel: ChannelId,
+        passes: Cycle,
+    ) {
+        let link = self.channels.link(channel);
+        if self.config.tokens && self.config.circuit == Circuit::UntilAcknowledged {
+            let reverse = self.channels.hop(link).reverse;
+            self.send_over(link, passes, Event::Charge(reverse));
+        }
+        let (broadcast, answer) = (self.key(part), self.flights.get(part).ack);
+        let [_, region] = self.border().cut.ends(link);
+        let tiding = Tiding::End(broadcast, channel, passes, answer);
+        self.tell_region(region, passes, tiding);
+    }
+
+    /// The EOP of a broadcast passes the channel by which a part has come in a cycle, and goes on behind it.
+    pub(super) fn end_behind(&mut self, part: PacketId, at: Cycle) {
+        let first = self.broadcasts.first_channel(part);
+        let channel = self.flights.get(part).path()[first];
+        let delay = self.channels.delay(&[channel]);
+        self.end_part(part, first + 1, at + delay);
+    }
+}
