@@ -43,7 +43,7 @@ CLOCKS = {
     "crates/fabric/tests/differential.rs": (2, "how long a difference is made smaller"),
     "crates/fabric/tests/common/search.rs": (5, "make fuzz; a hang fails"),
     "crates/fabric/tests/common/mistake.rs": (2, "a hang fails"),
-    "crates/fi/src/tests.rs": (5, "simulated sleeps take no time, real ones do"),
+    "crates/mpi-calls/src/tests.rs": (5, "simulated sleeps take no time, real ones do"),
     "crates/preload/tests/preload/script.py": (2, "real sleeps take time"),
     "crates/link/tests/hostile.rs": (2, "make fuzz-inputs"),
     "crates/mpirun/src/run/tests/hostile.rs": (2, "make fuzz-inputs"),

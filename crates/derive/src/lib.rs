@@ -10,7 +10,7 @@
 //! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
 //! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
 //! | [`Kinds`](derive@Kinds) | the list of benchmarks | the same list of points, and calls of each kind | `experiment` |
-//! | [`macro@call`] | a function of C | its symbol, and a note of the call | `fi` |
+//! | [`macro@call`] | a function of C | its symbol, and a note of the call | `elan-c` |
 //!
 //! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
 //! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their

@@ -3,8 +3,8 @@
 
 #![allow(unsafe_code)] // the environment, and a function of C
 
+use crate::manager;
 use crate::progress::ProgressEngine;
-use crate::{manager, node};
 use link::{LinkError, Stray};
 use rank::session::{self, Session};
 use rank::thread;

@@ -7,8 +7,8 @@ use crate::abi::info::{FiFabricAttr, FiInfo};
 use crate::abi::objects::{FiOps, FiOpsFabric, Fid, FidDomain, FidFabric};
 use crate::abi::{FI_CLASS_DOMAIN, FI_CLASS_FABRIC, FI_EBUSY, FI_ENODEV, UNUSED};
 use crate::object::{close, fid, fid_ops, give};
-use crate::{attach, calls, domain};
-use rank::session;
+use crate::{attach, domain};
+use rank::{record, session};
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -66,7 +66,7 @@ unsafe extern "C" fn open_domain(
 
 unsafe extern "C" fn close_domain(fid: *mut Fid) -> c_int {
     if let Some(session) = session::get() {
-        calls::concluded(session);
+        record::concluded(session);
         // Our own libraries stay in the simulation to the end of the process.
         if !session::is_kept() {
             session.finish();

@@ -1,16 +1,8 @@
-//! # Real MPI programs: provider of libfabric, calls of MPI, and the node of a rank
+//! # A provider of libfabric for real MPI programs
 //!
-//! The program is not changed and not linked with this crate. The library of the crate `preload` contains it and is preloaded;
-//! libfabric loads the same instance as a provider. Five parts, one of them the crate [`clock`](mod@clock), stand between the
-//! program and the world, and share one [`session`](rank::session) with the simulator:
-//!
-//! | part | stands between | does |
-//! |---|---|---|
-//! | provider ([`provider`], and what it opens) | MPI library and network | makes orders of what MPI sends and receives |
-//! | clocks (crate `clock`) | program and time | shows simulated time |
-//! | calls ([`calls`]) | program and MPI library | knows in which MPI call the rank is, and whether it blocks |
-//! | node ([`node`]) | program and host | shows the simulated node: name, processors |
-//! | collective calls ([`collective`]) | program and MPI library | makes orders of barriers, broadcasts and reductions, if the run says so |
+//! The MPI library of a rank sends and receives by libfabric. The library of the crate `preload` contains this crate and is
+//! preloaded; libfabric loads the same instance as a provider, which makes orders of the link of all messages. The rank shares one
+//! [`session`](rank::session) with its clocks (crate [`clock`](mod@clock)) and the calls of MPI (crate `mpi-calls`).
 //!
 //! Before the MPI library opens the provider, and in children of the process, there is no session, and all calls are those of
 //! the system.
@@ -22,10 +14,9 @@
 //! | [`abi`], [`provider`], [`fabric`], [`domain`], [`object`] | libfabric: layout and objects |
 //! | [`endpoint`], [`messages`], [`rma`], [`operation`], [`peek`] | operations of an endpoint |
 //! | [`completion`], [`progress`], [`losses`], [`stand_in`] | ends and losses of operations |
+//! | [`engine`] | the progress engine as the calls of MPI use it |
 //! | [`attach`], [`manager`], [`address`] | the start of the rank, and its peers |
-//! | [`calls`], [`collective`] | the calls of MPI |
-//! | [`mpi`] | the MPI library's own functions |
-//! | [`node`] | the simulated node in place of the host |
+//! | [`mpi`] | a search for functions of the MPI library |
 //!
 //! ## The main path
 //!
@@ -39,23 +30,21 @@
 mod abi;
 mod address;
 pub mod attach;
-pub mod calls;
-mod collective;
 mod completion;
 mod domain;
 mod endpoint;
+pub mod engine;
 mod fabric;
-mod losses;
+pub mod losses;
 pub mod manager;
 mod messages;
-mod mpi;
-pub mod node;
+pub mod mpi;
 mod object;
 mod operation;
 mod peek;
 mod progress;
 mod provider;
 mod rma;
-mod stand_in;
-#[cfg(test)]
-mod tests;
+pub mod stand_in;
+
+pub use operation::longest;

@@ -19,7 +19,7 @@
 //! *Where the status lies* depends on the version of MPICH. libfabric's context of an operation lies in the request, behind the
 //! status, and so it does in the other structures whose contexts MPICH gives to operations with tags: these begin with as much
 //! unused memory. The distance is measured once, when the program sets its first error handler and parts of the machine may
-//! fail ([`crate::calls`]): a receive that has just been posted has `MPI_UNDEFINED` for its source. That receive never
+//! fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source. That receive never
 //! reaches the simulator. Where nothing is found, errors stay those of the queue.
 
 #![allow(unsafe_code)] // memory and functions of the MPI library

@@ -14,7 +14,6 @@
 mod answers;
 mod spawn;
 
-use crate::node;
 use libc::{c_int, c_void, size_t, ssize_t};
 use link::{Leaving, World};
 use rank::session;

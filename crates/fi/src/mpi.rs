@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code)] // functions of C
 
-use rank::{system, thread};
+use rank::system;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -108,58 +108,3 @@ pub fn is_standard(function: usize) -> bool {
             .is_some_and(|file| file.starts_with("libmpi_abi"))
     }
 }
-
-/// Functions of the MPI library by the names that they have here: their arguments, and an error of MPI or 0 as the result.
-macro_rules! functions {
-    ($($name:ident is $symbol:literal($($argument:ident: $type:ty),*);)*) => {$(
-        #[allow(clippy::too_many_arguments)] // those of MPI
-        unsafe fn $name($($argument: $type),*) -> std::ffi::c_int {
-            static PLACE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-            type Function = unsafe extern "C" fn($($type),*) -> std::ffi::c_int;
-            // SAFETY: it is the function of this name, with these arguments; the caller keeps to what MPI asks of them.
-            unsafe {
-                let function = std::mem::transmute::<usize, Function>($crate::mpi::find(&PLACE, $symbol));
-                function($($argument),*)
-            }
-        }
-    )*};
-}
-pub(crate) use functions;
-
-/// A name of C that a macro has made.
-pub const fn name(bytes: &'static [u8]) -> &'static CStr {
-    match CStr::from_bytes_with_nul(bytes) {
-        Ok(name) => name,
-        Err(_) => panic!("a name"),
-    }
-}
-
-/// The function that a call goes to: the entry point, or the MPI library's own definition under the profiling name.
-pub fn target(place: &AtomicUsize, name: &CStr, entry: usize) -> usize {
-    if thread::outside() {
-        entry
-    } else {
-        find(place, name)
-    }
-}
-
-/// Defines the profiling name of an entry point with words for arguments.
-macro_rules! profiled {
-    ($($entry:path as $name:ident($($word:ident)*);)*) => {$(
-        const _: () = {
-            #[unsafe(export_name = concat!("P", stringify!($name)))]
-            extern "C" fn profiled($($word: usize),*) -> std::ffi::c_int {
-                static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-                const NAME: &std::ffi::CStr =
-                    $crate::mpi::name(concat!("P", stringify!($name), "\0").as_bytes());
-                let target = $crate::mpi::target(&NEXT, NAME, $entry as *const () as usize);
-                // SAFETY: both are the function of this name, which takes so many arguments of a word each and returns an integer.
-                let target = unsafe {
-                    std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> std::ffi::c_int>(target)
-                };
-                target($($word),*)
-            }
-        };
-    )*};
-}
-pub(crate) use profiled;

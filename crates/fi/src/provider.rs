@@ -20,7 +20,7 @@ use crate::abi::{
     FI_SEND, FI_SOURCE, FI_TAGGED, FI_THREAD_SAFE, FI_WRITE, fi_version,
 };
 use crate::operation::{INJECT_SIZE, longest};
-use crate::{address, fabric, node};
+use crate::{address, fabric};
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 

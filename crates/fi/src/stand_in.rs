@@ -2,7 +2,7 @@
 //!
 //! A collective call that does not block gives the program a request, which all calls of MPI must know: those that wait, test, ask
 //! for a status, handle errors. So the MPI library makes the request, by a receive of the bytes that are due to the rank
-//! ([`crate::collective`]). The receive gets as far as this provider, which orders the collective call in its place. When the call has ended,
+//! (crate `mpi-calls`). The receive gets as far as this provider, which orders the collective call in its place. When the call has ended,
 //! so has the receive, with its bytes or its error; the library stores bytes that do not lie in one piece.
 
 use link::Order;

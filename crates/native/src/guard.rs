@@ -10,7 +10,7 @@
 //! Only the outermost call of a thread counts, as with calls of MPI: a function may call other functions of C.
 
 use super::{session, spin};
-use fi::calls;
+use mpi_calls::calls;
 use rank::repeats::Frame;
 use rank::thread;
 use std::marker::PhantomData;

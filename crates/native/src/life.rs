@@ -1,7 +1,7 @@
 //! How a process becomes a rank by its first call of our libraries, and how the rank ends: with its process.
 
 use super::{memory, spin};
-use fi::{attach, manager, node};
+use fi::{attach, manager};
 use rank::session::{self, Session};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_void};

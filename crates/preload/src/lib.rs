@@ -7,7 +7,9 @@
 //! |---|---|
 //! | [`rank`] | all of them and the simulator |
 //! | [`clock`] | program and time |
-//! | [`fi`] | MPI library and network; program and MPI library; program and host |
+//! | [`node`] | program and host |
+//! | [`fi`] | MPI library and network |
+//! | [`mpi_calls`] | program and MPI library |
 //! | [`native`] | the libraries below and the simulator; it makes a process a rank without MPI |
 //! | [`shmem_c`], [`elan_c`] | programs in C, and OpenSHMEM, Elanlib and Elan3lib |
 //!
@@ -23,4 +25,4 @@
 //! 1. `lib.rs`: the loader finds the function here before that of the MPI library or the C library.
 //! 2. `lib.rs`: one of the crates makes an order of it, or passes it on.
 
-pub use {clock, elan_c, fi, native, rank, shmem_c};
+pub use {clock, elan_c, fi, mpi_calls, native, node, rank, shmem_c};

@@ -8,7 +8,7 @@
 //! | room | contents |
 //! |---|---|
 //! | [`session`] | local time, the turn, and the lock around both |
-//! | [`thread`], [`compute`] | the call that a thread is in; the time of its computation |
+//! | [`thread`], [`compute`], [`record`] | the call that a thread is in; the time of its computation; calls that have ended |
 //! | [`regions`], [`site`] | sampled computation: parts of the program between the places of its calls |
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | memory of the program |
@@ -26,6 +26,7 @@
 pub mod compute;
 pub mod library;
 pub mod memory;
+pub mod record;
 pub mod regions;
 pub mod repeats;
 pub mod session;

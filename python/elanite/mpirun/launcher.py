@@ -85,7 +85,7 @@ class Mpi:
         line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
         line += ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "elanite"]
         # No component that communicates past the network: all ranks are on one host, and would share its memory. One
-        # of them, for one-sided communication, serves only ranks of one node (crate `fi`, `calls/windows.rs`).
+        # of them, for one-sided communication, serves only ranks of one node (crate `mpi-calls`, `calls/windows.rs`).
         line += ["--mca", "osc", "^ucx,rdma", "--mca", "coll", "^sm,xhc", "--mca", "btl", "self"]
         for name, value in own.items():
             line += ["-x", f"{name}={value}"]

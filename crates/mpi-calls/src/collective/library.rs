@@ -3,7 +3,7 @@
 #![allow(unsafe_code)] // functions of C
 
 use super::handles::Abi;
-use crate::mpi::functions;
+use crate::functions::functions;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 

@@ -12,8 +12,8 @@
 //! | others | none: `MPI_COMM_NULL` |
 
 use super::interface::{Interface, Split, UNDEFINED};
-use crate::mpi::functions;
-use crate::node::{self, Node};
+use crate::functions::functions;
+use node::Node;
 use rank::session;
 use std::ffi::{CStr, c_char, c_int};
 

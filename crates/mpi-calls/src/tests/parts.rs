@@ -1,6 +1,6 @@
 //! What the rank does in each part.
 
-use crate::attach;
+use fi::attach;
 use libc::{c_int, timespec, timeval};
 use rank::session::{self, Session};
 use rank::thread;

@@ -1,8 +1,7 @@
-//! Error handlers: a program that sets one wants to hear of single errors ([`crate::losses`]).
+//! Error handlers: a program that sets one wants to hear of single errors ([`fi::losses`]).
 
-use crate::losses;
-use crate::mpi::{definition, find, is_standard};
-use crate::progress::HasEngine;
+use fi::mpi::{definition, find, is_standard};
+use fi::{engine, losses};
 use rank::session;
 use std::ffi::c_int;
 use std::sync::atomic::AtomicUsize;
@@ -30,7 +29,7 @@ fn learn(comm: usize) {
     let Some(session) = session::get() else {
         return;
     };
-    if !session.settings().faults || session.lock().engine().losses.are_told() {
+    if !session.settings().faults || engine::reports_losses(&mut session.lock()) {
         return;
     }
     // Only MPICH has the first of these functions.

@@ -1,7 +1,7 @@
 //! The entry points of MPI, which note the call that the rank is in.
 //!
 //! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and passes
-//! its arguments on to the MPI library ([`crate::mpi`]). All arguments are integers or pointers. Both calling conventions that
+//! its arguments on to the MPI library ([`fi::mpi`]). All arguments are integers or pointers. Both calling conventions that
 //! matter, those of x86-64 and of aarch64 under Linux, pass each argument in one register or one place of 8 bytes on the stack,
 //! whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its own with integers
 //! for handles, and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
@@ -9,7 +9,7 @@
 //! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`rank::thread`]);
 //! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
-//! - when the call began and ended, if the run records calls ([`Order::Called`]).
+//! - when the call began and ended, if the run records calls ([`link::Order::Called`]).
 //!
 //! Only the outermost call of a thread counts: collective operations may be made of other calls, and the program's own
 //! functions that MPI calls may call MPI. A program that does not reach the library by these names runs all the same; then
@@ -26,12 +26,11 @@ mod profiling;
 mod windows;
 mod world;
 
-use link::Order;
 use link::calls::CallKind;
-use rank::compute;
 use rank::repeats::Frame;
 use rank::session::{self, Session};
 use rank::thread::{self, Thread};
+use rank::{compute, record};
 use std::ffi::c_int;
 
 /// Passes a call on.
@@ -73,14 +72,6 @@ pub fn leave(thread: &Thread) {
     }
 }
 
-/// The rank is about to leave the simulation. Usually it is within a call, which then ends here for the simulator.
-pub fn concluded(session: &Session) {
-    let thread = thread::current();
-    if thread.depth.get() > 0 {
-        record(session, thread, thread.call.replace(0));
-    }
-}
-
 #[cold]
 fn begin(session: &Session, thread: &Thread, call: u32, frame: &Frame) {
     compute::calls(session, thread, call);
@@ -103,7 +94,7 @@ fn end(session: &Session, thread: &Thread, call: u32) {
     if link::calls::kind(call) == Some(CallKind::Request) {
         without_order(session, thread, 1);
     }
-    record(session, thread, call);
+    record::ended(session, thread, call);
     compute::computes(session, thread);
     clock::timers::look(session);
 }
@@ -118,19 +109,5 @@ fn without_order(session: &Session, thread: &Thread, requests: u32) {
 fn started_all(requests: u32) {
     if let Some(session) = session::get() {
         without_order(session, thread::current(), requests);
-    }
-}
-
-/// Tells the simulator of a call that has ended, if the run records calls.
-fn record(session: &Session, thread: &Thread, call: u32) {
-    if session.settings().calls {
-        let called = Order::Called {
-            call,
-            began: thread.began.get(),
-            served: thread.served.replace(false),
-        };
-        let mut state = session.lock();
-        session.report_computed(&mut state);
-        session.order(&mut state, 0, called, &[]);
     }
 }

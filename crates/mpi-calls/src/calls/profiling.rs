@@ -5,7 +5,7 @@
 //! is a library's that measures the program, or the MPI library's, and goes on to the MPI library.
 
 use super::{entries, handlers, nodes, windows};
-use crate::mpi::profiled;
+use crate::functions::profiled;
 use std::ffi::c_double;
 
 profiled! {

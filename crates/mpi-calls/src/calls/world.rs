@@ -4,9 +4,9 @@
 //! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under MPICH's, is a
 //! world of one rank. It would end well, and its messages would never reach another process.
 
-use crate::attach::strays;
 use crate::collective::world;
-use crate::mpi::named;
+use fi::attach::strays;
+use fi::mpi::named;
 use link::Stray;
 use rank::session;
 use std::ffi::c_int;

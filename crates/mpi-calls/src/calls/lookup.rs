@@ -11,7 +11,7 @@
 //! decides by the address of the caller which object is the next one, so `dlsym` jumps to the system's own function, which finds
 //! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
 
-use crate::mpi;
+use fi::mpi;
 use rank::system::{dlsym as system, symbol};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -34,11 +34,9 @@ mod comm;
 mod handles;
 mod library;
 
-use crate::mpi::datum;
-use crate::operation::longest;
-use crate::progress::HasEngine;
-use crate::stand_in;
 use comm::Group;
+use fi::mpi::datum;
+use fi::{engine, longest, stand_in};
 use handles::Abi;
 use link::collective::Reduction;
 use link::{CollectiveCall, CollectiveKind, Collectives, Combiner, Order, Status};
@@ -152,7 +150,7 @@ impl Call {
     ) -> c_int {
         thread::current().served.set(true);
         let mut state = self.session.lock();
-        let id = state.engine().begin_collective(due);
+        let id = engine::begin(&mut state, due);
         let order = self.order((kind, root, size), reduction, false);
         self.session.order(&mut state, id, order, &[bytes]);
         drop(state);
@@ -168,7 +166,7 @@ impl Call {
 fn finish(session: &'static Session, id: u64) -> Status {
     let mut silent = 0;
     loop {
-        if let Some(status) = session.lock().engine().collected.take(id) {
+        if let Some(status) = engine::take(&mut session.lock(), id) {
             return status;
         }
         let looks = session.looks_in_all();
@@ -180,7 +178,7 @@ fn finish(session: &'static Session, id: u64) -> Status {
         };
         if silent >= SILENT_LOOKS {
             let mut state = session.lock();
-            if !state.engine().collected.has_ended(id) {
+            if !engine::has_ended(&mut state, id) {
                 session.look(&mut state);
             }
         }

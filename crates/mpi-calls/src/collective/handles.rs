@@ -1,7 +1,7 @@
 //! What handles of MPICH mean: in its own binary interface, where they are integers, and in the standard one of MPI 5, where they
 //! are pointers whose values the standard fixes for MPI's own objects.
 
-use crate::mpi::{is_standard, named};
+use fi::mpi::{is_standard, named};
 use link::collective::{Element, Operation, Reduction};
 use std::ffi::CStr;
 use std::ffi::c_int;

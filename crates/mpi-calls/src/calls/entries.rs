@@ -2,7 +2,8 @@
 
 use super::{around, nodes, windows, world};
 use crate::collective;
-use crate::mpi::{definition, find, is_standard, profiled};
+use crate::functions::profiled;
+use fi::mpi::{definition, find, is_standard};
 use link::Leaving;
 use rank::{compute, regions, session, thread};
 use std::ffi::{c_double, c_int};

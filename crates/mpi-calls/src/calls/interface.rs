@@ -1,6 +1,6 @@
 //! Numbers and handles that the interfaces of MPI libraries fix differently: for the calls whose answers come from here.
 
-use crate::mpi::{datum, definition, is_standard};
+use fi::mpi::{datum, definition, is_standard};
 use std::ffi::c_int;
 use std::sync::OnceLock;
 

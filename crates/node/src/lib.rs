@@ -1,4 +1,6 @@
-//! The simulated node in place of the host: which rank this process is, and on which node of which kind it runs.
+//! # The simulated node in place of the host
+//!
+//! Which rank this process is, and on which node of which kind it runs.
 //!
 //! A program asks for its host by many ways. Those of the C library are defined here again, under their own names, and show the
 //! simulated node from the first instruction of the process on, as the placement of the run says:
@@ -10,7 +12,22 @@
 //! | `/proc/cpuinfo` and the like | the same number of processors, of this host's kind | [`files`] |
 //!
 //! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A process
-//! that is no rank, and programs that a rank starts, see the host. The answers of MPI itself are in [`crate::calls`].
+//! that is no rank, and programs that a rank starts, see the host. The answers of MPI itself are in the crate `mpi-calls`.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | [`names`] | the name of the host, and addresses of such names |
+//! | [`processors`] | affinity and number of processors |
+//! | [`files`] | files of the system that list processors |
+//!
+//! ## The main path
+//!
+//! A program asks for the name of its host:
+//!
+//! 1. `names.rs`: the loader finds `gethostname` here.
+//! 2. `lib.rs`: [`own`] is the node of the process, by the placement of the run.
 
 #![allow(unsafe_code)] // functions of C
 

@@ -9,7 +9,7 @@
 
 use super::handles::Abi;
 use super::{finish, library};
-use crate::progress::HasEngine;
+use fi::engine;
 use link::collective::ALL_RANKS;
 use link::{Order, Status};
 use rank::memory::Buffer;
@@ -166,7 +166,7 @@ fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
         known.chosen
     };
     let key = u64::from(session.rank().0 + 1) << 32 | u64::from(number);
-    let id = session.lock().engine().begin_collective(Buffer::default());
+    let id = engine::begin(&mut session.lock(), Buffer::default());
     say(session, key, id, ranks);
     if finish(session, id) == Status::Done {
         key

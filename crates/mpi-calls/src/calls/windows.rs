@@ -12,8 +12,7 @@
 
 use super::interface::Interface;
 use super::nodes::{gather, handle_at};
-use crate::mpi::functions;
-use crate::node;
+use crate::functions::functions;
 use rank::session;
 use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};

@@ -1,0 +1,26 @@
+//! The progress engine as the calls of MPI use it: collective calls that block, which they order past the MPI library.
+
+use crate::progress::HasEngine;
+use link::Status;
+use rank::memory::Buffer;
+use rank::session::State;
+
+/// Takes down a call that is about to be ordered, with room for what is due to the rank; returns its number.
+pub fn begin(state: &mut State, due: Buffer) -> u64 {
+    state.engine().begin_collective(due)
+}
+
+/// Whether a call has ended.
+pub fn has_ended(state: &mut State, id: u64) -> bool {
+    state.engine().collected.has_ended(id)
+}
+
+/// How a call has ended, if it has; asked once.
+pub fn take(state: &mut State, id: u64) -> Option<Status> {
+    state.engine().collected.take(id)
+}
+
+/// Whether the program gets the errors of single requests.
+pub fn reports_losses(state: &mut State) -> bool {
+    state.engine().losses.are_told()
+}
