@@ -39,6 +39,7 @@ Run = Callable[..., Ended]
         "show",
         "schema",
         "noise",
+        "calibrate-host",
         "mpirun",
         "prun",
         "replay",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 from conftest import Ended, needs_mpi
+from elanite import _core
 
 
 def _figure(ended: Ended, name: str) -> str:
@@ -68,9 +70,58 @@ def test_a_table_of_another_program_is_refused(
         ended = elanite(*run, *words)
         assert ended.code == 2, ended
         assert f"program.{key}" in ended.err, ended
-        assert "regions.toml:4:" in ended.err, ended
+        assert "regions.toml:5:" in ended.err, ended
     table.write_text(written.replace("count = ", "count = -"))
     assert elanite(*run, program, "2").code == 2
     ended = elanite("mpirun", "-n", "2", "--compute", "sampled:", program)
     assert ended.code == 2
     assert "sampled:FILE" in ended.err
+
+
+def _simulated(ended: Ended) -> float:
+    return float(_figure(ended, "simulated time").split()[0].replace(",", ""))
+
+
+@needs_mpi
+def test_a_machine_with_a_processor_scales_the_table(
+    elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path
+) -> None:
+    table, program = tmp_path / "regions.toml", str(mpi_programs / "regions")
+    run = ["mpirun", "-n", "1", "--network", "ideal", "--compute", "sampled:regions.toml"]
+    words = [program, "4", "400000"]
+    elanite(*run, *words)
+    step = _core.quantity(tomllib.loads(table.read_text())["host"]["step"])
+    assert step is not None
+    usual = elanite(*run, *words)
+    slow = elanite(*run, "--set", f"processor.step={5e6 * step[0]:.0f} ps", *words)
+    assert "times 1 (processor.step)" in _figure(usual, "computation")
+    assert "times 5 (processor.step)" in _figure(slow, "computation")
+    # One rank computes nearly all of the time.
+    assert 4.8 < _simulated(slow) / _simulated(usual) < 5.01
+
+    # Regions that a person marks take the rate of memory, which the machine must have.
+    table.write_text(table.read_text().replace('"processor"', '"memory"'))
+    refused = elanite(*run, "--set", "processor.step=1 ns", *words)
+    assert refused.code == 2
+    assert "is bound by memory" in refused.err
+    rate = tomllib.loads(table.read_text())["host"]["core_memory"]
+    memory = ["--set", "processor.step=1 ns", "--set", f"processor.core_memory={rate}"]
+    same = elanite(*run, *memory, *words)
+    assert abs(_simulated(same) / _simulated(usual) - 1) < 1e-3
+
+
+@needs_mpi
+def test_this_computer_as_a_machine(elanite: Callable[..., Ended], mpi_programs: Path, tmp_path: Path) -> None:
+    measured = elanite("calibrate-host", "--out", "host.toml", "--format", "json")
+    assert measured.code == 0, measured
+    found = json.loads(measured.out)
+    section = tomllib.loads((tmp_path / "host.toml").read_text())["processor"]
+    assert {key: each["value"] for key, each in section.items()} == {k: v for k, v in found.items() if k != "cores"}
+    machine = elanite("new", "machine", "here")
+    assert machine.code == 0, machine
+    file = tmp_path / "here.toml"
+    file.write_text(file.read_text() + "\n" + (tmp_path / "host.toml").read_text())
+    assert elanite("check", "here.toml").code == 0
+    run = ["mpirun", "-n", "2", "--machine", "here.toml", "--compute", "sampled:regions.toml"]
+    ended = elanite(*run, str(mpi_programs / "regions"), "4")
+    assert "(processor.step)" in _figure(ended, "computation")

@@ -103,11 +103,12 @@ fn records(draw: &mut Draw) -> Vec<u8> {
     let mut all = Vec::new();
     for _ in 0..draw.below(6) {
         let length = [0, 1, 8, 100, 5000][draw.below(5) as usize];
-        let kind = if draw.below(8) == 0 {
-            OrderKind::More as u32
-        } else {
+        let kind = match draw.below(8) {
+            0 => OrderKind::More as u32,
+            1 => OrderKind::Computed as u32,
             // All kinds but some waits.
-            [1 + draw.below(19) as u32, OrderKind::Spawn as u32][usize::from(draw.below(20) == 0)]
+            _ => [1 + draw.below(19) as u32, OrderKind::Spawn as u32]
+                [usize::from(draw.below(20) == 0)],
         };
         // The payload of a group is words.
         let length = if kind == OrderKind::Group as u32 {

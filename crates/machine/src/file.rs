@@ -57,6 +57,8 @@ pub struct Machine {
     pub bus: Bus,
     /// The host processors as the libraries use them.
     pub host: Host,
+    /// The processors of a node as real programs use them.
+    pub processor: Option<Processor>,
     /// Tports, the tagged messages of Elanlib.
     pub tport: Tport,
     /// Groups of processes, and what they do together.
@@ -78,7 +80,7 @@ pub struct Machine {
 impl Machine {
     /// Reports the parameters of all sections that are out of bounds.
     pub(crate) fn check_bounds(&self, check: &mut Check<'_>) {
-        let sections: [&dyn Section; 11] = [
+        let sections: [&dyn Section; 12] = [
             &self.link,
             &self.switch,
             &self.packet,
@@ -86,6 +88,7 @@ impl Machine {
             &self.elan4,
             &self.bus,
             &self.host,
+            &self.processor,
             &self.tport,
             &self.group,
             &self.rails,
@@ -317,6 +320,21 @@ pub struct Host {
     /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
     #[param(unmapped)]
     pub noise: Option<Param<bool>>,
+}
+
+/// The processors of a node as real programs use them: sampled computation of `elanite mpirun` is scaled to them. Experiments do not
+/// read this section. `elanite calibrate-host` measures it on a computer.
+#[section("processor")]
+pub struct Processor {
+    /// The time of a round of the loop of the noise test: six operations on one register, each of which waits for the one before.
+    #[param(within = Time::from_ps(1)..=Time::from_us(1))]
+    pub step: Param<Time>,
+    /// Rate at which one processor reads and writes main memory.
+    #[param(within = SLOWEST..)]
+    pub core_memory: Option<Param<Rate>>,
+    /// Rate at which all processors of a node together read and write main memory.
+    #[param(within = SLOWEST..)]
+    pub memory: Option<Param<Rate>>,
 }
 
 /// Groups of processes in Elanlib, and what they do together.

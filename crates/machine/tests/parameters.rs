@@ -368,6 +368,16 @@ fn the_schema_describes_every_key() {
     insta::assert_snapshot!("schema_of_circuit", pretty("switch.circuit"));
 }
 
+/// Experiments do not read the processors of real programs, so that these are in no key.
+#[test]
+fn processors_of_programs_decide_no_point() {
+    let given = machine(&["processor.step=7.2 ns", "processor.memory=2 GB/s"]);
+    assert_eq!(given.values(), machine(&[]).values());
+    let processor = given.processor.expect("it is given");
+    assert_eq!(processor.step.value, Time::from_ps(7200));
+    assert!(processor.core_memory.is_none());
+}
+
 /// Every file in `machines/` is right, and every parameter of it says where it comes from.
 #[test]
 fn shipped_machines() {

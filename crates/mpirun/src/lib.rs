@@ -87,5 +87,5 @@ pub use options::{Memory, Network, Options, Problem};
 pub use outcome::{Dead, End, Outcome, Results, Waiting};
 pub use run::{RankSight, Run, Sight};
 pub use sampling::Extended;
-pub use table::{Program, Sampled};
+pub use table::{Bound, Host, Program, Sampled};
 pub use trace::{CallRow, MessageKind, MessageRow, RankRow};

@@ -88,8 +88,15 @@ impl Run {
         let nodes = pes.iter().map(|pe| pe.node().rail_and_node().1.get());
         let nodes: Vec<u32> = nodes.collect();
         options.limit()?;
+        let sampled = options.sampled.as_ref();
+        let sampling = sampled.map(|sampled| Sampling::new(sampled, &machine, &nodes));
+        let sampling = sampling.transpose()?;
+        let compute = match (options.compute()?, &sampling) {
+            (Compute::Sampled(_), Some(sampling)) => Compute::Sampled(sampling.factor),
+            (compute, _) => compute,
+        };
         let settings = Settings {
-            compute: options.compute()?,
+            compute,
             calls: true,
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
@@ -100,7 +107,6 @@ impl Run {
             nodes: machine.cluster_config().fabric.topology.nodes(),
             ..Settings::DEFAULT
         };
-        let sampling = options.sampled.as_ref().map(Sampling::new).transpose()?;
         let simulator = Simulator::with_room(options.ranks, options.room(), settings)?;
         simulator.place(&nodes);
         Ok(Run {

@@ -1,7 +1,8 @@
 //! Sampled computation in a run: ranks get the plan that a table gives, and what they measure besides is added to the table.
 
 use crate::options::Problem;
-use crate::table::{Sampled, Table};
+use crate::table::{Bound, Sampled, Table};
+use machine::Machine;
 use rustix::fs::MemfdFlags;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,6 +14,8 @@ pub(crate) struct Sampling {
     table: Table,
     /// The plan, as a file in memory.
     plan: File,
+    /// The factor from times of the host to those of the machine, for what the processor bounds.
+    pub factor: f64,
 }
 
 /// What the ranks of a run have measured.
@@ -31,23 +34,51 @@ pub struct Extended {
     pub text: String,
     /// How many executions the run has measured.
     pub executions: u64,
+    /// The factor from times of the host to those of the machine, for what the processor bounds.
+    pub factor: f64,
 }
 
 impl Sampling {
-    /// Reads the table, and makes the plan.
+    /// Reads the table, and makes the plan for ranks on these nodes of a machine.
     ///
     /// # Errors
-    /// The mistakes of the table; if the host has no memory for the plan.
-    pub fn new(asked: &Sampled) -> Result<Sampling, Problem> {
-        let table = match &asked.text {
-            Some(text) => Table::parse(&asked.file, text, &asked.program)?,
-            None => Table::new(asked.program.clone()),
+    /// The mistakes of the table; what the machine lacks for it; if the host has no memory for the plan.
+    pub fn new(asked: &Sampled, machine: &Machine, nodes: &[u32]) -> Result<Sampling, Problem> {
+        let table = match (&asked.text, asked.host) {
+            (Some(text), _) => Table::parse(&asked.file, text, &asked.program)?,
+            (None, Some(host)) => Table::new(asked.program.clone(), host),
+            (None, None) => {
+                let message = "a new table needs the processor of the host";
+                return Err(Problem::Option(message.into()));
+            }
+        };
+        let mut sharers: BTreeMap<u32, u32> = BTreeMap::new();
+        for &node in nodes {
+            *sharers.entry(node).or_default() += 1;
+        }
+        let host = table.host;
+        let factor = |rank: u32, bound| {
+            let node = nodes.get(rank as usize);
+            let ranks = node.and_then(|node| sharers.get(node)).copied();
+            host.factor(machine.processor.as_ref(), ranks.unwrap_or(1), bound)
+        };
+        let lacking = |region: String| {
+            Problem::Option(format!(
+                "{}: the region `{region}` is bound by memory, and {} has neither processor.core_memory nor processor.memory; \
+                 give one of them, or write bound = \"processor\"",
+                asked.file, machine.machine.name
+            ))
         };
         let flags = MemfdFlags::CLOEXEC;
         let plan = rustix::fs::memfd_create("elanite-plan", flags).map_err(std::io::Error::from)?;
         let mut plan = File::from(plan);
-        plan.write_all(table.plan(|_| 1.0).as_bytes())?;
-        Ok(Sampling { table, plan })
+        plan.write_all(table.plan(factor).map_err(lacking)?.as_bytes())?;
+        let factor = factor(0, Bound::Processor).unwrap_or(1.0);
+        Ok(Sampling {
+            table,
+            plan,
+            factor,
+        })
     }
 
     /// Where ranks find the plan: the value of [`link::PLAN_VARIABLE`].
@@ -66,6 +97,7 @@ impl Sampling {
         Extended {
             text: table.text(),
             executions: measured.executions.len() as u64,
+            factor: self.factor,
         }
     }
 }

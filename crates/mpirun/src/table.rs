@@ -3,9 +3,11 @@
 //! ```toml
 //! version = 1
 //! program = { words = ["lulesh2.0", "-s", "8"], sha256 = "...", ranks = 8 }
+//! host = { step = "1.4 ns", core_memory = "9.1 GB/s" }
 //!
 //! [[region]]
 //! name = "MPI_Waitall lulesh2.0+0x1a2b > MPI_Allreduce lulesh2.0+0x33f0"
+//! bound = "processor"
 //! times = [
 //!   { rank = 0, count = 40, sum = 81200, first = [2100, 2030], later = [2020, 2040] },
 //! ]
@@ -16,6 +18,10 @@
 //! executions of a run take what they took when they were measured, as the first touch of memory; later ones take the sampled times in
 //! turn, scaled so that their mean is that of all later ones.
 //!
+//! On a machine that has a `[processor]`, times are scaled from the host to it: those of regions that are bound by the processor by the time
+//! of a step of the noise test's loop, those bound by memory by the rate that a rank has of its node's memory. Who writes the program
+//! knows which ones are; the table says `processor` unless a person changes it.
+//!
 //! A table belongs to a program, its words and its number of ranks: the regions of another problem take other times, and no law for
 //! these is fitted.
 
@@ -24,6 +30,7 @@ use link::plan::{LONGEST_NAME, Times};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use units::{Rate, Time};
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -37,6 +44,9 @@ const LATER: usize = 16;
 /// The longest time of an execution, and the largest sum of them, in nanoseconds: a day, and a year of them.
 const LONGEST: u64 = 24 * 3600 * 1_000_000_000;
 const LARGEST: u64 = 365 * LONGEST;
+
+/// The last rank that a run may have, with those that its ranks start.
+const MOST_RANK: u32 = 65_535;
 
 /// The most executions of a region in a rank.
 const MOST: u64 = 1 << 40;
@@ -53,6 +63,69 @@ pub struct Program {
     pub ranks: u32,
 }
 
+/// The processor of the host that measured a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    /// The time of a step of the noise test's loop.
+    pub step: Time,
+    /// Rate at which one processor reads and writes main memory.
+    pub core_memory: Rate,
+}
+
+/// What limits the computation of a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Bound {
+    /// The speed of the processor.
+    #[default]
+    Processor,
+    /// The rate of main memory.
+    Memory,
+}
+
+impl Bound {
+    fn name(self) -> &'static str {
+        match self {
+            Bound::Processor => "processor",
+            Bound::Memory => "memory",
+        }
+    }
+}
+
+impl Host {
+    /// The factor from times of this host to those of a rank of a machine, with this many ranks on its node. Nothing if the region is bound
+    /// by memory, and the machine says nothing of it. A machine without processors has those of the host.
+    pub fn factor(
+        &self,
+        processor: Option<&machine::Processor>,
+        ranks: u32,
+        bound: Bound,
+    ) -> Option<f64> {
+        let Some(processor) = processor else {
+            return Some(1.0);
+        };
+        match bound {
+            Bound::Processor => {
+                let step = processor.step.value;
+                Some(step.as_ps() as f64 / self.step.as_ps() as f64)
+            }
+            Bound::Memory => {
+                let rate = |given: &Option<machine::Param<Rate>>, sharers: u32| {
+                    let rate = given.as_ref()?.value.as_bytes_per_second() as f64;
+                    Some(rate / f64::from(sharers.max(1)))
+                };
+                let (alone, shared) = (
+                    rate(&processor.core_memory, 1),
+                    rate(&processor.memory, ranks),
+                );
+                let share = alone.into_iter().chain(shared).reduce(f64::min)?;
+                Some(self.core_memory.as_bytes_per_second() as f64 / share)
+            }
+        }
+    }
+}
+
 /// The request for sampled computation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,14 +136,25 @@ pub struct Sampled {
     pub text: Option<String>,
     /// The program of the run.
     pub program: Program,
+    /// The host of the run, if there is no table yet.
+    pub host: Option<Host>,
 }
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     program: Program,
-    /// By the name of the region, then by the rank.
-    regions: BTreeMap<String, BTreeMap<u32, Samples>>,
+    /// The host that measured it.
+    pub host: Host,
+    /// By the name.
+    regions: BTreeMap<String, Computed>,
+}
+
+/// A region of the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Computed {
+    bound: Bound,
+    ranks: BTreeMap<u32, Samples>,
 }
 
 /// Executions of a region in a rank.
@@ -87,6 +171,7 @@ struct Samples {
 struct File {
     version: u32,
     program: Program,
+    host: Host,
     #[serde(default)]
     region: Vec<Region>,
 }
@@ -95,6 +180,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Region {
     name: String,
+    bound: Bound,
     times: Vec<Row>,
 }
 
@@ -110,9 +196,10 @@ struct Row {
 
 impl Table {
     /// A table without regions.
-    pub fn new(program: Program) -> Table {
+    pub fn new(program: Program, host: Host) -> Table {
         Table {
             program,
+            host,
             regions: BTreeMap::new(),
         }
     }
@@ -156,7 +243,11 @@ impl Table {
                 format!("the table is of another number of ranks than this run, which has {ranks}"),
             );
         }
-        let mut table = Table::new(read.program);
+        if read.host.step.is_zero() || read.host.core_memory.is_zero() {
+            let found = findings.problem("host", "no host computes in no time");
+            found.hint("leave the host of a measured table as it is");
+        }
+        let mut table = Table::new(read.program, read.host);
         for (number, region) in read.region.into_iter().enumerate() {
             table.take(number, region, &mut findings);
         }
@@ -171,19 +262,20 @@ impl Table {
             found.hint("leave the names of a measured table as they are");
             return;
         }
-        let ranks = self.regions.entry(region.name).or_default();
+        let computed = self.regions.entry(region.name).or_default();
+        computed.bound = region.bound;
+        let ranks = &mut computed.ranks;
         for (place, row) in region.times.into_iter().enumerate() {
             let path = format!("{path}.times.{place}");
             let mut wrong = |key: &str, message: String, allowed: String| {
                 let found = findings.problem(&format!("{path}.{key}"), message);
                 found.allowed(allowed);
             };
-            if row.rank >= self.program.ranks {
-                let most = self.program.ranks.saturating_sub(1);
+            if row.rank > MOST_RANK {
                 wrong(
                     "rank",
                     format!("there is no rank {}", row.rank),
-                    format!("0 to {most}"),
+                    format!("0 to {MOST_RANK}"),
                 );
             }
             if row.first.len() > FIRST {
@@ -237,29 +329,35 @@ impl Table {
 
     /// Adds a measured execution, in nanoseconds.
     pub fn add(&mut self, region: &str, rank: u32, time: u64) {
-        let ranks = match self.regions.get_mut(region) {
-            Some(ranks) => ranks,
+        let region = match self.regions.get_mut(region) {
+            Some(found) => found,
             None => self.regions.entry(region.to_owned()).or_default(),
         };
+        let ranks = &mut region.ranks;
         ranks.entry(rank).or_default().add(time.min(LONGEST));
     }
 
     /// The plan of a run ([`link::plan`]), with a factor from nanoseconds of the table to simulated nanoseconds of each rank.
-    pub fn plan(&self, factor: impl Fn(u32) -> f64) -> String {
+    ///
+    /// # Errors
+    /// The name of a region that has no factor.
+    pub fn plan(&self, factor: impl Fn(u32, Bound) -> Option<f64>) -> Result<String, String> {
         let mut text = String::new();
-        for (name, ranks) in &self.regions {
-            for (&rank, samples) in ranks {
-                link::plan::write(rank, name, &samples.times(factor(rank)), &mut text);
+        for (name, region) in &self.regions {
+            for (&rank, samples) in &region.ranks {
+                let factor = factor(rank, region.bound).ok_or_else(|| name.clone())?;
+                link::plan::write(rank, name, &samples.times(factor), &mut text);
             }
         }
-        text
+        Ok(text)
     }
 
     /// The file.
     pub fn text(&self) -> String {
         let mut text = String::from(
             "# The computation of a program between its calls, measured by `elanite mpirun --compute sampled:FILE`. A run with this\n\
-             # file takes its times from it. Times are nanoseconds of processor time on the host that measured them.\n",
+             # file takes its times from it. Times are nanoseconds of processor time on the host. A machine with a [processor] scales them;\n\
+             # write bound = \"memory\" where a region waits for memory.\n",
         );
         let quoted = |word: &str| toml_edit::Value::from(word).to_string();
         let list = |words: &[String]| words.join(", ");
@@ -267,12 +365,17 @@ impl Table {
         let (words, hash) = (list(&words), quoted(&self.program.sha256));
         let _ = writeln!(
             text,
-            "version = {VERSION}\nprogram = {{ words = [{words}], sha256 = {hash}, ranks = {} }}",
-            self.program.ranks
+            "version = {VERSION}\nprogram = {{ words = [{words}], sha256 = {hash}, ranks = {} }}\n\
+             host = {{ step = \"{}\", core_memory = \"{}\" }}",
+            self.program.ranks, self.host.step, self.host.core_memory
         );
-        for (name, ranks) in &self.regions {
-            let _ = writeln!(text, "\n[[region]]\nname = {}\ntimes = [", quoted(name));
-            for (rank, samples) in ranks {
+        for (name, region) in &self.regions {
+            let (name, bound) = (quoted(name), region.bound.name());
+            let _ = writeln!(
+                text,
+                "\n[[region]]\nname = {name}\nbound = \"{bound}\"\ntimes = ["
+            );
+            for (rank, samples) in &region.ranks {
                 let times = |times: &[u64]| {
                     let times: Vec<String> = times.iter().map(u64::to_string).collect();
                     list(&times)

@@ -1,4 +1,4 @@
-//! # The noise test on the machine at hand (garcia2005 s3.3)
+//! # The noise test on the machine at hand (garcia2005 s3.3), and its processor
 //!
 //! The only part of the house that measures a real machine. [`measure`] does the same computation again and again on one
 //! processor and takes the time of each iteration. The computation is a loop of shifts in registers, "neither memory accesses
@@ -14,6 +14,7 @@
 //! |---|---|
 //! | `probe` | the calibrated loop |
 //! | `profile` | detours, and the section of a machine file |
+//! | `processor` | the time of a step of the loop, and the rate of main memory |
 //!
 //! ## The main path
 //!
@@ -24,7 +25,9 @@
 //! 2. `profile.rs`: [`Measurement::profile`] turns detours into the text of a section.
 
 mod probe;
+mod processor;
 mod profile;
 
 pub use probe::{Error, Request, measure};
+pub use processor::Processor;
 pub use profile::{Measurement, THRESHOLD_PARTS};

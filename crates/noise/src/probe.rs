@@ -18,7 +18,7 @@ const COMPUTES: (Time, Time) = (Time::from_us(10), Time::from_secs(1));
 const ITERATIONS: (u64, u64) = (10, 10_000_000);
 
 /// The time in which processors raise their frequency.
-const WARM_UP: Duration = Duration::from_millis(50);
+pub(crate) const WARM_UP: Duration = Duration::from_millis(50);
 
 /// Trials of each step of the calibration; the shortest counts.
 const TRIALS: u32 = 10;
@@ -130,7 +130,7 @@ pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Err
 }
 
 /// The computation: shifts of one register, each of which waits for the shift before.
-fn spin(rounds: u64) -> u64 {
+pub(crate) fn spin(rounds: u64) -> u64 {
     let mut word = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..rounds {
         word ^= word << 13;

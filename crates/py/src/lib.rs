@@ -246,6 +246,14 @@ mod _core {
         records::of_noise(py, &measurement, source)
     }
 
+    /// The processor of this computer; see `_core.pyi`.
+    #[pyfunction]
+    fn measure_processor(py: Python<'_>) -> (String, String, String, u32) {
+        let found = py.detach(noise::Processor::measure);
+        let (step, core_memory) = (found.step.to_string(), found.core_memory.to_string());
+        (step, core_memory, found.memory.to_string(), found.cores)
+    }
+
     /// How many links the network of a point's machine has on all rails, each direction counted.
     #[pyfunction]
     fn links(point_json: &str) -> PyResult<u32> {

@@ -142,12 +142,12 @@ impl MpiRun {
         py.detach(|| self.run.end());
     }
 
-    /// The table of sampled computation with what the served run has measured, and how many executions these are; None if computation
-    /// was not sampled.
-    fn computed(&self) -> Option<(String, u64)> {
+    /// The table of sampled computation with what the served run has measured, how many executions these are, and the factor from times of
+    /// the host to those of the machine; None if computation was not sampled.
+    fn computed(&self) -> Option<(String, u64, f64)> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let computed = results.as_ref()?.computed.as_ref()?;
-        Some((computed.text.clone(), computed.executions))
+        Some((computed.text.clone(), computed.executions, computed.factor))
     }
 
     /// Writes the recording of the run that has been served, in GOAL; lines of the head become comments.

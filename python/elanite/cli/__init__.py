@@ -34,6 +34,7 @@ from elanite.cli.new import New
 from elanite.cli.noise import Noise
 from elanite.cli.opening import Open
 from elanite.cli.parser import Group
+from elanite.cli.processor import CalibrateHost
 from elanite.cli.replay import Replay
 from elanite.cli.reproduce import Reproduce
 from elanite.cli.request import Request, declare
@@ -68,6 +69,7 @@ Examples:
   elanite ablate es40-qsnet               claims without a mechanism
   elanite store verify                    whether finished points are sound
   elanite noise --seconds 5               the noise of this computer
+  elanite calibrate-host                  the processor of this computer
   elanite mpirun -n 64 ./my_program       a real MPI program
   elanite replay my_program.goal          a trace of messages
   elanite goal allreduce --ranks 64 --size '1 MB' > ring.goal
@@ -115,7 +117,7 @@ class Manual(Request):
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
 declare(app, Ablate, Sensitivity, Refit)
-declare(app, List, Explain, Show, Check, Schema, New, Noise, Replay, Mpirun, Prun, Manual)
+declare(app, List, Explain, Show, Check, Schema, New, Noise, CalibrateHost, Replay, Mpirun, Prun, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")
 

@@ -337,6 +337,8 @@ def _print(found: Run, figures: Summary) -> None:
         ("time in calls" if found.native else "time in MPI", times),
         *(("", note) for note in notes),
     ]
+    if found.sampling is not None:
+        lines.append(("computation", f"by {found.sampling.file}, times {found.factor:.3g} (processor.step)"))
     calls = collectives(totals)
     if any(calls.values()):
         ways = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elanite import _core
 from elanite.base import bounded, whole
 from elanite.errors import UsageError
 
@@ -39,7 +40,9 @@ class Sampling:
         text = bounded.text(file, bounded.TABLE, "name another file for the table", "--compute") if found else None
         whole.prepare(file, UsageError)
         name = {"words": [Path(words[0]).name, *words[1:]], "sha256": _hash(program, words), "ranks": ranks}
-        return cls(file, found, {"file": str(file), "text": text, "program": name})
+        step, core_memory, *_ = _core.measure_processor() if text is None else ("", "")
+        host = {"step": step, "core_memory": core_memory} if text is None else None
+        return cls(file, found, {"file": str(file), "text": text, "program": name, "host": host})
 
     def write(self, text: str) -> None:
         """Write the table with what the run has measured."""

@@ -68,6 +68,8 @@ class Run:
     """The table of sampled computation."""
     executions: int = 0
     """How many executions of regions the run has measured for the table."""
+    factor: float = 1.0
+    """The factor from times of this host to those of the machine, for regions that the processor bounds."""
 
     def __repr__(self) -> str:
         return f"Run({self._title}: {self.ended.end})"
@@ -250,10 +252,10 @@ def _run(
 
 def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
     """The finished run with its table, which is written with what the run has measured."""
-    text, executions = core.computed() or ("", 0)
+    text, executions, factor = core.computed() or ("", 0, 1.0)
     if executions:
         sampling.write(text)
-    return replace(found, sampling=sampling, executions=executions)
+    return replace(found, sampling=sampling, executions=executions, factor=factor)
 
 
 def _check(options: Options, chosen: Mpi, native: bool) -> None:

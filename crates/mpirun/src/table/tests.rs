@@ -1,4 +1,6 @@
-use super::{FIRST, LATER, Program, Samples, Table};
+use super::{Bound, FIRST, Host, LATER, Program, Samples, Table};
+use machine::{Param, Processor};
+use units::{Rate, Time};
 
 fn program() -> Program {
     Program {
@@ -8,8 +10,13 @@ fn program() -> Program {
     }
 }
 
+const HOST: Host = Host {
+    step: Time::from_ps(1500),
+    core_memory: Rate::from_mb_per_second(9000),
+};
+
 fn table() -> Table {
-    let mut table = Table::new(program());
+    let mut table = Table::new(program(), HOST);
     for time in 1..=40 {
         table.add("start > MPI_Send solver+0x10", 0, 100 * time);
     }
@@ -55,11 +62,46 @@ fn the_first_executions_are_kept_and_later_ones_evenly() {
 
 #[test]
 fn a_plan_has_a_factor_for_each_rank() {
-    let plan = table().plan(|rank| f64::from(rank + 1));
+    let plan = table().plan(|rank, _| Some(f64::from(rank + 1)));
+    let plan = plan.expect("all regions have a factor");
     let own = link::plan::read(1, &plan);
     assert_eq!(own["part 7"].of(0), Some(10_000));
     let other = link::plan::read(0, &plan);
     assert_eq!(other["start > MPI_Send solver+0x10"].of(2), Some(300_000));
+}
+
+fn given<T>(value: T) -> Param<T> {
+    Param {
+        value,
+        source: "measured".into(),
+        fitted_to: Vec::new(),
+        admissible: None,
+    }
+}
+
+#[test]
+fn times_are_scaled_by_the_processor_or_by_the_share_of_memory() {
+    let mut processor = Processor {
+        step: given(Time::from_ps(7200)),
+        core_memory: None,
+        memory: None,
+    };
+    let factor = |processor: &Processor, ranks, bound| HOST.factor(Some(processor), ranks, bound);
+    assert_eq!(factor(&processor, 4, Bound::Processor), Some(4.8));
+    assert_eq!(factor(&processor, 4, Bound::Memory), None);
+    processor.core_memory = Some(given(Rate::from_mb_per_second(3000)));
+    assert_eq!(factor(&processor, 4, Bound::Memory), Some(3.0));
+    // Two ranks have room beside each other, and four share what the node has.
+    processor.memory = Some(given(Rate::from_mb_per_second(6000)));
+    assert_eq!(factor(&processor, 2, Bound::Memory), Some(3.0));
+    assert_eq!(factor(&processor, 4, Bound::Memory), Some(6.0));
+    assert_eq!(HOST.factor(None, 4, Bound::Memory), Some(1.0));
+    // A region that a person has marked.
+    let text = table().text();
+    let text = text.replacen("bound = \"processor\"", "bound = \"memory\"", 1);
+    let marked = Table::parse("solver.toml", &text, &program()).expect("it is a table");
+    let by_bound = |_, bound| (bound == Bound::Processor).then_some(1.0);
+    assert_eq!(marked.plan(by_bound), Err("part 7".into()));
 }
 
 #[test]
@@ -75,7 +117,7 @@ fn tables_of_other_programs_and_mistakes_are_refused() {
         other(|program| program.words[1].clear()),
         other(|program| program.ranks = 3),
         refused(&text.replace("version = 1", "version = 2"), &program()),
-        refused(&text.replace("rank = 1,", "rank = 2,"), &program()),
+        refused(&text.replace("rank = 1,", "rank = 99999,"), &program()),
         refused(
             &text.replace("rank = 1, count = 1", "rank = 1, count = 0"),
             &program(),
@@ -86,6 +128,8 @@ fn tables_of_other_programs_and_mistakes_are_refused() {
         ),
         refused(&text.replace("first = [5]", "first = [-5]"), &program()),
         refused(&text.replace("part 7", "part\\n7"), &program()),
+        refused(&text.replace("1.5 ns", "0 ns"), &program()),
+        refused(&text.replacen("\"processor\"", "\"disk\"", 1), &program()),
     ];
     insta::assert_snapshot!(cases.join("\n"));
 }

@@ -97,6 +97,7 @@ impl Hostile {
             OrderKind::Put,
             OrderKind::Get,
             OrderKind::Called,
+            OrderKind::Computed,
         ];
         let own = [
             OrderKind::Atomic,
@@ -111,7 +112,11 @@ impl Hostile {
         };
         let carries = matches!(
             kind,
-            OrderKind::Send | OrderKind::Untagged | OrderKind::Put | OrderKind::Enqueue
+            OrderKind::Send
+                | OrderKind::Untagged
+                | OrderKind::Put
+                | OrderKind::Enqueue
+                | OrderKind::Computed
         );
         let looks = matches!(
             kind,
