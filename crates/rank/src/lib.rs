@@ -13,6 +13,7 @@
 //! | [`library`] | the libraries that share the session with the MPI library |
 //! | [`memory`] | memory of the program |
 //! | [`repeats`] | whether the program repeats itself |
+//! | [`host_timer`] | timers of the host, for looks of our own |
 //! | [`system`] | functions of the C library whose names are defined in this library, too |
 //!
 //! ## The main path
@@ -24,6 +25,7 @@
 //! 3. `library.rs`: reports on operations of our own libraries go to these.
 
 pub mod compute;
+pub mod host_timer;
 pub mod library;
 pub mod memory;
 pub mod record;

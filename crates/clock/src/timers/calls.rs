@@ -1,6 +1,5 @@
 //! The functions of the C library that make and set timers.
 
-use super::alarm::{CREATE, SETTIME};
 use super::{
     FILES, Handle, How, NEXT, Name, Timer, find_next, next, set, state, timers, until_ring,
 };
@@ -17,6 +16,8 @@ use rank::system::Next;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
+static CREATE: Next = Next::new(c"timer_create", c"");
+static SETTIME: Next = Next::new(c"timer_settime", c"");
 static DELETE: Next = Next::new(c"timer_delete", c"");
 static GETTIME: Next = Next::new(c"timer_gettime", c"");
 static OVERRUN: Next = Next::new(c"timer_getoverrun", c"");
