@@ -38,7 +38,7 @@ def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None
             for child in psutil.Process(process.pid).children():
                 with contextlib.suppress(psutil.Error):  # it has ended
                     lines.append(child.cmdline())
-            chosen = [name for line in lines if line and MANAGER in line[0] for name in guard.worlds(line[2])]
+            chosen = [name for line in lines if line and MANAGER in line[0] for name in guard.worlds(line[3])]
             found = [guard.NAME.fullmatch(path.name) for path in guard.SHARED.iterdir()]
             return {one[0] for one in found if one and one[1] in chosen}
 
