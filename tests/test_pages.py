@@ -111,7 +111,7 @@ FOREIGN = re.compile(r"papers? published|claims? hold|elanite reproduce|bibliogr
 
 
 def test_pages_of_own_work_have_no_text_of_the_papers(elanite: Run, campaign: Path, tmp_path: Path) -> None:
-    words = ("run", SMALL, "--series", "ping", "--html", "page.html", "--out", str(campaign))
+    words = ("run", SMALL, "--out", str(campaign), "--series", "ping", "--html", "page.html")
     assert elanite(*words).code == 0
     assert elanite("report", SMALL, "--out", str(campaign)).code == 0
     for file in (tmp_path / "page.html", campaign / "report" / "small.html"):
