@@ -38,11 +38,11 @@ def build(program: Program, folder: Path) -> Path:
 
 
 HOST = frozenset({"host_seconds", "folder"})
-"""What a summary says of the host, which differs between runs."""
+"""Fields of a summary that belong to the host, and differ between runs."""
 
 
 def run(program: Program, made: Path, folder: Path) -> tuple[str, dict[str, object]]:
-    """What is wrong with a run, or nothing, and its summary."""
+    """The fault of a run, or an empty text, and its summary."""
     records = folder / "records"
     records.mkdir(exist_ok=True)
     words = [sys.executable, "-m", "elanite", "prun", "--format", "json", "--out", str(folder / "out")]

@@ -40,7 +40,7 @@ class Options:
     """The memory of the buffers of messages: main memory, across the bus, or the adapter's."""
     collectives: Collectives | None = None
     """Who carries out barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
-    hardware wherever that serves a communicator. If nothing is said: the hardware on a machine that has it, and else
+    hardware wherever that serves a communicator. By default the hardware on a machine that has it, and else
     the MPI library; the MPI library, too, if the run is recorded. ``Run.options`` says which of them it was."""
     seed: int = 1
     limit_time: str | None = None
@@ -56,7 +56,7 @@ class Options:
     """Whether mpiexec ends all ranks when one of them ends without leaving MPI."""
     universe: int | None = None
     """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``): they have places
-    from the beginning. As many as ``ranks`` if nothing is said."""
+    from the beginning. By default ``ranks``."""
 
     def __post_init__(self) -> None:
         computation(self.compute)

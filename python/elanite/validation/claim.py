@@ -106,7 +106,7 @@ class Claim:
     vague: str = ""
     """Why the words of the paper cannot settle the claim while the simulated figure stays at a bound of the test."""
     confidence: Confidence = "text"
-    """What was read: the text itself, only its abstract, or what others say of the hardware."""
+    """The text that was read: the source itself, only its abstract, or others on the hardware."""
 
     @property
     def role(self) -> Role:
