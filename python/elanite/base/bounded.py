@@ -5,6 +5,9 @@ gigabytes. So the kind and the size of a file are compared before the first byte
 The file is opened without waiting, so that a pipe is refused at once; and reading ends at the bound, so that a file
 that grows, or one of the kernel without a size, is bounded too.
 
+On a command line, ``-`` in place of a file is standard input, which ends at the same bound. It is read once, so that an
+input that a command reads twice has one content. Names within files never stand for standard input.
+
 Errors name the file, the option or key that names it, and a remedy.
 """
 
@@ -12,17 +15,21 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base import whole
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from io import BufferedReader
 
+STDIN = Path("-")
+"""Standard input, where a command line names a file to read."""
 MEGABYTE = 1 << 20
 SETTINGS = 8 * MEGABYTE
 """Most bytes of a machine or an experiment file, of a list of nodes, of a section of parameters."""
@@ -71,19 +78,58 @@ def load(path: Path | str, most: int) -> bytes:
     return content
 
 
+def typed(path: Path, most: int) -> bytes:
+    """The bytes of a file of the command line, or of standard input. Raises ``Irregular`` and other ``OSError``."""
+    if path != STDIN:
+        return load(path, most)
+    content = _standard_input(most)
+    if len(content) > most:
+        raise Irregular(0, f"it has more than the {most:,} bytes that are read", str(path))
+    return content
+
+
+@contextmanager
+def typed_file(path: Path, ending: str) -> Iterator[Path]:
+    """A file of the command line for a library that opens it; standard input is copied into a private folder.
+
+    Raises ``UsageError`` if standard input cannot be read, or is too large.
+    """
+    if path != STDIN:
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
+        copy = Path(folder) / f"stdin{ending}"
+        with refused(path, "write it to a file first, and name the file"):
+            whole.fill(copy, typed(path, TRACE))
+        yield copy
+
+
+_read: list[bytes] = []
+"""What standard input had, once it was read."""
+
+
+def _standard_input(most: int) -> bytes:
+    """Standard input to its end, or one byte more than ``most``."""
+    if not _read or len(_read[0]) <= most:
+        with os.fdopen(os.dup(0), "rb") as file:
+            rest = file.read(most + 1 - sum(map(len, _read)))
+        _read[:] = [b"".join((*_read, rest))]
+    return _read[0]
+
+
 def check(path: Path, remedy: str = "", named: str = "", most: int | None = None) -> None:
     """Raises ``UsageError`` unless a library that opens files itself may read this one."""
     with refused(path, remedy, named), opened(path, most):
         pass
 
 
-def text(path: Path, most: int, remedy: str = "", named: str = "") -> str:
-    """The text of a file that a user names, in UTF-8.
+def text(path: Path, most: int, remedy: str = "", named: str = "", read: Callable[[Path, int], bytes] = load) -> str:
+    """The text of a file that a user names, in UTF-8; ``typed`` as ``read`` allows standard input.
 
     ``named`` is the option or the key that names the file. Raises ``UsageError``.
     """
     with refused(path, remedy, named):
-        content = load(path, most)
+        content = read(path, most)
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -39,7 +39,9 @@ class Check(Request):
 
     files: Annotated[
         list[str],
-        typer.Argument(metavar="FILE...", help="Machine or experiment files, or names of shipped ones."),
+        typer.Argument(
+            metavar="FILE...", help="Machine or experiment files, names of shipped ones, or - for standard input."
+        ),
     ]
     format_: Annotated[TableFormat, typer.Option("--format", "-f", help="How to print.")] = TableFormat.TABLE
 
@@ -83,6 +85,7 @@ class Show(Request):
       elanite show es40-qsnet --set link.hop_delay="35 ns"
       elanite show qsnet/uniform
       elanite show es40-qsnet --format json
+      sed 's/55 ns/35 ns/' my-machine.toml | elanite show -
     """
 
     verb: ClassVar[str] = "show"
@@ -90,7 +93,9 @@ class Show(Request):
     name: Annotated[
         str,
         typer.Argument(
-            metavar="MACHINE|EXPERIMENT", help="A file, or the name of a shipped one.", autocompletion=completion.files
+            metavar="MACHINE|EXPERIMENT",
+            help="A file, the name of a shipped one, or - for standard input.",
+            autocompletion=completion.files,
         ),
     ]
     set_: Set = None

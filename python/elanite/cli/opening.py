@@ -33,7 +33,9 @@ class Open(Request):
 
     verb: ClassVar[str] = "open"
 
-    page: Annotated[Path, typer.Argument(metavar="PAGE", help="A page that --html has written.")]
+    page: Annotated[
+        Path, typer.Argument(metavar="PAGE", help="A page that --html has written, or - for standard input.")
+    ]
     into: Annotated[
         Path | None,
         typer.Option("--into", metavar="FOLDER", help="A new or an empty folder.  [default: the name of the page]"),
@@ -42,11 +44,12 @@ class Open(Request):
     def execute(self) -> None:
         """Run the command."""
         from elanite import _core
+        from elanite.base import bounded
         from elanite.base.text import counted
         from elanite.report.pages import opening
 
         found = opening.read(self.page)
-        folder = self.into if self.into is not None else Path(self.page.stem)
+        folder = self.into if self.into is not None else Path("stdin" if self.page == bounded.STDIN else self.page.stem)
         written = opening.unpack(found, folder)
         names = [str(one.relative_to(folder)) for one in written]
         shown = f": {', '.join(names)}" if len(names) <= MOST_NAMES else ""

@@ -32,6 +32,7 @@ class Replay(Request):
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
       elanite replay training.goal --buffered "4 MB"
+      elanite goal allreduce --ranks 16 --size "1 MB" | elanite replay -
 
     Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
@@ -42,7 +43,7 @@ class Replay(Request):
 
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="A file in GOAL, the language of LogGOPSim, as text or of txt2bin."),
+        typer.Argument(metavar="TRACE", help="A file in GOAL, as text or of txt2bin; - is standard input."),
         Role.INPUT,
     ]
     launch: Launch = field(default_factory=Launch)
@@ -65,6 +66,13 @@ class Replay(Request):
 
     def execute(self) -> None:
         """Run the command."""
+        from elanite.base import bounded
+
+        with bounded.typed_file(self.trace, ".goal") as trace:
+            self._replay(trace)
+
+    def _replay(self, trace: Path) -> None:
+        """Replay a trace, which is the argument or a copy of standard input."""
         from elanite.errors import ElaniteError
         from elanite.inputs.machine import Machine
         from elanite.library.noise import prepared
@@ -74,7 +82,7 @@ class Replay(Request):
         from elanite.study import limits
         from elanite.traces.replay import Unfinished, keep, run
 
-        page = page_of(self.html, self.out, self.trace.stem, open_=self.open_)
+        page = page_of(self.html, self.out, trace.stem, open_=self.open_)
         prepared(self.out)
         source, changes = self.launch.read()
         if self.launch.network is not Network.IDEAL:
@@ -83,7 +91,7 @@ class Replay(Request):
         warn_if_stale()
         try:
             found = run(
-                self.trace,
+                trace,
                 source,
                 changes,
                 keep=self.operations or page is not None,
@@ -99,32 +107,32 @@ class Replay(Request):
         except Unfinished as error:
             _warnings(error.replay)
             if page is not None:
-                pages.write(page, of_replay.unfinished(error, source, command, self.inputs(source, page)))
+                pages.write(page, of_replay.unfinished(error, source, command, self.inputs(trace, source, page)))
                 say(f"page: {page}")
             raise
         _warnings(found)
         kept, lost = rescued(lambda place: keep(found, place), self.out)
         folder = str(kept)
         if self.format_ is TableFormat.JSON:
-            data(json.dumps(found.as_json(folder)))
+            data(json.dumps(found.as_json(folder) | {"trace": str(self.trace)}))
         else:
             _print(found)
             say(f"kept in {folder}")
         if page is not None:
-            pages.write(page, of_replay.page(found, source, command, self.inputs(source, page)))
+            pages.write(page, of_replay.page(found, source, command, self.inputs(trace, source, page)))
             say(f"page: {page}")
             if self.open_:
                 opened(page)
         if lost:
             raise ElaniteError(lost)
 
-    def inputs(self, source: Source, page: Path | None) -> Inputs:
+    def inputs(self, trace: Path, source: Source, page: Path | None) -> Inputs:
         """The inputs of the page: trace, machine and placement. A large trace is named with its checksum."""
         from elanite.report.pages.files import Files
 
         files = Files()
-        trace = files.path(self.trace) if size(self.trace) <= MOST_TRACE else files.program(self.trace)
-        words = self.words(Role.INPUT, Role.RESULT, trace=trace, **self.launch.copied(source, files))
+        name = files.path(trace) if size(trace) <= MOST_TRACE else files.program(trace)
+        words = self.words(Role.INPUT, Role.RESULT, trace=name, **self.launch.copied(source, files))
         return files.inputs(["elanite", self.verb, *words, *self.written(html=page)])
 
 

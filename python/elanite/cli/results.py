@@ -53,7 +53,7 @@ Experiment = Annotated[
     str,
     typer.Argument(
         metavar="EXPERIMENT",
-        help="A shipped experiment (qsnet/ping) or an experiment file.",
+        help="A shipped experiment (qsnet/ping), an experiment file, or - for standard input.",
         autocompletion=completion.experiments,
     ),
     Role.INPUT,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elanite import _core
+from elanite.base import bounded
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import figure_checks, sources
 from elanite.inputs.overrides import check as check_keys
@@ -130,6 +131,8 @@ def machine_of(experiment: Source, name: str) -> Source:
     means the same wherever the command runs.
     """
     beside = Path(experiment.file).parent / name
+    if beside == bounded.STDIN:
+        raise UsageError(f"{experiment.file}: machine: `{name}` is standard input on a command line only; name a file")
     try:
         if beside.is_file():
             return sources.read("machine", beside)

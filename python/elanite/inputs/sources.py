@@ -48,7 +48,7 @@ def shipped(kind: Kind) -> list[str]:
 
 
 def read(kind: Kind, named: str | Path) -> Source:
-    """Read a machine or experiment: by the path of a file, or by the name of a shipped one."""
+    """Read a machine or experiment: by the path of a file or ``-``, standard input, or by a shipped name."""
     argument, path = str(named), Path(named)
     if _named(path):
         found = _read_path(kind, argument, path)
@@ -163,6 +163,9 @@ def _walk(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversa
 
 
 def _read_path(kind: Kind, argument: str, path: Path) -> Source:
+    if path == bounded.STDIN:
+        text = _text_of(path)
+        return Source(kind, "stdin", argument, argument, completed(text, path) if kind == "machine" else text)
     name = path.stem
     for shipped_name, entry in _walk(_root(kind)):
         with as_file(entry) as shipped_path:
@@ -174,11 +177,11 @@ def _read_path(kind: Kind, argument: str, path: Path) -> Source:
 
 def _named(path: Path) -> bool:
     """Whether an argument is the path of a file; a device or a pipe is refused as soon as it is read."""
-    return path.exists() and not path.is_dir()
+    return path == bounded.STDIN or (path.exists() and not path.is_dir())
 
 
 def _text_of(path: Path) -> str:
-    return bounded.text(path, bounded.SETTINGS)
+    return bounded.text(path, bounded.SETTINGS, read=bounded.typed)
 
 
 def _shape(text: str) -> Kind:

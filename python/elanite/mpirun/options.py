@@ -167,7 +167,7 @@ def _shuffled(items: range | list[int], stream: str) -> list[int]:
 
 def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
     allowed = f"allowed: {', '.join(RULES)}, or a file with a node on each line"
-    text = bounded.text(path, bounded.SETTINGS, allowed, "--placement")
+    text = bounded.text(path, bounded.SETTINGS, allowed, "--placement", bounded.typed)
     nodes: list[int] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split("#", 1)[0].strip()

@@ -70,7 +70,7 @@ class Energy:
 def load(path: Path) -> Energy:
     """The parameters of a file. Raises ``UsageError``, which names file and key."""
     with reading(path, "it cannot be read", "name a file with a section [energy]"):
-        data = bounded.load(path, bounded.SETTINGS)
+        data = bounded.typed(path, bounded.SETTINGS)
     with reading(path, "this is no TOML"):
         content = tomllib.loads(data.decode())
     section = content.get("energy")

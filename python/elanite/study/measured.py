@@ -71,7 +71,7 @@ def key(point: Point) -> Key:
 def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
     """Read measured values, and find the configuration of each among the points of the plans."""
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
-        text = bounded.load(file, bounded.TABLE).decode("utf-8-sig")
+        text = bounded.typed(file, bounded.TABLE).decode("utf-8-sig")
     reader = csv.DictReader(io.StringIO(text, newline=""))
     with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
         rows = [(reader.line_num, row) for row in reader]

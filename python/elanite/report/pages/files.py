@@ -68,13 +68,13 @@ class Files:
     def path(self, path: Path) -> str:
         """Add a file by its path; a file that is too large, or cannot be read, is absent. Returns its name."""
         try:
-            return self.content(str(path), bounded.load(path, MOST_BYTES))
+            return self.content(str(path), bounded.typed(path, MOST_BYTES))
         except OSError:
             return self.program(path)
 
     def content(self, path: str, content: bytes) -> str:
         """Add a file by its content; returns its name: the last part of the path, in a folder if that one is taken."""
-        last = tame(Path(path).name)
+        last = "stdin" if Path(path) == bounded.STDIN else tame(Path(path).name)
         name, count = last, 1
         while self.contents.get(name, content) != content:
             count += 1

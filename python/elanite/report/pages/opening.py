@@ -127,7 +127,7 @@ def _script(opened: Opened) -> str:
 def _text(page: Path) -> str:
     try:
         with bounded.refused(page, "name a page that Elanite has made"):
-            return bounded.load(page, MOST_PAGE).decode("utf-8")
+            return bounded.typed(page, MOST_PAGE).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{page}: not a text file in UTF-8 (byte {error.start}), so no page of Elanite") from error
 
