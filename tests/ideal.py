@@ -1,0 +1,164 @@
+"""A second ideal network for traces, from the words of ``docs/traces.md`` alone: slow, and without code of the first.
+
+It has no queue of events, no lists by peer and tag, and reads no file. It looks through all moments for the next one,
+and through all messages and receives, in their order, for the first that fits.
+
+A call takes 250 ns of the first processor of its rank, and a message arrives 1 us after its send has started. Where one
+piece of work ends, the next one of its processor starts after that. Other moments of a rank at the same time have no
+order in the words, and a trace that has them has no result here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+CALL, LATENCY = 250, 1000
+ANY = -1
+MOST = 5000
+"""Most moments of a trace; a poll without a message has no end."""
+
+Place = tuple[int, int]
+"""A rank and the number of an operation there."""
+
+
+class Undecided(Exception):
+    """Two moments are the same, or there is no end."""
+
+
+@dataclass
+class Operation:
+    """An operation of a trace: calc, send, recv, probe or poll. Times are in nanoseconds."""
+
+    kind: str
+    size: int
+    peer: int = ANY
+    tag: int = 0
+    cpu: int = 0
+    requires: set[int] = field(default_factory=set)
+    irequires: set[int] = field(default_factory=set)
+
+    def fits(self, source: int, tag: int) -> bool:
+        """Whether a message fits."""
+        return self.peer in (ANY, source) and self.tag in (ANY, tag)
+
+
+@dataclass
+class Result:
+    """Per operation: when it was free and when it ended, and the send whose message a receive has taken."""
+
+    free: dict[Place, int] = field(default_factory=dict)
+    ends: dict[Place, int] = field(default_factory=dict)
+    taken: dict[Place, Place] = field(default_factory=dict)
+
+
+class Network:
+    """A trace under way. Tests derive wrong networks from it."""
+
+    def __init__(self, ranks: list[list[Operation]]) -> None:
+        self.ranks, self.found, self.started = ranks, Result(), set[Place]()
+        self.moments: list[tuple[int, str, Place, int]] = []
+        self.idle: dict[tuple[int, int], int] = {}
+        self.posted: list[Place] = []
+        self.arrived: list[tuple[Place, int]] = []
+        self.probes: list[Place] = []
+
+    def run(self) -> Result:
+        """The times of all operations; those that wait at the end have none. Raises ``Undecided``."""
+        for rank in range(len(self.ranks)):
+            self.give(rank, 0)
+        seen = set[tuple[int, int]]()
+        for _ in range(MOST):
+            if not self.moments:
+                return self.found
+            moment = min(self.moments, key=lambda one: one[0])
+            self.moments.remove(moment)
+            now, what, place, at = moment
+            if what != "starts":
+                if (now, at) in seen:
+                    raise Undecided
+                seen.add((now, at))
+            getattr(self, what)(place, now)
+        raise Undecided
+
+    def of(self, place: Place) -> Operation:
+        return self.ranks[place[0]][place[1]]
+
+    def give(self, rank: int, now: int) -> None:
+        """Give the operations that have become free to their processors: sends, receives, looks, computations."""
+        order = ("send", "recv", "probe", "poll", "calc")
+        free = []
+        for number, one in enumerate(self.ranks[rank]):
+            ended = all((rank, other) in self.found.ends for other in one.requires)
+            begun = all((rank, other) in self.started for other in one.irequires)
+            if ended and begun and (rank, number) not in self.found.free:
+                free.append((order.index(one.kind), number))
+        for _, number in sorted(free):
+            place, one = (rank, number), self.ranks[rank][number]
+            self.found.free[place] = now
+            begin = self.begins(place, now, one.size if one.kind == "calc" else CALL)
+            self.moments.append((begin, "starts", place, rank))
+            if one.kind == "send":
+                self.moments.append((self.leaves(begin, now) + LATENCY, "arrives", place, one.peer))
+
+    def begins(self, place: Place, now: int, takes: int) -> int:
+        """Put a piece of work behind the others of its processor; returns when it begins."""
+        one = self.of(place)
+        processor = (place[0], one.cpu if one.kind == "calc" else 0)
+        begin = max(now, self.idle.get(processor, 0))
+        self.idle[processor] = begin + takes
+        self.moments.append((begin + takes, "over", place, place[0]))
+        return begin
+
+    def leaves(self, begin: int, _free: int) -> int:
+        return begin
+
+    def starts(self, place: Place, now: int) -> None:
+        self.started.add(place)
+        self.give(place[0], now)
+
+    def end(self, place: Place, now: int) -> None:
+        self.found.ends[place] = now
+        self.give(place[0], now)
+
+    def over(self, place: Place, now: int) -> None:
+        """A piece of work of the processor is over."""
+        one, rank = self.of(place), place[0]
+        fitting = [send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send).tag)]
+        if one.kind in ("send", "calc"):
+            self.end(place, now)
+        elif one.kind == "recv" and not fitting:
+            self.posted.append(place)
+        elif one.kind == "recv":
+            send = self.message(fitting)
+            self.arrived.remove((send, rank))
+            self.found.taken[place] = send
+            self.end(place, now)
+        elif fitting:
+            self.end(place, now)
+        elif one.kind == "poll" or place not in self.probes:
+            self.probes.append(place)
+            self.begins(place, now, CALL)
+        else:
+            self.probes.append(place)  # twice in the list: it waits in its second call
+
+    def message(self, fitting: list[Place]) -> Place:
+        """The message that a receive takes: the first that has come."""
+        return fitting[0]
+
+    def receive(self, fitting: list[Place]) -> Place:
+        """The receive that a message takes: the first that was posted."""
+        return fitting[0]
+
+    def arrives(self, send: Place, now: int) -> None:
+        rank, tag = self.of(send).peer, self.of(send).tag
+        self.arrived.append((send, rank))
+        for place in [one for one in self.probes if one[0] == rank and self.probes.count(one) == 2]:
+            if place not in self.found.ends and self.of(place).kind == "probe" and self.of(place).fits(send[0], tag):
+                self.end(place, now)
+        fitting = [one for one in self.posted if one[0] == rank and self.of(one).fits(send[0], tag)]
+        if fitting:
+            place = self.receive(fitting)
+            self.posted.remove(place)
+            self.arrived.remove((send, rank))
+            self.found.taken[place] = send
+            self.end(place, now)
