@@ -1,0 +1,43 @@
+"""Networks, flows and measurements in the formats of other tools, as plain data.
+
+| module | what it has |
+|---|---|
+| ``recognise`` | the format of a file by its content |
+| ``network`` | nodes, switches, cables and flows, whatever the format |
+| ``infiniband`` | ``ibnetdiscover`` |
+| ``ns3`` | ``topology.txt`` and ``flow.txt`` of HPCC and its descendants |
+| ``htsim`` | ``.topo`` and ``.cm`` |
+| ``anynet`` | networks of BookSim2 |
+| ``simgrid`` | clusters of SimGrid, in XML |
+| ``slurm`` | ``topology.conf`` |
+| ``infragraph`` | infrastructures of InfraGraph, and its graphs |
+| ``drawings`` | lists of edges, GraphML, DOT |
+| ``xml``, ``quantities`` | elements with their lines; rates and times |
+
+``inputs.imported`` writes a machine file of a network.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from elanite.base import bounded
+from elanite.errors import UsageError
+from elanite.formats.recognise import Format, format_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from elanite.formats.network import Network
+
+
+def read(file: Path) -> tuple[Format, Network]:
+    """Read a file of any known format. Raises ``UsageError`` that names the format of another file."""
+    with bounded.refused(file):
+        content = bounded.typed(file, bounded.TABLE)
+    if not content.strip():
+        raise UsageError(f"{file}: the file is empty")
+    found = format_of(content)
+    if not isinstance(found, Format):
+        raise UsageError(f"{file}: this is {found.name}, and no network\n  {found.remedy}")
+    return found, found.read(content.decode("utf-8-sig"), file)

@@ -1,0 +1,188 @@
+"""A network as the formats of other tools describe it: nodes, switches and cables with rates and delays, and flows.
+
+Every reader of the package makes a ``Network``. Rates are exact fractions of bits in a second, delays whole
+picoseconds; a format without one has None. Names are those of the file; ``tidy`` makes them words of a graph file,
+which have no blank, no comma and no ``#``. ``notes`` are sentences on what a file does not state and the reader
+assumed, and on what it states and Elanite leaves out.
+
+A node is an adapter with a process of its own. A host with several adapters is several nodes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from fractions import Fraction
+    from pathlib import Path
+
+MOST_NODES = 262_144
+"""Most nodes of a machine, and so of what a range in a file may stand for."""
+MOST_CABLES = 4_000_000
+"""Most cables that a reader makes: those of 4,096 switches with about 1,000 ports."""
+
+
+@dataclass(frozen=True)
+class Cable:
+    """A cable between two switches or nodes, with both directions."""
+
+    one: str
+    other: str
+    rate: Fraction | None = None
+    """Bits in a second, of each direction."""
+    delay: int | None = None
+    """Picoseconds from end to end, without switches."""
+    line: int | None = None
+    """The line of the file that states it first."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A message from node to node."""
+
+    start: int
+    """Picoseconds."""
+    source: str
+    destination: str
+    size: int
+    """Bytes."""
+    line: int
+
+
+@dataclass
+class Network:
+    """The content of a file."""
+
+    format: str
+    """The name of the format, as people call it."""
+    nodes: dict[str, int | None] = field(default_factory=dict)
+    """The nodes in the order of their numbers, each with its line."""
+    switches: dict[str, int | None] = field(default_factory=dict)
+    cables: list[Cable] = field(default_factory=list)
+    flows: list[Flow] = field(default_factory=list)
+    terminals: int | None = None
+    """Nodes of each switch of a graph without nodes of its own."""
+    cycles: bool = False
+    """Whether the delays of cables are cycles of the machine and not picoseconds."""
+    switch_delay: int | None = None
+    """Picoseconds of each switch, where a format states them apart from those of cables."""
+    remarks: dict[str, str] = field(default_factory=dict)
+    """By name: a description of a switch or a node, for a comment."""
+    notes: list[str] = field(default_factory=list)
+
+    def count(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes) or len(self.switches) * (self.terminals or 0)
+
+
+def wrong(file: Path, line: int | None, message: str) -> NoReturn:
+    """Raise the error of a line, or of the whole file."""
+    raise UsageError(f"{file}:{line}: {message}" if line else f"{file}: {message}")
+
+
+def checked(network: Network, file: Path) -> Network:
+    """A network whose parts fit together. Raises ``UsageError`` with the line of the first that does not."""
+    known = network.nodes.keys() | network.switches.keys()
+    for name in network.nodes.keys() & network.switches.keys():
+        wrong(file, network.nodes[name], f"`{name}` is both a node and a switch: rename one")
+    if not known:
+        wrong(file, None, f"this {network.format} has no switch and no node")
+    seen: set[str] = set()
+    for cable in network.cables:
+        if cable.one == cable.other:
+            wrong(file, cable.line, f"a cable joins `{cable.one}` to itself: remove it")
+        for end in (cable.one, cable.other):
+            if end not in known:
+                wrong(file, cable.line, f"there is no node and no switch `{end}`: add it, or correct the name")
+        seen |= {cable.one, cable.other}
+    for name, line in (network.nodes | (network.switches if len(known) > 1 else {})).items():
+        if name not in seen:
+            kind = "node" if name in network.nodes else "switch"
+            wrong(file, line, f"{kind} `{name}` has no cable: add one, or remove the {kind}")
+    _whole(network, file)
+    return network
+
+
+def _whole(network: Network, file: Path) -> None:
+    """Refuses a network in several parts."""
+    near: dict[str, list[str]] = {name: [] for name in (*network.switches, *network.nodes)}
+    for cable in network.cables:
+        near[cable.one].append(cable.other)
+        near[cable.other].append(cable.one)
+    first = next(iter(near))
+    reached, rest = {first}, [first]
+    while rest:
+        for name in near[rest.pop()]:
+            if name not in reached:
+                reached.add(name)
+                rest.append(name)
+    if lost := [name for name in near if name not in reached]:
+        line = network.switches.get(lost[0], network.nodes.get(lost[0]))
+        wrong(
+            file,
+            line,
+            f"the network is in several parts: no way leads from `{first}` to `{lost[0]}`"
+            f" ({len(lost):,} of {len(near):,} switches and nodes are apart): join the parts, or remove one",
+        )
+
+
+def tidy(names: Iterable[str]) -> dict[str, str]:
+    """Names as words of a graph file, each different from the others."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        word = re.sub(r"[\s,#]+", "_", name.strip()) or "unnamed"
+        if word in ("switch", "node"):
+            word += "_"
+        base, number = word, 1
+        while word in taken:
+            number += 1
+            word = f"{base}.{number}"
+        taken.add(word)
+        found[name] = word
+    return found
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """The key that sorts ``n9`` before ``n10``."""
+    parts = re.findall(r"\d+|\D+", name)
+    return tuple((0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in parts)
+
+
+def top(network: Network) -> list[str]:
+    """The switches at the top of a tree; none if the network is no tree of levels, or has a single switch.
+
+    The level of a switch is its distance from the nearest node. In a tree every cable joins neighbouring levels, and
+    the switches without one above them have the same level.
+    """
+    near: dict[str, list[str]] = {name: [] for name in network.switches}
+    level: dict[str, int] = {}
+    for cable in network.cables:
+        ends = [end for end in (cable.one, cable.other) if end in near]
+        if len(ends) == 2:
+            near[ends[0]].append(ends[1])
+            near[ends[1]].append(ends[0])
+        else:
+            level |= dict.fromkeys(ends, 0)
+    if not level or len(near) < 2:
+        return []
+    rest = list(level)
+    for name in rest:
+        for other in near[name]:
+            if other not in level:
+                level[other] = level[name] + 1
+                rest.append(other)
+    highest = [name for name in near if all(level[other] < level[name] for other in near[name])]
+    flat = any(abs(level[name] - level[other]) != 1 for name in near for other in near[name])
+    return [] if flat or len({level[name] for name in highest}) != 1 else highest
+
+
+def among(cables: Sequence[Cable]) -> Counter[tuple[str, str]]:
+    """How many cables join each two ends, whatever their order."""
+    return Counter((min(each.one, each.other), max(each.one, each.other)) for each in cables)

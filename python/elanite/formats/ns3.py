@@ -1,0 +1,166 @@
+"""Topologies and flows of ns-3 as HPCC's branch reads them, and its descendants: PowerTCP, ASTRA-sim, SimAI.
+
+``topology.txt`` begins with the numbers of vertices, switches and links, and the list of the switches; all other
+vertices are hosts. A link is a line of its ends, rate, delay and error rate; a sixth number, a weight of routing, is
+left out::
+
+    11 3 10                                # SimAI: vertices, GPUs of a server, NVLink switches, switches, links, GPU
+    8 9 10
+    0 8 25Gbps 0.8us 0
+
+Some generators state each direction as a link of its own: if every link comes in both directions equally often, two
+lines are one cable. ``flow.txt`` begins with the number of flows; a flow is a line of source, destination, priority
+group, port, bytes and the start in seconds. Nodes are numbered in the order of the numbers of the hosts.
+
+Source: the readers ``scratch/third.cc`` of HPCC and ``scratch/common.h`` of ASTRA-sim's ns-3.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from elanite.formats import quantities
+from elanite.formats.network import MOST_NODES, Cable, Flow, Network, checked, wrong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TOPOLOGY = "ns-3 topology (topology.txt of HPCC)"
+FLOWS = "list of flows of ns-3 (flow.txt of HPCC)"
+
+LINE = re.compile(r"\d+\s+\d+\s+\S*[bB](ps|/s)\s+\S+.*")
+"""A link."""
+
+
+def statements(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The words of the lines without remarks, with their numbers."""
+    for line, written in enumerate(text.splitlines(), 1):
+        if words := re.split(r"#|//", written, maxsplit=1)[0].split():
+            yield line, words
+
+
+def topology(text: str, file: Path) -> Network:
+    """Read a topology. Raises ``UsageError``."""
+    lines = statements(text)
+    line, head = next(lines, (1, []))
+    numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1 for word in head]
+    network = Network(TOPOLOGY)
+    match numbers:
+        case [vertices, switches, links] if min(numbers) >= 0:
+            pass
+        case [vertices, _, special, others, links, *_] if len(numbers) in (5, 6) and min(numbers[:5]) >= 0:
+            switches = special + others
+            network.notes.append(
+                f"{special} of the switches join the GPUs of a server (NVLink); they are switches here"
+            )
+        case _:
+            wrong(
+                file,
+                line,
+                "the first line has the numbers of vertices, switches and links: three numbers, or SimAI's six words",
+            )
+    if not 0 < vertices <= MOST_NODES + 4096 or switches > vertices:
+        wrong(file, line, f"{vertices} vertices with {switches} switches are no network of 1 to {MOST_NODES:,} nodes")
+    chosen, last = _switches(lines, file, vertices, switches, line)
+    network.nodes = {str(number): last for number in range(vertices) if number not in chosen}
+    network.switches = {str(number): last for number in sorted(chosen)}
+    lossy = sum(_link(network, file, line, words, vertices) for line, words in itertools.islice(lines, links))
+    if len(network.cables) < links:
+        wrong(file, 1, f"line 1 promises {links} links, and the file has {len(network.cables)}: correct the number")
+    _rest(network, lines, "links")
+    if lossy:
+        network.notes.append(f"the error rates of {lossy} links are left out: state them as faults of an experiment")
+    _merged(network)
+    return checked(network, file)
+
+
+def _switches(
+    lines: Iterator[tuple[int, list[str]]], file: Path, vertices: int, switches: int, line: int
+) -> tuple[set[int], int]:
+    """The numbers of the switches, and the line that lists the last of them."""
+    chosen: set[int] = set()
+    while len(chosen) < switches:
+        line, words = next(lines, (line, []))
+        if not words:
+            wrong(file, line, f"{switches} switches are promised, and {len(chosen)} are listed: list them in line 2")
+        for word in words:
+            number = int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1
+            if not 0 <= number < vertices or number in chosen:
+                wrong(file, line, f"`{word}` is no further switch: list {switches} numbers from 0 to {vertices - 1}")
+            chosen.add(number)
+    return chosen, line
+
+
+def _link(network: Network, file: Path, line: int, words: list[str], vertices: int) -> bool:
+    """Add a link; whether it loses packets."""
+    if not 4 <= len(words) <= 6:
+        wrong(file, line, f"{len(words)} words are no link: write two vertices, rate, delay and error rate")
+    ends = []
+    for word in words[:2]:
+        if not (word.isascii() and word.isdigit()) or len(word) > 9 or int(word) >= vertices:
+            wrong(file, line, f"`{word}` is no vertex: they have the numbers 0 to {vertices - 1}")
+        ends.append(str(int(word)))
+    rate, delay = quantities.rate(words[2]), quantities.time(words[3])
+    if rate is None:
+        wrong(file, line, f"`{words[2]}` is no rate: write for example 25Gbps")
+    if delay is None:
+        wrong(file, line, f"`{words[3]}` is no delay: write for example 0.8us")
+    loss = quantities.number(words[4]) if len(words) > 4 else 0
+    if loss is None or loss > 1:
+        wrong(file, line, f"`{words[4]}` is no error rate: write a number from 0 to 1")
+    network.cables.append(Cable(ends[0], ends[1], rate, delay, line))
+    return loss > 0
+
+
+def _rest(network: Network, lines: Iterator[tuple[int, list[str]]], what: str) -> None:
+    """Notes the lines behind those that line 1 promises, which ns-3 does not read either."""
+    if left := [line for line, _ in lines]:
+        network.notes.append(f"line 1 promises so many {what} that line {left[0]} and all behind it are not read")
+
+
+def _merged(network: Network) -> None:
+    """Makes one cable of two links in opposite directions, where every link has an opposite one."""
+    directed: dict[tuple[object, ...], list[Cable]] = {}
+    for each in network.cables:
+        directed.setdefault((each.one, each.other, each.rate, each.delay), []).append(each)
+    for (one, other, rate, delay), links in directed.items():
+        if len(links) != len(directed.get((other, one, rate, delay), ())):
+            return
+    if network.cables:
+        network.cables = [each for each in network.cables if int(each.one) < int(each.other)]
+        network.notes.append("each direction is a link of its own in the file: two opposite links are one cable")
+
+
+def flows(text: str, file: Path) -> Network:
+    """Read a list of flows. Raises ``UsageError``."""
+    lines = statements(text)
+    line, head = next(lines, (1, []))
+    if len(head) != 1 or not (head[0].isascii() and head[0].isdigit()):
+        wrong(file, line, "the first line has the number of flows alone")
+    network = Network(FLOWS)
+    groups = set()
+    count = int(head[0][:9])
+    for line, words in itertools.islice(lines, count):
+        if len(words) < 6:
+            wrong(
+                file,
+                line,
+                f"{len(words)} words are no flow: write source, destination, priority group, port, bytes and start",
+            )
+        numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 19 else -1 for word in words[:5]]
+        start = quantities.time(words[5])
+        if min(numbers) < 0 or start is None or re.search(r"[a-z]", words[5].replace("e", "")):
+            wrong(file, line, "source, destination, group, port and bytes are whole numbers, and the start is seconds")
+        source, destination, group, _, size = numbers[:5]
+        groups.add(group)
+        network.flows.append(Flow(start, str(source), str(destination), size, line))
+    if len(network.flows) < count:
+        wrong(file, 1, f"line 1 promises {count} flows, and the file has {len(network.flows)}: correct the number")
+    _rest(network, lines, "flows")
+    if groups:
+        listed = ", ".join(map(str, sorted(groups)))
+        network.notes.append(f"priority groups ({listed}) and ports are left out: all flows are in one class")
+    return network

@@ -1,0 +1,162 @@
+"""The format of a file by its content: those that are imported, and those of other commands by name.
+
+The name of a file decides nothing. A rule is a pattern of the beginning or of a line; the first that fits names the
+format. What fits none is refused with the list of formats.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from elanite.formats import anynet, drawings, htsim, infiniband, infragraph, ns3, simgrid, slurm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from elanite.formats.network import Network
+
+_SAMPLE = 262_144
+"""Letters of a file within which the format shows."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format that is imported."""
+
+    name: str
+    read: Callable[[str, Path], Network]
+    flows: bool = False
+    """Whether a file has flows and no network."""
+
+
+@dataclass(frozen=True)
+class Other:
+    """A format that another command reads, or none."""
+
+    name: str
+    remedy: str
+
+
+class Known(Enum):
+    """The formats that are imported."""
+
+    IBNETDISCOVER = Format(infiniband.NAME, infiniband.read)
+    NS3_TOPOLOGY = Format(ns3.TOPOLOGY, ns3.topology)
+    NS3_FLOWS = Format(ns3.FLOWS, ns3.flows, flows=True)
+    HTSIM_TOPOLOGY = Format(htsim.TOPOLOGY, htsim.topology)
+    HTSIM_MATRIX = Format(htsim.MATRIX, htsim.matrix, flows=True)
+    ANYNET = Format(anynet.NAME, anynet.read)
+    SIMGRID = Format(simgrid.NAME, simgrid.read)
+    SLURM = Format(slurm.NAME, slurm.read)
+    INFRAGRAPH = Format(infragraph.NAME, infragraph.read)
+    GRAPHML = Format(drawings.GRAPHML, drawings.graphml)
+    DOT = Format(drawings.DOT, drawings.dot)
+    EDGES = Format(drawings.EDGES, drawings.edges)
+
+
+MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
+CHAKRA = Other("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
+
+_XML: dict[str, Format | Other] = {
+    "graphml": Known.GRAPHML.value,
+    "platform": Known.SIMGRID.value,
+    "topology": Other("the hardware of one computer (lstopo of hwloc)", "give the network between computers"),
+    "system": Other("the hardware of one computer (NCCL)", "give the network between computers"),
+}
+
+_RULES: tuple[tuple[str, Format | Other], ...] = (
+    (r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated', Known.IBNETDISCOVER.value),
+    (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", Known.SLURM.value),
+    (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", Known.ANYNET.value),
+    (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", Known.HTSIM_TOPOLOGY.value),
+    (r"^[ \t]*\d+->\d+\s", Known.HTSIM_MATRIX.value),
+    (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", Known.HTSIM_MATRIX.value),
+    (r"^[ \t]*num_ranks\s+\d+", Other("a trace in GOAL", "elanite replay FILE")),
+    (r"^#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
+    (r"Intel\(R\) MPI Benchmarks|^# Benchmarking \w+", Other("output of the Intel MPI benchmarks", MEASURED)),
+    (r"^#\s*nThread \d+ nGpus|^#.*\bbusbw\b", Other("output of NCCL-tests", MEASURED)),
+    (r"^[ \t]*#bytes\s+#iterations", Other("output of perftest", MEASURED)),
+    (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", Other("a file of Elanite", "elanite check FILE")),
+    (r"\A\s*(strict\s+)?(di)?graph\b[^{]{0,200}\{", Known.DOT.value),
+    (r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"', CHAKRA),
+    (r"^[ \t]*npus_count\s*:", Other("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3")),
+    (
+        r"^[ \t]*- topology:|^[ \t]*- switch:",
+        Other("topology.yaml of Slurm", "give the topology.conf of the same tree"),
+    ),
+    (r'^[ \t]*"?(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:', Known.INFRAGRAPH.value),
+)
+
+
+def format_of(content: bytes) -> Format | Other:
+    """The format of a file."""
+    if b"\0" in content[:_SAMPLE]:
+        return _binary(content)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return _binary(content)
+    return of_text(text)
+
+
+def of_text(text: str) -> Format | Other:
+    """The format of a text."""
+    sample = text[:_SAMPLE].lstrip("\ufeff")
+    if sample.lstrip().startswith("<"):
+        name = _root(sample)
+        return _XML.get(name, Other(f"XML with the root `{name}`", _allowed()))
+    for pattern, found in _RULES:
+        if re.search(pattern, sample, re.MULTILINE):
+            return found
+    lines = [words for _, words in ns3.statements(sample)]
+    if any(ns3.LINE.fullmatch(" ".join(each)) for each in lines[1:]):
+        return Known.NS3_TOPOLOGY.value
+    if len(lines) > 1 and len(lines[0]) == _whole(lines[0]) == 1 and len(lines[1]) == 6 and _whole(lines[1]) >= 5:
+        return Known.NS3_FLOWS.value
+    if len(lines) > 3 and len(lines[0]) == 2 and all(map(str.isdecimal, lines[0])) and len(lines[1]) == 3:
+        vertices, edges = map(int, (word[:9] for word in lines[0]))
+        if len(lines) == 1 + vertices + edges:
+            return Other("a list of places and edges (Inet)", _allowed())
+    return Known.EDGES.value if _edges(sample) else Other("of no known format", _allowed())
+
+
+def _root(sample: str) -> str:
+    """The name of the root of an XML document, without its prefix."""
+    start = 0
+    while (start := sample.find("<", start)) >= 0:
+        kind = next((each for each in ("<!--", "<?", "<!") if sample.startswith(each, start)), "")
+        if not kind:
+            found = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)").match(sample, start)
+            return found[1] if found else "?"
+        start = sample.find({"<!--": "-->", "<?": "?>", "<!": ">"}[kind], start)
+        if start < 0:
+            break
+    return "?"
+
+
+def _whole(words: list[str]) -> int:
+    """How many words there are, of which the first three at least are whole numbers; else 0."""
+    numbers = [word for word in words if word.isascii() and word.isdigit()]
+    return len(words) if len(numbers) >= min(len(words), 3) else 0
+
+
+def _edges(sample: str) -> bool:
+    """Whether nearly all lines are the ends of an edge, with data or without."""
+    lines = [re.split(r"[#%]|//", line, maxsplit=1)[0].partition("{")[0] for line in sample.splitlines()[:2000]]
+    counts = [len([word for word in re.split(r"[\s,;]+", line) if word]) for line in lines if line.strip()]
+    good = sum(2 <= count <= 5 for count in counts)
+    return bool(counts) and good * 2 > len(counts)
+
+
+def _binary(content: bytes) -> Other:
+    if content.startswith(b"OTF2"):
+        return Other("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
+    return Other("a binary file", "traces: elanite goal import, elanite replay; networks are texts")
+
+
+def _allowed() -> str:
+    return "networks: " + ", ".join(each.value.name for each in Known)

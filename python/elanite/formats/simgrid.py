@@ -1,0 +1,275 @@
+"""Clusters of SimGrid: platform files in XML.
+
+A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number of ``radical``, links of ``bw`` and ``lat``,
+and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, whose ``topo_parameters`` are
+
+- FAT_TREE ``levels;down,...;up,...;cables,...``: of each level the elements below a switch, the switches above an
+  element, and the cables between the two (a parallel-ports generalised fat tree);
+- TORUS ``x,y,...``: a host is a router of the torus; here each has a switch;
+- DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers of a chassis, black ones
+  the routers at one place of all chassis of a group, blue ones router j of group i and router i of group j.
+
+Outside of clusters hosts, routers and links are read where a ``<route>`` has a single link, which then is a cable. A
+route of several links gives a way and no cables, and is refused. Rates are those of SimGrid's model, which reaches 97%
+of them.
+
+Source: the manual of SimGrid 3.36 and ``FatTreeZone.cpp``, ``TorusZone.cpp``, ``DragonflyZone.cpp``.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from typing import TYPE_CHECKING
+
+from elanite.formats import quantities
+from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, wrong
+from elanite.formats.xml import Element, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from fractions import Fraction
+    from pathlib import Path
+
+NAME = "SimGrid platform"
+
+Link = tuple["Fraction | None", "int | None"]
+
+
+def read(text: str, file: Path) -> Network:
+    """Read a platform. Raises ``UsageError``."""
+    root = parsed(text, file, "a platform of SimGrid")
+    network = Network(NAME)
+    links: dict[str, tuple[Link, int]] = {}
+    routes: list[Element] = []
+    gates: dict[str, str] = {}
+    for each in _below(root):
+        match each.name:
+            case "cluster":
+                gates[each.attributes.get("id", "")] = _cluster(network, each, file)
+            case "host":
+                _add(network.nodes, network, each, file)
+            case "router":
+                _add(network.switches, network, each, file)
+            case "link":
+                links[_given(each, "id", file)] = (_link(each, "bandwidth", "latency", file), each.line)
+            case "route" | "zoneRoute" | "ASroute":
+                routes.append(each)
+            case "peer" | "cabinet" | "trace" | "trace_connect":
+                wrong(file, each.line, f"`{each.name}` is not read: describe the network by clusters, or by routes")
+    for route in routes:
+        _route(network, route, links, gates, file)
+    return checked(network, file)
+
+
+def _below(element: Element) -> Iterator[Element]:
+    rest = [element]
+    while rest:
+        each = rest.pop()
+        yield each
+        if each.name != "cluster":
+            rest += reversed(each.children)
+
+
+def _given(element: Element, key: str, file: Path) -> str:
+    value = element.attributes.get(key, "").strip()
+    if not value:
+        wrong(file, element.line, f"`{element.name}` has no {key}")
+    return value
+
+
+def _add(to: dict[str, int | None], network: Network, element: Element, file: Path) -> None:
+    name = _given(element, "id", file)
+    if name in network.nodes or name in network.switches:
+        wrong(file, element.line, f"the name `{name}` is taken")
+    to[name] = element.line
+
+
+def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
+    fast = quantities.rate(_given(element, rate, file))
+    if fast is None:
+        # Without a unit, SimGrid means bytes in a second.
+        plain = quantities.number(element.attributes[rate])
+        fast = quantities.gigabits(plain * 8 / 10**9) if plain else None
+    if fast is None:
+        wrong(file, element.line, f'{rate}="{element.attributes[rate]}" is no rate: write for example 125MBps')
+    text = element.attributes.get(delay, "0s")
+    long = quantities.time(text)
+    if long is None:
+        wrong(file, element.line, f'{delay}="{text}" is no time: write for example 50us')
+    return fast, long
+
+
+def _route(
+    network: Network, route: Element, links: dict[str, tuple[Link, int]], gates: dict[str, str], file: Path
+) -> None:
+    ends = []
+    for end, gate in (("src", "gw_src"), ("dst", "gw_dst")):
+        name = _given(route, gate if route.name != "route" and gate in route.attributes else end, file)
+        ends.append(gates.get(route.attributes.get(end, ""), name) if name not in network.nodes else name)
+    used = [each.attributes.get("id", "") for each in route.of("link_ctn")]
+    if len(used) != 1:
+        message = f"the route from `{ends[0]}` to `{ends[1]}` has {len(used)} links, which gives a way and no cables"
+        wrong(file, route.line, f"{message}: use a cluster, or a router with a route of one link to each host")
+    if used[0] not in links:
+        wrong(file, route.line, f"there is no link `{used[0]}`")
+    back = [each for each in network.cables if (each.one, each.other) == (ends[1], ends[0])]
+    if not (back and route.attributes.get("symmetrical", "").lower() in ("no", "false", "0")):
+        network.cables.append(Cable(ends[0], ends[1], *links[used[0]][0], route.line))
+
+
+def _cluster(network: Network, cluster: Element, file: Path) -> str:
+    """Add a cluster; the switch that leads out of it, empty if there is none."""
+    name = _given(cluster, "id", file)
+    numbers = _radical(_given(cluster, "radical", file), file, cluster.line)
+    prefix, suffix = cluster.attributes.get("prefix", ""), cluster.attributes.get("suffix", "")
+    hosts = [f"{prefix}{number}{suffix}" for number in numbers]
+    for host in hosts:
+        if host in network.nodes:
+            wrong(file, cluster.line, f"the name `{host}` is taken")
+        network.nodes[host] = cluster.line
+    link = _link(cluster, "bw", "lat", file)
+    kind = cluster.attributes.get("topology", "FLAT").upper()
+    shapes = [
+        _whole(part, file, cluster.line)
+        for part in cluster.attributes.get("topo_parameters", "").split(";")
+        if part.strip()
+    ]
+    if kind == "FLAT":
+        return _flat(network, cluster, name, hosts, link)
+    makers = {"FAT_TREE": _fat_tree, "TORUS": _torus, "DRAGONFLY": _dragonfly}
+    if kind not in makers:
+        wrong(file, cluster.line, f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}')
+    makers[kind](network, name, hosts, link, shapes, file, cluster.line)
+    for key in ("limiter_link", "loopback_bw"):
+        if key in cluster.attributes:
+            network.notes.append(f"{key} of cluster {name} is left out")
+    return ""
+
+
+def _flat(network: Network, cluster: Element, name: str, hosts: list[str], link: Link) -> str:
+    switch = cluster.attributes.get("router_id") or f"{name}.switch"
+    network.switches[switch] = cluster.line
+    network.cables += [Cable(host, switch, *link, cluster.line) for host in hosts]
+    if "bb_bw" in cluster.attributes:
+        network.notes.append(
+            f"the backbone of cluster {name} (bb_bw {cluster.attributes['bb_bw']}) is a medium that all messages share;"
+            " a switch has no such limit: left out"
+        )
+    return switch
+
+
+def _radical(text: str, file: Path, line: int) -> list[int]:
+    found: list[int] = []
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", part)
+        last = int(ends[2] or ends[1]) if ends else -1
+        if ends is None or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES or len(found) > MOST_NODES:
+            wrong(file, line, f'radical="{text[:60]}" is no set of numbers: write for example 0-15')
+        found += range(int(ends[1]), last + 1)
+    if len(set(found)) != len(found):
+        wrong(file, line, f'radical="{text[:60]}" has a number twice')
+    return found
+
+
+def _whole(part: str, file: Path, line: int) -> list[int]:
+    if not re.fullmatch(r"\s*\d{1,6}(\s*,\s*\d{1,6})*\s*", part) or 0 in (
+        found := [int(word) for word in part.split(",")]
+    ):
+        wrong(file, line, f"topo_parameters: `{part.strip()}` is no list of numbers from 1 on")
+    return found
+
+
+def _fits(count: int, hosts: list[str], cables: int, file: Path, line: int) -> None:
+    if count != len(hosts):
+        wrong(file, line, f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal")
+    if cables > MOST_CABLES:
+        wrong(file, line, f"the topology has more than {MOST_CABLES:,} cables")
+
+
+def _fat_tree(
+    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+) -> None:
+    if len(shapes) != 4 or len(shapes[0]) != 1 or any(len(each) != shapes[0][0] for each in shapes[1:]):
+        wrong(
+            file,
+            line,
+            "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for each level",
+        )
+    (levels,), down, up, parallel = shapes
+    # The elements of a level: below it by the places among those that `down` counts, at it and above by those of `up`.
+    sizes = [math.prod(down[level:]) * math.prod(up[:level]) for level in range(levels + 1)]
+    cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
+    _fits(sizes[0], hosts, cables, file, line)
+    if sum(sizes[1:]) > MOST_NODES:
+        wrong(file, line, "the tree has too many switches")
+
+    def named(level: int, place: tuple[int, ...]) -> str:
+        """The element with these digits, of level 0 first: below `level` digits of `up`, then of `down`."""
+        number = 0
+        radix = [*up[:level], *down[level:]]
+        for digit, base in zip(reversed(place), reversed(radix), strict=True):
+            number = number * base + digit
+        return hosts[number] if level == 0 else f"{name}.{level}.{number}"
+
+    for level in range(levels):
+        for place in itertools.product(*(range(base) for base in (*up[:level], *down[level:]))):
+            for above in range(up[level]):
+                upper = named(level + 1, (*place[:level], above, *place[level + 1 :]))
+                network.switches.setdefault(upper, line)
+                network.cables += [Cable(named(level, place), upper, *link, line)] * parallel[level]
+
+
+def _torus(
+    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+) -> None:
+    if len(shapes) != 1:
+        wrong(file, line, "topo_parameters of a TORUS are x,y,...")
+    (sizes,) = shapes
+    _fits(math.prod(sizes), hosts, math.prod(sizes) * len(sizes), file, line)
+    for number, host in enumerate(hosts):
+        network.switches[f"{name}.{number}"] = line
+        network.cables.append(Cable(host, f"{name}.{number}", *link, line))
+    for number in range(len(hosts)):
+        step = 1
+        for size in sizes:
+            place = number // step % size
+            near = number + step if place < size - 1 else number - step * (size - 1)
+            if size > 1:
+                network.cables.append(Cable(f"{name}.{number}", f"{name}.{near}", *link, line))
+            step *= size
+    network.notes.append(
+        "a host of a torus is a router in SimGrid; here it has a switch, and a cable to it like the others"
+    )
+
+
+def _dragonfly(
+    network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
+) -> None:
+    if [len(each) for each in shapes] != [2, 2, 2, 1]:
+        wrong(file, line, "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes")
+    (groups, blue), (chassis, black), (routers, green), (nodes,) = shapes
+    own = chassis * routers
+    total = groups * own
+    cables = len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
+    _fits(total * nodes, hosts, cables, file, line)
+    if groups > max(own, 1) and groups > 1:
+        wrong(file, line, f"{groups} groups need as many routers in each, which has {own}")
+
+    def router(group: int, place: int) -> str:
+        return f"{name}.{group}.{place}"
+
+    for number, host in enumerate(hosts):
+        seat = router(number // nodes // own, number // nodes % own)
+        network.switches.setdefault(seat, line)
+        network.cables.append(Cable(host, seat, *link, line))
+    for group in range(groups):
+        for one, other in itertools.combinations(range(own), 2):
+            if one // routers == other // routers:
+                network.cables += [Cable(router(group, one), router(group, other), *link, line)] * green
+            elif one % routers == other % routers:
+                network.cables += [Cable(router(group, one), router(group, other), *link, line)] * black
+    for one, other in itertools.combinations(range(groups), 2):
+        network.cables += [Cable(router(one, other), router(other, one), *link, line)] * blue
+    network.notes.append("the numbers behind groups, chassis and routers are parallel cables, each of the rate bw")

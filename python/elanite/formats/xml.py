@@ -1,0 +1,77 @@
+"""Elements of XML with their lines, read by ``defusedxml``: no entities, and no file that a document names."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from xml.sax.handler import ContentHandler, feature_external_ges
+
+from elanite.base.foreign import reading
+from elanite.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass
+class Element:
+    """An element: its name without a prefix, its attributes, its text, its children and its line."""
+
+    name: str
+    attributes: dict[str, str]
+    line: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def of(self, *names: str) -> list[Element]:
+        """The children of some names."""
+        return [each for each in self.children if each.name in names]
+
+
+class _Tree(ContentHandler):
+    """Builds the elements of a document."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Element("", {}, 0)
+        self.open = [self.root]
+        self.place: Any = None
+
+    def setDocumentLocator(self, locator: Any) -> None:  # noqa: N802 - the name of the interface
+        self.place = locator
+
+    def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
+        made = Element(name.rpartition(":")[2], dict(attrs.items()), self.place.getLineNumber())
+        self.open[-1].children.append(made)
+        self.open.append(made)
+
+    def endElement(self, name: str) -> None:  # noqa: ARG002, N802
+        self.open.pop()
+
+    def characters(self, content: str) -> None:
+        self.open[-1].text += content
+
+
+def parsed(text: str, file: Path, about: str) -> Element:
+    """The root of a document. Raises ``UsageError`` with the line; ``about`` is what the document should be."""
+    try:
+        from defusedxml.sax import make_parser
+    except ImportError as error:
+        raise UsageError(f"{file}: XML needs the package defusedxml: pip install defusedxml") from error
+    tree = _Tree()
+    with reading(
+        lambda: _place(file, tree), f"not {about} in XML", "correct the document, without entities of its own"
+    ):
+        parser = make_parser()
+        # Documents of SimGrid name the address of their DTD, which is not fetched.
+        parser.forbid_external = False
+        parser.setFeature(feature_external_ges, False)
+        parser.setContentHandler(tree)
+        parser.parse(io.StringIO(text))
+    return tree.root.children[0]
+
+
+def _place(file: Path, tree: _Tree) -> str:
+    line = tree.place.getLineNumber() if tree.place else None
+    return f"{file}:{line}" if line else str(file)
