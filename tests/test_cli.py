@@ -36,6 +36,7 @@ Run = Callable[..., Ended]
         "claims",
         "report",
         "check",
+        "import",
         "show",
         "schema",
         "noise",

@@ -201,6 +201,7 @@ def inputs(place: str) -> dict[str, tuple[str, ...]]:
         "placement": ("replay", "trace.goal", "--placement", place),
         "page": ("open", place),
         "import": ("goal", "import", place, "--output", "x.goal"),
+        "network": ("import", place),
     }
 
 

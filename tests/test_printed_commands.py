@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import BIN, SMALL, Ended, command, execute, needs_mpi
+from formats_files import IBNETDISCOVER
 from printed import COMPILERS, PAGES, ROOT, Printed, commands, crates, parse, planned, sources, targets
 
 pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a checkout")
@@ -50,6 +51,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the pages speak of as the reader's own; the quick tests only read it."""
     folder = tmp_path_factory.mktemp("workplace")
     prepare(folder)
+    for words in (
+        ["import", "fabric.ibnetdiscover", "--output", "my-fabric.toml"],
+        ["new", "experiment", "my-load", "--from", "my-fabric.toml"],
+    ):
+        ended = execute(command(*words), cwd=folder)
+        assert ended.code == 0, ended
     return folder
 
 
@@ -67,6 +74,7 @@ def prepare(folder: Path) -> None:
     shutil.copy(SMALL, folder / "my-experiment.toml")
     shutil.copy(ROOT / "experiments" / "qsnet2" / "noise.toml", folder / "my-noise.toml")
     shutil.copy(ROOT / "tests" / "mpi" / "ring.py", folder / "my_script.py")
+    (folder / "fabric.ibnetdiscover").write_text(IBNETDISCOVER.replace("2xQDR", "4xHDR"), encoding="utf-8")
     for words in (
         ["new", "machine", "my-cluster", "--from", "opteron-qsnet2", "--nodes", "32"],
         ["new", "experiment", "my-traffic", "--from", "my-cluster.toml"],

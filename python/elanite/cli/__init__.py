@@ -27,6 +27,7 @@ from elanite.cli.energy import Energy
 from elanite.cli.finding import Explain, List
 from elanite.cli.former import Refit, Sensitivity
 from elanite.cli.goal import goal_app
+from elanite.cli.importing import Import
 from elanite.cli.inspect import Check, Schema, Show
 from elanite.cli.manual import page
 from elanite.cli.mpirun import Mpirun, Prun
@@ -63,6 +64,7 @@ Examples:
   elanite show es40-qsnet                 every parameter, with provenance
   elanite explain link.hop_delay          meaning, bounds and source
   elanite new machine my-cluster          a machine file with comments
+  elanite import fabric.ibnetdiscover     a machine of another tool's network
   elanite check my-machine.toml           errors with their place and a hint
   elanite claims --format json            published and simulated figures
   elanite sweep es40-qsnet --one-at-a-time    claims with other parameters
@@ -117,7 +119,7 @@ class Manual(Request):
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
 declare(app, Ablate, Sensitivity, Refit)
-declare(app, List, Explain, Show, Check, Schema, New, Noise, CalibrateHost, Replay, Mpirun, Prun, Manual)
+declare(app, List, Explain, Show, Check, Schema, New, Import, Noise, CalibrateHost, Replay, Mpirun, Prun, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")
 

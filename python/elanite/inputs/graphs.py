@@ -23,6 +23,7 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
+from elanite.formats import recognise
 from elanite.inputs import toml
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ def completed(text: str, machine: Path) -> str:
         content, lines = _content(file, "file", machine), None
         if file.suffix.lower() == GRAPHML:
             content, lines = _graphml(content, file)
+        else:
+            _foreign(content, file)
         if (mistake := _core.graph_mistake(content)) is not None:
             line, message = mistake
             _wrong(file, lines[line - 1] if lines and line else line, message)
@@ -68,9 +71,22 @@ def _content(file: Path, key: str, machine: Path) -> str:
     return bounded.text(file, bounded.TABLE, f"topology.{key} of {machine} names it, relative to the machine file")
 
 
+def _foreign(content: str, file: Path) -> None:
+    """Refuses a network of another tool by the name of its format: its words may be taken for edges."""
+    found = recognise.of_text(content)
+    if isinstance(found, recognise.Format) and found is not recognise.Known.EDGES.value:
+        message = f"this is a file of another tool, {found.name}, and no list of cables"
+        _wrong(file, None, f"{message}\n  write a machine of it: elanite import {file}")
+
+
 def _with(text: str, key: str, content: str, source: str) -> str:
     """A machine file with one more parameter of its topology, behind its end."""
     return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
+
+
+def with_cables(text: str, cables: str, file: str) -> str:
+    """A machine file with the cables of the graph file that it names, which need not be there yet."""
+    return _with(text, "cables", cables, file)
 
 
 def _mistake(cables: str, terminals: Any, routes: str) -> tuple[int | None, str] | None:

@@ -1,0 +1,371 @@
+"""A machine file, a graph file and a list of flows of a network that another tool describes.
+
+The network decides the graph, the rates and the delays; a machine to start from gives all else: adapters, buses, hosts
+and the rules of the switches. The fastest rate of the network is that of the machine, with a flit of which it carries a
+whole number in so many picoseconds; slower cables say their rates on their lines. The delay of a link is that of its
+cable and of the switch behind it: a format that states switches apart from cables has half of a switch on the two links
+of a way that end at nodes, so that the sum of a way is right. Delays are whole cycles.
+
+Every value says whence it comes. What the file does not state is a comment at the head of both files, and a note of
+the command.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elanite import _core
+from elanite.errors import UsageError
+from elanite.formats.network import Network, tidy, top
+from elanite.formats.quantities import decimal, shown, span
+from elanite.inputs import graphs, toml
+from elanite.inputs.machine import Machine
+from elanite.inputs.sources import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from elanite.formats.network import Cable, Flow
+
+LONGEST_HOP = 1023
+"""Most cycles of a delay of a link."""
+MOST_CHANNELS = 32
+LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
+"""Bytes of a flit: the smallest one of which 128 hold a packet of 4 KB."""
+MOST_SIZE = 2**31 - 1
+"""Most bytes of a flow."""
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of an imported network, by the ending behind their common name."""
+
+    texts: dict[str, str]
+    notes: list[str]
+    nodes: int
+
+
+@dataclass(frozen=True)
+class _Clock:
+    """The rate of the machine, its flit and its cycle."""
+
+    rate: Fraction
+    flit: int
+    cycle: int
+    """Picoseconds."""
+
+    def cycles(self, picoseconds: Fraction | int) -> int:
+        """The nearest number of cycles, at least one."""
+        return max(1, round(Fraction(picoseconds) / self.cycle))
+
+    def time(self, cycles: int) -> str:
+        return span(cycles * self.cycle)
+
+
+def machine(network: Network, origin: str, name: str, base: Source) -> Files:
+    """The machine file and the graph file of a network; ``origin`` is the name of the file that it comes from.
+
+    Raises ``UsageError`` or ``ConfigError`` if the machine cannot hold the network.
+    """
+    made = Import(network, origin, name, base)
+    files = made.files()
+    made.check(files)
+    return files
+
+
+class Import:
+    """A network with what the two files share."""
+
+    def __init__(self, network: Network, origin: str, name: str, base: Source) -> None:
+        self.network, self.origin, self.name, self.base = network, origin, name, base
+        self.machine = Machine.of(base, base.overrides)
+        self.notes = list(network.notes)
+        self.names = tidy((*network.switches, *network.nodes))
+        cables = Counter(end for each in network.cables for end in (each.one, each.other))
+        joined = {each.one for each in network.cables if each.other in network.nodes} | {
+            each.other for each in network.cables if each.one in network.nodes
+        }
+        self.seated = {node for node in network.nodes if cables[node] == 1 and node not in joined}
+        """Nodes with one cable, to a switch."""
+        self.clock = self._clock()
+        self.hops = self._hops()
+        self.channels = self._channels()
+
+    def files(self) -> Files:
+        """The texts of both files."""
+        graph = f"{self.name}.graph.txt"
+        cables = list(self._graph())
+        roots = [self.names[name] for name in top(self.network)]
+        machine = "\n".join(self._machine(graph, roots)) + "\n"
+        text = "\n".join([*self._head("The graph"), *cables]) + "\n"
+        return Files({".toml": machine, ".graph.txt": text}, self.notes, self.network.count())
+
+    def check(self, files: Files) -> None:
+        """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
+        machine, text = files.texts[".toml"], files.texts[".graph.txt"]
+        if (mistake := _core.graph_mistake(text)) is not None:
+            line, message = mistake
+            place = f" ({text.splitlines()[line - 1]})" if line else ""
+            raise UsageError(f"{self.origin}: the network is none that a machine may have: {message}{place}")
+        file = f"{self.name}.toml"
+        Machine.of(
+            Source("machine", self.name, file, file, graphs.with_cables(machine, text, f"{self.name}.graph.txt"))
+        )
+
+    def _level(self, cable: Cable) -> int:
+        """The level of a cable's link: 0 at a node with one cable to a switch, else 1."""
+        return 0 if self.seated & {cable.one, cable.other} else 1
+
+    def _clock(self) -> _Clock:
+        rates = {each.rate for each in self.network.cables if each.rate is not None}
+        flit = _amount(self.machine["link.flit"], "B")
+        if not rates:
+            self.notes.append(f"there are no rates: all links have that of {self.base.name}")
+            rate = _amount(self.machine["link.rate"], "MB/s") * 8 * 10**6
+            return _Clock(rate, int(flit), int(flit * 8 * 10**12 / rate))
+        fastest = max(rates)
+        if missing := sum(each.rate is None for each in self.network.cables):
+            self.notes.append(f"{missing} cables without a rate have the fastest one, {shown(fastest)}")
+        longest = max((each.delay or 0 for each in self.network.cables), default=0) if not self.network.cycles else 0
+        longest += self.network.switch_delay or 0
+        sizes = sorted(range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size))
+        found = next((size for size in sizes if (size * 8 * 10**12 / fastest).denominator == 1), None)
+        if found is None:
+            raise UsageError(
+                f"{self.origin}: no flit of {SMALLEST_FLIT} to {2 * int(flit)} bytes takes whole picoseconds at"
+                f" {shown(fastest)}: round the rate in the file"
+            )
+        while longest > LONGEST_HOP * found * 8 * 10**12 / fastest and 2 * found <= LARGEST_FLIT:
+            found *= 2
+        cycle = int(found * 8 * 10**12 / fastest)
+        if longest > LONGEST_HOP * cycle:
+            raise UsageError(
+                f"{self.origin}: a link of {span(longest)} at {shown(fastest)} is longer than {LONGEST_HOP} flits of"
+                f" {LARGEST_FLIT} bytes, {span(LONGEST_HOP * cycle)}: such distances are not modelled"
+            )
+        if found != flit:
+            self.notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(fastest)}")
+        return _Clock(fastest, found, cycle)
+
+    def _hops(self) -> tuple[int, int]:
+        """The delays of the two levels in cycles: the most frequent ones of the file, or those of the base."""
+        found = self._base("link.hop_delay") or [1, 1]
+        stated = [[each.delay for each in self.network.cables if self._level(each) == level] for level in (0, 1)]
+        known = [Counter(each for each in level if each is not None) for level in stated]
+        if self.network.cycles or not any(known):
+            if not self.network.cycles:
+                self.notes.append(f"there are no delays: links have those of {self.base.name}, in whole cycles")
+            return found[0], found[1]
+        for level in (0, 1):
+            if counted := known[level] or known[1 - level]:
+                found[level] = self._with_switch(counted.most_common(1)[0][0], level)
+        if missing := sum(each is None for level in stated for each in level):
+            self.notes.append(f"{missing} cables without a delay have the most frequent one of their level")
+        if self.network.switch_delay is None:
+            self.notes.append("delays are those of the file's links; switches take no further time, as none is stated")
+        return found[0], found[1]
+
+    def _base(self, key: str) -> list[int] | None:
+        """A delay of the base at the two levels, in cycles of the machine; None if the base has none."""
+        own = next((each.value for each in self.machine.parameters if each.key == key), None)
+        listed = own if isinstance(own, list) else [own]
+        if own is None:
+            return None
+        return [self.clock.cycles(_amount(listed[min(level, len(listed) - 1)], "us") * 10**6) for level in (0, 1)]
+
+    def _with_switch(self, delay: int, level: int) -> int:
+        """The cycles of a hop: the cable, and the switch behind it; two halves of one at the ends of a way."""
+        switch = self.network.switch_delay or 0
+        return self.clock.cycles(Fraction(delay) + (Fraction(switch, 2) if level == 0 else switch))
+
+    def _graph(self) -> Iterator[str]:
+        """The lines of the graph file."""
+        for name, kind in [*((name, "switch") for name in self.network.switches)] + [
+            (name, "node") for name in self.network.nodes
+        ]:
+            about = self.network.remarks.get(name) or (name if self.names[name] != name else "")
+            remark = f"  # {' '.join(about.split())}" if about else ""
+            yield f"{kind} {self.names[name]}{remark}"
+        for cable in self.network.cables:
+            words = [self.names[cable.one], self.names[cable.other]]
+            if cable.rate is not None and cable.rate != self.clock.rate:
+                words.append(f"rate={shown(cable.rate).replace(' ', '')}")
+            level = self._level(cable)
+            hop = self.hops[level]
+            if cable.delay is not None:
+                hop = hop + cable.delay - 1 if self.network.cycles else self._with_switch(cable.delay, level)
+            if hop != self.hops[level]:
+                words.append(f"delay={self.clock.time(hop).replace(' ', '')}")
+            yield " ".join(words)
+
+    def _head(self, what: str) -> Iterator[str]:
+        count = self.network.count()
+        yield (
+            f"# {what} of {self.origin} ({self.network.format}): {count:,} nodes,"
+            f" {len(self.network.switches):,} switches, {len(self.network.cables):,} cables."
+        )
+        for note in self.notes:
+            yield f"# - {note}"
+
+    def _machine(self, graph: str, roots: Sequence[str]) -> Iterator[str]:
+        """The machine file: its head, and its content as text."""
+        origin, base = self.origin, self.base.name
+        yield from self._head("A machine with the network")
+        yield f"# Sources that begin with {base} are those of that machine. KB is 1024 bytes."
+        yield ""
+        rows: dict[str, tuple[Any, str]] = {
+            "kind": ("graph", f"as {origin} has it"),
+            "nodes": (self.network.count(), f"all of {origin}"),
+            "file": (graph, f"made of {origin}"),
+        }
+        if self.network.terminals is not None:
+            rows["terminals"] = (self.network.terminals, f"assumed: {origin} has no nodes")
+        if roots:
+            rows["roots"] = (roots, "the switches farthest from the nodes: the top of the tree")
+        content = _of(tomllib.loads(self.base.text), base)
+        content["link"] |= _parameters(self._changed())
+        about = {"name": self.name, "title": f"the network of {origin}, with the adapters of {base}"}
+        yield toml.machine(content | {"machine": about, "topology": _parameters(rows)}).rstrip()
+
+    def _changed(self) -> dict[str, tuple[Any, str]]:
+        """The parameters of links that the network decides."""
+        clock, origin = self.clock, self.origin
+        delays = [clock.time(hop) for hop in self.hops]
+        own = any(each.rate is not None for each in self.network.cables)
+        timed = not self.network.cycles and any(each.delay is not None for each in self.network.cables)
+        hop = f"{origin}, in whole cycles" if timed else f"{self.base.name}, in whole cycles"
+        found: dict[str, tuple[Any, str]] = {
+            "flit": (f"{clock.flit} B", f"{self.base.name}; a whole number of picoseconds at this rate"),
+            "rate": (shown(clock.rate), f"{origin}: its fastest cable" if own else f"{self.base.name}"),
+            "hop_delay": (delays, hop),
+        }
+        if timed:
+            found["credit_delay"] = (delays, "assumed: a credit takes as long as a flit")
+        elif (credit := self._base("link.credit_delay")) is not None:
+            found["credit_delay"] = ([clock.time(each) for each in credit], hop)
+        if self.channels is not None:
+            found["channels"] = (self.channels, "assumed: credits for the packets of a round trip, and one more")
+        return found
+
+    def _channels(self) -> int | None:
+        """Channels that cover the round trip of a packet on the longest link; None if those of the base do.
+
+        A packet of P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
+        """
+        payload = _amount(self.machine["packet.payload"], "B") + _amount(self.machine["packet.header"], "B")
+        packet = math.ceil(payload / self.clock.flit)
+        longest = max(self.hops)
+        if not self.network.cycles:
+            longest = max(
+                [longest, *(self._with_switch(each.delay or 0, self._level(each)) for each in self.network.cables)]
+            )
+        needed = math.ceil(Fraction(packet + 2 * longest, packet)) + 1
+        if needed <= self.machine["link.channels"]:
+            return None
+        if needed > MOST_CHANNELS:
+            share = Fraction(MOST_CHANNELS * packet, packet + 2 * longest)
+            self.notes.append(
+                f"the longest link needs credits for {needed} packets, and a machine has at most {MOST_CHANNELS}: one"
+                f" stream has at most {min(1, float(share)):.0%} of the rate"
+            )
+        return min(needed, MOST_CHANNELS)
+
+
+def _parameters(rows: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
+    return {key: {"value": value, "source": source} for key, (value, source) in rows.items()}
+
+
+def _of(content: dict[str, Any], base: str) -> dict[str, Any]:
+    """The content of a machine file, with sources that name the machine.
+
+    Claims and ranges of the sources are those of that machine, and left out.
+    """
+    found = {}
+    for key, each in content.items():
+        if isinstance(each, dict) and "value" in each:
+            found[key] = {"value": each["value"], "source": f"{base}: {each.get('source', '')}"}
+        else:
+            found[key] = _of(each, base) if isinstance(each, dict) else each
+    return found
+
+
+def _amount(text: Any, unit: str) -> Fraction:
+    """A quantity of a machine file as an exact number of a unit: bytes, MB/s or microseconds."""
+    number, found = _core.quantity(str(text)) or (0.0, "")
+    if found != unit:
+        raise AssertionError(f"{text} is no quantity of {unit}")
+    return Fraction(decimal(Fraction(number)))
+
+
+def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tuple[str, list[str]]:
+    """The list of flows of several files, by their names, as CSV, and notes.
+
+    Numbers of nodes are those of the network; without one, those of the files. Raises ``UsageError``.
+    """
+    notes = [note for _, each in lists for note in each.notes]
+    numbers = {name: number for number, name in enumerate(network.nodes)} if network else {}
+    # ns-3 and htsim number hosts; a reader that names them otherwise keeps their order.
+    plain = network is not None and not all(name.isdecimal() for name in numbers)
+    rows, skipped = [], 0
+    for origin, each in lists:
+        for flow in each.flows:
+            ends = [
+                _node(end, numbers, network, plain=plain, origin=origin, flow=flow)
+                for end in (flow.source, flow.destination)
+            ]
+            if flow.size > MOST_SIZE:
+                raise UsageError(
+                    f"{origin}:{flow.line}: {flow.size:,} bytes are more than a flow may have, {MOST_SIZE:,}"
+                )
+            if ends[0] == ends[1] or flow.size == 0:
+                skipped += 1
+                continue
+            rows.append(f"{_start(flow.start)},{ends[0]},{ends[1]},{flow.size} B")
+    if skipped:
+        notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
+    if numbers and not plain and any(int(name) != number for name, number in numbers.items()):
+        notes.append("nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well")
+    named = " and ".join(f"{origin} ({each.format})" for origin, each in lists)
+    head = [f"# Flows of {named}.", *(f"# - {note}" for note in notes), "start,source,destination,size"]
+    return "\n".join([*head, *rows]) + "\n", notes
+
+
+def _node(end: str, numbers: dict[str, int], network: Network | None, *, plain: bool, origin: str, flow: Flow) -> int:
+    if network is None:
+        return int(end)
+    found = (int(end) if int(end) < network.count() else None) if plain or not numbers else numbers.get(end)
+    if found is None:
+        raise UsageError(f"{origin}:{flow.line}: there is no node {end} in the network, which has {network.count():,}")
+    return found
+
+
+def _start(picoseconds: int) -> str:
+    """A start in the largest unit of which it is a whole number."""
+    unit, size = next(
+        (unit, size) for unit, size in (("us", 10**6), ("ns", 1000), ("ps", 1)) if picoseconds % size == 0
+    )
+    return f"{picoseconds // size} {unit}"
+
+
+def placement(network: Network) -> str:
+    """The nodes in their order with their names, as a file of a placement: a line for each rank."""
+    lines = [f"{number} # {name}" for number, name in enumerate(network.nodes)]
+    head = "# Rank 0 runs on the node of the first line, and so on: put the hosts of a job first, or delete lines."
+    return "\n".join([head, *lines]) + "\n"
+
+
+def experiment(name: str, machine: str, flows: str) -> str:
+    """An experiment with the flows of a list on a machine."""
+    content = {
+        "title": f"The flows of {Path(flows).name}",
+        "source": "my own",
+        "machine": machine,
+        "series": [{"name": "flows", "title": name, "flows": {"list": {"file": flows}}}],
+    }
+    return toml.text(content)

@@ -1,0 +1,186 @@
+"""``elanite import``: machines, graphs and lists of flows of the networks of other tools."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import elanite as el
+from elanite import formats
+from elanite.errors import UsageError
+from elanite.inputs import graphs, imported, sources
+from formats_files import ALL
+
+if TYPE_CHECKING:
+    from conftest import Elanite
+
+BASE = sources.read("machine", "infiniband-ndr")
+
+
+def texts(folder: Path, text: str) -> dict[str, str]:
+    """The files of a network, without the checks of the simulator."""
+    file = folder / "net.any"
+    file.write_text(text)
+    network = formats.read(file)[1]
+    return imported.Import(network, file.name, "net", BASE).files().texts
+
+
+def link(machine: str) -> dict[str, Any]:
+    return {key: each["value"] for key, each in tomllib.loads(machine)["link"].items()}
+
+
+def lines(graph: str) -> list[str]:
+    return [line for line in graph.splitlines() if not line.startswith(("#", "switch ", "node "))]
+
+
+def test_rates_and_delays_stand_in_the_machine_or_at_the_cable(tmp_path: Path) -> None:
+    """160 Gb/s: 64 bytes in 3.2 ns. Host links have 0.5 us, which is 156 cycles; links of switches 1 us."""
+    files = texts(tmp_path, ALL["ns3"])
+    found = link(files[".toml"])
+    assert (found["flit"], found["rate"]) == ("64 B", "160 Gb/s")
+    assert found["hop_delay"] == found["credit_delay"] == ["499.2 ns", "998.4 ns"]
+    assert lines(files[".graph.txt"]) == [
+        "1 0 rate=40Gb/s",
+        "2 0 rate=40Gb/s",
+        "3 4 rate=40Gb/s",
+        "5 4 rate=40Gb/s",
+        "6 4 rate=40Gb/s delay=2000ns",
+        "0 4",
+    ]
+
+
+def test_the_sum_of_a_way_is_that_of_its_cables_and_switches(tmp_path: Path) -> None:
+    """Cables of 600, 700 and 800 ns, switches of 100: half of one on the two links of a way that end at nodes."""
+    files = texts(tmp_path, ALL["topo"])
+    cycle = 2.56
+    near, far = (float(each.removesuffix(" ns")) for each in link(files[".toml"])["hop_delay"])
+    assert near == pytest.approx(650, abs=cycle / 2)
+    assert far == pytest.approx(800, abs=cycle / 2)
+    cores = [line for line in lines(files[".graph.txt"]) if "core" in line]
+    assert len(cores) == 4
+    for line in cores:
+        assert float(line.split("delay=")[1].removesuffix("ns")) == pytest.approx(900, abs=cycle / 2)
+    assert tomllib.loads(files[".toml"])["topology"]["roots"]["value"] == ["core0", "core1"]
+
+
+def test_channels_cover_the_longest_round_trip(tmp_path: Path) -> None:
+    """1 us at 100 Gb/s: P = 65, D = C = 195, and (P + D + C) / P = 7."""
+    text = "3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n"
+    files = texts(tmp_path, text)
+    assert link(files[".toml"])["channels"] == 7 + 1
+    assert "at most 32: one stream has at most 66%" in texts(tmp_path, text.replace("100Gbps", "800Gbps"))[".toml"]
+
+
+@pytest.mark.parametrize(("rate", "flit"), [("56Gbps", 63), ("2880Gbps", 63), ("400Gbps", 64), ("10Gbps", 64)])
+def test_a_flit_takes_a_whole_number_of_picoseconds(tmp_path: Path, rate: str, flit: int) -> None:
+    files = texts(tmp_path, f"3 1 2\n2\n0 2 {rate} 1us 0\n1 2 {rate} 1us 0\n".replace("1us", "10ns"))
+    found = int(link(files[".toml"])["flit"].removesuffix(" B"))
+    assert found == flit
+    assert found * 8000 % int(rate.removesuffix("Gbps")) == 0
+
+
+def test_cycles_of_booksim_are_cycles_of_the_machine(tmp_path: Path) -> None:
+    """Channels of a cycle have the delay of the base, 115.2 ns; those of four cycles three cycles of 1.28 ns more."""
+    files = texts(tmp_path, ALL["anynet"])
+    assert link(files[".toml"])["hop_delay"] == ["71.68 ns", "115.2 ns"]
+    assert "r0 r1 delay=119.04ns" in lines(files[".graph.txt"])
+    assert "n3 r0 delay=72.96ns" in lines(files[".graph.txt"])
+
+
+def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"net\.any: a link of 5000000 ns at 100 Gb/s is longer than 1023 flits"):
+        texts(tmp_path, "3 1 2\n2\n0 2 100Gbps 5ms 0\n1 2 100Gbps 1us 0\n")
+
+
+def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None:
+    """Every cable of another rate than the machine's says so, in every format that has rates."""
+    for name in ("ibnetdiscover", "ns3", "topo", "infragraph", "graphml", "edges"):
+        (tmp_path / "net.any").write_text(ALL[name])
+        network = formats.read(tmp_path / "net.any")[1]
+        fastest = max(each.rate for each in network.cables if each.rate is not None)
+        slower = sum(each.rate not in (None, fastest) for each in network.cables)
+        written = texts(tmp_path, ALL[name])[".graph.txt"].count(" rate=")
+        assert written == slower > 0, name
+
+
+@pytest.mark.parametrize("name", ["simgrid", "slurm"])
+def test_an_imported_machine_runs(tmp_path: Path, elanite: Elanite, name: str) -> None:
+    (tmp_path / "net.any").write_text(ALL[name])
+    ended = elanite("import", "net.any")
+    assert ended.code == 0, ended
+    assert ended.out.splitlines() == ["net.toml", "net.graph.txt", "net.placement.txt"]
+    assert "note: " in ended.err
+    machine = el.Machine.load(tmp_path / "net.toml")
+    placement = [line for line in (tmp_path / "net.placement.txt").read_text().splitlines() if line[0] != "#"]
+    assert len(placement) == machine["topology.nodes"]
+    assert "infiniband-ndr: " in (tmp_path / "net.toml").read_text()
+    again = elanite("import", "net.any")
+    assert again.code == 2
+    assert "net.toml exists; remove it, or give another name by --output" in again.err
+
+
+def test_flows_have_the_numbers_of_the_network(tmp_path: Path, elanite: Elanite) -> None:
+    """Hosts of the topology are 1, 2, 3, 5 and 6: nodes 0 to 4."""
+    (tmp_path / "topology.txt").write_text(
+        re.sub(r"\d+Gbps|5000MBps|40Gb/s", "40Gbps", ALL["ns3"]).replace("2us", "0.5us")
+    )
+    (tmp_path / "flow.txt").write_text(ALL["flows"])
+    ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
+    assert ended.code == 0, ended
+    written = [line for line in (tmp_path / "two.flows.csv").read_text().splitlines() if not line.startswith("#")]
+    assert written == [
+        "start,source,destination,size",
+        "0 us,0,3,700000 B",
+        "2500 ns,1,3,700000 B",
+        "123 ps,4,1,40000 B",
+    ]
+    content = tomllib.loads((tmp_path / "two.traffic.toml").read_text())
+    assert content["machine"] == "two.toml"
+    assert content["series"][0]["flows"]["list"]["file"] == "two.flows.csv"
+    (tmp_path / "flow.txt").write_text("1\n1 9 3 100 10 0\n")
+    ended = elanite("import", "topology.txt", "flow.txt", "--output", "three.toml")
+    assert ended.code == 2
+    assert "flow.txt:2: there is no node 9 in the network, which has 5" in ended.err
+
+
+def test_flows_alone(tmp_path: Path, elanite: Elanite) -> None:
+    (tmp_path / "incast.cm").write_text(ALL["matrix"])
+    ended = elanite("import", "incast.cm")
+    assert ended.out.splitlines() == ["incast.flows.csv"], ended
+    assert "1 us,5,0,300000 B\n2 ps,15,3,4096 B\n" in (tmp_path / "incast.flows.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("slurm", "simgrid"), "are both networks: import one at a time"),
+        (("slurm", "--terminals", "2"), "--terminals: the network has nodes of its own"),
+        (("matrix", "--terminals", "2"), "--terminals: the network has nodes of its own"),
+        (("slurm", "--output", "x.txt"), "--output x.txt: a machine file ends in .toml"),
+        (("nothing",), "nothing: No such file or directory"),
+        (("slurm", "--from", "es41"), "there is no machine `es41`"),
+    ],
+)
+def test_wrong_imports(tmp_path: Path, elanite: Elanite, arguments: tuple[str, ...], message: str) -> None:
+    for name, text in ALL.items():
+        (tmp_path / name).write_text(text)
+    before = sorted(tmp_path.iterdir())
+    ended = elanite("import", *arguments)
+    assert ended.code == 2
+    assert message in ended.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(("name", "said"), [("topo", "htsim topology"), ("slurm", "Slurm topology.conf")])
+def test_a_graph_file_of_another_format_is_named(tmp_path: Path, name: str, said: str) -> None:
+    """Their words may be taken for edges."""
+    (tmp_path / "net.any").write_text(ALL[name])
+    machine = '[topology]\nfile = { value = "net.any", source = "x" }\n'
+    with pytest.raises(
+        UsageError, match=rf"net\.any: this is a file of another tool, {said}[^\n]*\n  .*elanite import"
+    ):
+        graphs.completed(machine, tmp_path / "own.toml")
