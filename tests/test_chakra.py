@@ -10,7 +10,7 @@ import pytest
 import elanite as el
 from elanite.errors import RunError, UsageError
 from elanite.traces import translate
-from elanite.traces.chakra_file import KINDS, messages
+from elanite.traces.chakra_schema import KINDS, messages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,10 +96,10 @@ def test_both_forms_give_the_same_trace(tmp_path: Path) -> None:
     first = [
         node(0, "METADATA"),
         node(3, "COMM_SEND", 1, comm_src=0, comm_dst=1, comm_size=64, comm_tag=3),
-        node(1, "COMP", 0, us=5),
-        node(2, "COMP", 0, us=9, is_cpu_op=False),
+        node(1, "COMP", 0, us=5, is_cpu_op=True),
+        node(2, "COMP", 0, us=9),
     ]
-    second = [message(7, "COMM_RECV", 0, 1), node(8, "COMP", us=2, control=(7,))]
+    second = [message(7, "COMM_RECV", 0, 1), node(8, "COMP", us=2, control=(7,), is_cpu_op=True)]
     path = translated(tmp_path, [first, second])
     text = path.read_text()
     assert text == translated(tmp_path, [first, second], "json").read_text()
@@ -181,7 +181,7 @@ def _sum(number: int, *after: int, **attributes: Any) -> Any:
             r"it is ALLREDUCE of 9 bytes, and node 1 .* of its group is ALLREDUCE of 8 bytes$",
         ),
         ([[_sum(1)], [_sum(1), _sum(2, 1)]], "rank 0 of its group has 1 operations, and others have 2"),
-        ([[_sum(1, comm_type=BROADCAST)], []], "there is no `comm_src`"),
+        ([[_sum(1, comm_type=BROADCAST, comm_src=7)], []], "`comm_src` is 7, and must be a number from 0 to 1"),
         ([[_sum(1, ranks=[1])], []], r"`ranks` is \[1\], and must have different ranks of the job, 0 too"),
         ([[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]], "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1"),
         ([[node(1, "COMP", 5, us=1)]], "it depends on node 5, which does not exist"),

@@ -11,7 +11,8 @@ import elanite as el
 from elanite.errors import RunError, UsageError
 from elanite.traces import Translated, translate
 from elanite.traces.chakra import Reading, Roofline
-from elanite.traces.chakra_file import messages, read
+from elanite.traces.chakra_file import read
+from elanite.traces.chakra_schema import messages
 from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
 
 if TYPE_CHECKING:
@@ -147,15 +148,15 @@ def test_work_takes_the_time_of_a_roofline(tmp_path: Path, attributes: dict[str,
 
 def test_a_duration_comes_before_an_estimate(tmp_path: Path) -> None:
     graph = [node(0, "COMP", us=3, num_ops=10**9, tensor_size=8), collective(1, 0)]
-    assert "l0: calc 3000\n" in job(tmp_path, [graph] * 2).path.read_text()
+    assert "l0: calc 3000 cpu 1\n" in job(tmp_path, [graph] * 2).path.read_text()
 
 
 def test_nodes_without_dependencies_follow_each_other(tmp_path: Path) -> None:
     """One at a time on the host, on the accelerator and in communication; the receive waits beside these."""
     graph = [
-        node(1, "COMP", us=1),
-        node(2, "COMP", us=2),
-        node(3, "COMP", us=3, is_cpu_op=False),
+        node(1, "COMP", us=1, is_cpu_op=True),
+        node(2, "COMP", us=2, is_cpu_op=True),
+        node(3, "COMP", us=3),
         node(4, "COMP", us=4, is_cpu_op=False),
     ]
     first = [*graph, message(5, "COMM_SEND", 0, 1), message(6, "COMM_SEND", 0, 1), message(7, "COMM_RECV", 1, 0)]

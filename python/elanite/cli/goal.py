@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import say
+from elanite.cli.goal_import import Import, OfNccl
 from elanite.cli.parser import Group as CommandGroup
+from elanite.cli.quantities import chunk_bytes, in_bytes, in_ns
 from elanite.cli.request import Request, declare
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from elanite.traces.chakra import Reading
 
 HELP = """Write traces in GOAL: of other tools or made on the spot.
 
@@ -29,6 +26,8 @@ Examples:
     --ranks 64 --size "1 MB" > levels.goal
   elanite goal alltoall --ranks 64 --group 8 --size "4 KB" \\
     --compute "50 us" --calls 10 > exchange.goal
+  elanite goal nccl all_reduce 64 MB over 8 x 8 with 4 channels \\
+    --algorithm tree > tree.goal
   elanite goal pipeline --ranks 8 --batches 32 --size "1 MB" \\
     --compute "2 ms" > pipeline.goal
   elanite goal expert --ranks 64 --group 8 --layers 4 --size "64 KB" \\
@@ -63,24 +62,6 @@ Group = Annotated[
 ]
 
 
-def _quantity(option: str, text: str, unit: str, example: str) -> float:
-    from elanite import _core
-    from elanite.errors import UsageError
-
-    found = _core.quantity(text)
-    if found is None or found[1] != unit:
-        raise UsageError(f"{option}: `{text}` is not understood; write for example {example}")
-    return found[0]
-
-
-def _bytes(text: str) -> int:
-    return round(_quantity("--size", text, "B", "8B, '64 KB' or '1 MB'"))
-
-
-def _ns(text: str) -> int:
-    return round(_quantity("--compute", text, "us", "500ns, 20us or '2 ms'") * 1000)
-
-
 def _write(lines: Iterable[str]) -> None:
     sys.stdout.writelines(lines)
 
@@ -112,10 +93,10 @@ class Allreduce(Request):
         _write(
             goal.all_reduce(
                 self.ranks,
-                _bytes(self.size),
+                in_bytes(self.size),
                 self.algorithm.value,
                 group=self.group,
-                compute=_ns(self.compute),
+                compute=in_ns(self.compute),
                 calls=self.calls,
             )
         )
@@ -146,9 +127,9 @@ class Allgather(Request):
         _write(
             goal.all_gather(
                 self.ranks,
-                _bytes(self.size),
+                in_bytes(self.size),
                 group=self.group,
-                compute=_ns(self.compute),
+                compute=in_ns(self.compute),
                 calls=self.calls,
                 scatter=self.scatter,
             )
@@ -192,9 +173,48 @@ class Alltoall(Request):
 
         _write(
             goal.all_to_all(
-                self.ranks, _bytes(self.size), group=self.group, compute=_ns(self.compute), calls=self.calls
+                self.ranks, in_bytes(self.size), group=self.group, compute=in_ns(self.compute), calls=self.calls
             )
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nccl(Request):
+    """Write collective operations as NCCL makes them, in channels and chunks.
+
+    \b
+    Examples:
+      elanite goal nccl all_reduce 64 MB over 8 x 8 with 4 channels > ring.goal
+      elanite goal nccl "all_reduce 64 MB over 8 x 8 with 4 channels" \\
+        --algorithm tree > tree.goal
+      elanite goal nccl all_gather 1 MB over 64 ranks --algorithm pat > pat.goal
+
+    A call is an operation (all_reduce, all_gather, reduce_scatter, broadcast, reduce), the bytes of the whole vector,
+    the ranks, as hosts x ranks of a host or as a number of ranks with a host each, and the channels. Replay with as
+    many ranks per node as a host has.
+    """
+
+    verb: ClassVar[str] = "goal nccl"
+
+    call: Annotated[
+        list[str], typer.Argument(metavar="CALL...", help="OPERATION SIZE over [HOSTS x] RANKS [with N channels].")
+    ]
+    algorithm: Annotated[
+        OfNccl, typer.Option("--algorithm", help="The tree is for all_reduce, pat for all_gather and reduce_scatter.")
+    ] = OfNccl.RING
+    chunk: Annotated[
+        str | None, typer.Option("--chunk", metavar="SIZE", help="Bytes of a chunk.  [default: as NCCL]")
+    ] = None
+    compute: Compute = "0us"
+    calls: Calls = 1
+
+    def execute(self) -> None:
+        """Run the command."""
+        from elanite.traces import goal
+        from elanite.traces.nccl_call import Call
+
+        call = Call.of(" ".join(self.call), self.algorithm.value, chunk=chunk_bytes(self.chunk))
+        _write(goal.nccl(call, compute=in_ns(self.compute), calls=self.calls))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +242,7 @@ class Pipeline(Request):
         """Run the command."""
         from elanite.traces import goal
 
-        _write(goal.pipeline(self.ranks, _bytes(self.size), batches=self.batches, compute=_ns(self.compute)))
+        _write(goal.pipeline(self.ranks, in_bytes(self.size), batches=self.batches, compute=in_ns(self.compute)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,82 +272,10 @@ class Expert(Request):
         from elanite.traces import goal
 
         _write(
-            goal.expert(self.ranks, _bytes(self.size), group=self.group, layers=self.layers, compute=_ns(self.compute))
+            goal.expert(
+                self.ranks, in_bytes(self.size), group=self.group, layers=self.layers, compute=in_ns(self.compute)
+            )
         )
 
 
-_POWERS = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
-
-
-def _reading(groups: Path | None, flops: str | None, memory: str | None, replicate: int | None) -> Reading | None:
-    """How Chakra traces are read; none without any option."""
-    from elanite.errors import UsageError
-    from elanite.traces.chakra import Reading, Roofline
-
-    if (groups, flops, memory, replicate) == (None,) * 4:
-        return None
-    rate = None
-    if flops is not None:
-        found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE]\d+)?) ?([kMGTPE]?)(?:flops?(?:/s)?|FLOPS?(?:/s)?)?", flops.strip())
-        if found is None or not 0 < (rate := float(found[1]) * 10 ** _POWERS[found[2]]) < 1e30:
-            raise UsageError(f"--flops: `{flops}` is not understood; write for example 312T or 312e12")
-    # MB/s are bytes in a microsecond.
-    size = None if memory is None else _quantity("--memory-rate", memory, "MB/s", "'2039 GB/s'") * 1e6
-    if size == 0:
-        raise UsageError("--memory-rate: it is 0; write for example '2039 GB/s'")
-    return Reading(groups, Roofline(rate, size), replicate)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Import(Request):
-    """Translate a trace of another tool: an OTF2 archive (.otf2), or Chakra execution traces (.et, .json).
-
-    \b
-    Examples:
-      elanite goal import scorep_run/traces.otf2 -o my_program.goal
-      elanite goal import training.*.et -o training.goal
-      elanite goal import stage.*.et --groups groups.json \\
-        --flops 312T --memory-rate "2039 GB/s" -o stage.goal
-      elanite goal import training.0.et --replicate 64 -o training.goal
-
-    OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
-    and its binary form needs the package protobuf. Collective operations become messages. Nodes of Chakra with
-    operations and bytes in place of a duration take the time of a roofline. What a trace does not tell is refused
-    with its place, and no file is written then.
-    """
-
-    verb: ClassVar[str] = "goal import"
-
-    traces: Annotated[
-        list[Path],
-        typer.Argument(metavar="TRACE...", help="The anchor of an OTF2 archive, or the Chakra traces of all ranks."),
-    ]
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file for the trace in GOAL.")]
-    groups: Annotated[
-        Path | None,
-        typer.Option("--groups", metavar="FILE", help='Chakra: the members of groups, as {"1": [0, 1], "2": [2, 3]}.'),
-    ] = None
-    flops: Annotated[
-        str | None,
-        typer.Option("--flops", metavar="RATE", help="Chakra: operations of an accelerator in a second, as 312T."),
-    ] = None
-    memory_rate: Annotated[
-        str | None,
-        typer.Option("--memory-rate", metavar="RATE", help="Chakra: the rate of its memory, as '2039 GB/s'."),
-    ] = None
-    replicate: Annotated[
-        int | None,
-        typer.Option("--replicate", min=1, max=1 << 20, metavar="N", help="Chakra: one trace stands for N ranks."),
-    ] = None
-
-    def execute(self) -> None:
-        """Run the command."""
-        from elanite.traces import translate
-
-        done = translate(self.traces, self.output, _reading(self.groups, self.flops, self.memory_rate, self.replicate))
-        say(f"{done.path}: {done.ranks:,} ranks, {done.operations:,} operations")
-        for note in done.notes:
-            say(f"note: {note}")
-
-
-declare(goal_app, Import, Allreduce, Allgather, ReduceScatter, Alltoall, Pipeline, Expert)
+declare(goal_app, Import, Allreduce, Allgather, ReduceScatter, Alltoall, Nccl, Pipeline, Expert)

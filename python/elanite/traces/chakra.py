@@ -32,10 +32,12 @@ from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, NoReturn
 
+from elanite import _core
 from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
+from elanite.traces import nccl
 from elanite.traces.calls import Call, expand
-from elanite.traces.chakra_file import Node, read
+from elanite.traces.chakra_file import read
 from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
 from elanite.traces.collectives import Block
 from elanite.traces.writing import Writing
@@ -44,10 +46,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from elanite.traces.chakra_node import Node
+    from elanite.traces.nccl import Algorithm
+
 _OPERATIONS: tuple[str, ...] = ("ALLREDUCE", "REDUCE", "ALLGATHER", "GATHER", "SCATTER", "BCAST", "ALLTOALL")
 _OPERATIONS += ("REDUCE_SCATTER_BLOCK", "REDUCE_SCATTER_BLOCK", "BARRIER")
 """Collective operations by the numbers of ``comm_type``."""
+_OF_NCCL = {
+    "ALLREDUCE": "all_reduce",
+    "ALLGATHER": "all_gather",
+    "REDUCE_SCATTER_BLOCK": "reduce_scatter",
+    "BCAST": "broadcast",
+    "REDUCE": "reduce",
+}
 _ROOTS = {"BCAST": "comm_src", "SCATTER": "comm_src", "REDUCE": "comm_dst", "GATHER": "comm_dst"}
+_STEP_OPERATIONS = 6
+"""Operations in a step of the noise test, which ``processor.step`` is the time of."""
+_FIRST = -2
+"""The root of an operation that names none, in a group with unknown members: the first of these."""
 _ACCELERATOR = 1
 """The stream of what an accelerator computes."""
 _LARGEST = 2**63
@@ -66,6 +82,23 @@ class Roofline:
     """Operations in a second."""
     memory: float | None = None
     """Bytes in a second."""
+    source: str = ""
+    """The parameters of a machine that gave these rates."""
+
+    @classmethod
+    def of_processor(cls, step: str, core_memory: str | None, flops: float | None, memory: float | None) -> Roofline:
+        """Rates that are given, and for others those of a processor: its steps, and its rate of main memory.
+
+        A step has six operations, each of which waits for the one before: the rate of a scalar processor.
+        """
+        sources = []
+        if flops is None and (found := _core.quantity(step)):
+            flops = _STEP_OPERATIONS / found[0] * 1e6
+            sources.append(f"{_STEP_OPERATIONS} operations in processor.step ({step})")
+        if memory is None and core_memory is not None and (found := _core.quantity(core_memory)):
+            memory = found[0] * 1e6
+            sources.append(f"bytes at processor.core_memory ({core_memory})")
+        return cls(flops, memory, ", ".join(sources))
 
     def micros(self, operations: float, size: float) -> float:
         """The time of work. Raises ``ValueError`` with the option that is missing."""
@@ -78,6 +111,18 @@ class Roofline:
 
 
 @dataclass(frozen=True)
+class Nccl:
+    """How NCCL carries the data of collective operations (``elanite.traces.nccl``)."""
+
+    algorithm: Algorithm
+    """For the operations that have it; others take rings."""
+    channels: int = 1
+    chunk: int | None = None
+    share: int = 1
+    """Ranks of a host, with numbers next to each other."""
+
+
+@dataclass(frozen=True)
 class Reading:
     """How traces are read that leave things open."""
 
@@ -86,6 +131,8 @@ class Reading:
     roofline: Roofline = Roofline()
     replicate: int | None = None
     """One trace stands for so many ranks."""
+    nccl: Nccl | None = None
+    """Collective operations are NCCL's; None: those of MPI."""
 
 
 def _in_words(what: str, size: int, root: int) -> str:
@@ -100,12 +147,27 @@ def _numbered(path: Path, *, alone: bool) -> int:
     return int(numbers[-1]) if numbers else 0
 
 
+def _some(ranks: Sequence[int]) -> str:
+    return f"rank {ranks[0]}" + (f" and {len(ranks) - 1:,} more" if ranks[1:] else "")
+
+
+def _after_all(node: Node, *, calls: bool) -> Node:
+    """The node with all its dependencies. Control dependencies that are calls give no order."""
+    return node if calls or not node.control else replace(node, after=(*node.control, *node.after))
+
+
+def _called(node: Node) -> Node:
+    """The node; a call of the host that launches a message of the accelerator is a computation."""
+    launches = node.kind.startswith("COMM_") and node.of_host and "comm_size" not in node.attributes
+    return replace(node, kind="COMP") if launches and "comm_type" not in node.attributes else node
+
+
 def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
     """Nodes without dependencies, each behind the node before of its resource."""
     last: dict[str, int] = {}
     found: dict[int, Node] = {}
     for node in working:
-        resource = "host" if node.attributes.get("is_cpu_op", True) else "accelerator"
+        resource = "host" if node.of_host else "accelerator"
         if node.kind in ("COMM_SEND", "COMM_COLL"):
             resource = "communication"
         elif node.kind == "COMM_RECV":
@@ -139,7 +201,10 @@ class Job(Writing):
         """How many operations of a group a rank has."""
         self._tags: dict[tuple[Group, int], int] = {}
         self._unnamed = 0
+        self._rootless = 0
         self._loose: list[int] = []
+        self._called: list[int] = []
+        """Ranks whose control dependencies are calls."""
 
     @staticmethod
     def _of_all(traces: Sequence[Path]) -> list[Path]:
@@ -184,10 +249,34 @@ class Job(Writing):
             notes.append(f"{self._files[0].name} stands for {counted(self.ranks, 'rank')}")
         if self._unnamed:
             notes.append(f"{counted(self._unnamed, 'collective operation')} without a group: all {self.ranks:,} ranks")
+        if self._rootless:
+            notes.append(f"{counted(self._rootless, 'collective operation')} without a root: the group's first rank")
+        if self._how.roofline.source:
+            notes.append(f"work takes {self._how.roofline.source}")
+        if self._how.nccl is not None:
+            notes += self._of_nccl(self._how.nccl)
         if self._loose:
-            some = f"rank {self._loose[0]}" + (f" and {len(self._loose) - 1:,} more" if self._loose[1:] else "")
-            notes.append(f"no node of {some} depends on another: they follow each other by their numbers")
+            notes.append(f"no node of {_some(self._loose)} depends on another: they follow each other by their numbers")
+        if self._called:
+            what = "control dependencies lead to nodes that are not there, and are taken for calls of PyTorch"
+            notes.append(f"{_some(self._called)}: {what}; data dependencies give the order")
         return notes
+
+    def _of_nccl(self, chosen: Nccl) -> list[str]:
+        """How collective operations are carried."""
+        rings: dict[str, int] = defaultdict(int)
+        for one, calls in self._calls.items():
+            to = nccl.Communicator.of(self._members[one], chosen.share, chosen.channels)
+            for _, what, _, _ in calls:
+                if what in _OF_NCCL and self._algorithm(what, to) != chosen.algorithm:
+                    rings[_OF_NCCL[what]] += 1
+        notes = [f"collective operations as NCCL's {chosen.algorithm}, {counted(chosen.channels, 'channel')}"]
+        return notes + [f"{counted(count, 'call')} of {what} by rings" for what, count in rings.items()]
+
+    def _algorithm(self, what: str, to: nccl.Communicator) -> Algorithm:
+        """The chosen algorithm if NCCL has it for this operation, and else a ring."""
+        chosen = self._how.nccl
+        return "ring" if chosen is None or to.refusal(_OF_NCCL[what], chosen.algorithm) else chosen.algorithm
 
     def _refuse(self, rank: int, node: Node, what: str) -> NoReturn:
         raise RunError(f"{self._files[rank]}: rank {rank}, {node}: {what}")
@@ -204,9 +293,12 @@ class Job(Writing):
         for node in self._one if copies else read(self._files[rank]):
             if node.id in found:
                 self._refuse(rank, node, "another node has the same number")
-            found[node.id] = copies.node(node, rank) if copies else node
+            found[node.id] = copies.node(_called(node), rank) if copies else _called(node)
         self._metadata = of_metadata(found.values(), self.ranks)
-        nodes = {number: found[number] for number in sorted(found)}
+        calls = any(other not in found for node in found.values() for other in node.control)
+        if calls and rank not in self._called:
+            self._called.append(rank)
+        nodes = {number: _after_all(found[number], calls=calls) for number in sorted(found)}
         working = [node for node in nodes.values() if node.kind != "METADATA"]
         if len(working) < 2 or any(node.after for node in nodes.values()):
             return nodes
@@ -265,6 +357,9 @@ class Job(Writing):
 
     def _root(self, rank: int, node: Node, group: Group, name: str) -> int:
         """The place of the root in the group; of a group with unknown members, its rank."""
+        if name not in node.attributes:
+            self._rootless += 1
+            return 0 if group.ranks is not None else _FIRST
         root = self._number(rank, node, name, self.ranks)
         if group.ranks is None:
             return root
@@ -288,7 +383,7 @@ class Job(Writing):
             for place, (node, what, size, root) in enumerate(calls):
                 if root >= 0 and root not in members:
                     raise RunError(f"{self._files[members[0]]}: {node}: the root {root} is not in the group")
-                calls[place] = (node, what, size, members.index(root) if root >= 0 else root)
+                calls[place] = (node, what, size, members.index(root) if root >= 0 else 0 if root == _FIRST else root)
 
     def _block(self, rank: int) -> Block:
         nodes, block = self._nodes(rank), Block()
@@ -335,7 +430,7 @@ class Job(Writing):
         micros = node.micros or self._estimated(rank, node)
         if not 0 <= micros <= _LONGEST:
             self._refuse(rank, node, f"it takes {micros:g} µs, and must take 0 to 100 days")
-        stream = 0 if node.attributes.get("is_cpu_op", True) else _ACCELERATOR
+        stream = 0 if node.of_host or node.kind == "METADATA" else _ACCELERATOR
         return [block.calc(round(micros * 1000), after, stream)]
 
     def _estimated(self, rank: int, node: Node) -> float:
@@ -369,9 +464,16 @@ class Job(Writing):
         if count == 1:
             return [begin]
         part = -(-size // count)
+        chosen = self._how.nccl
+        if chosen is not None and what in _OF_NCCL:
+            block.tag = 2 * self._tags.setdefault(place, len(self._tags)) * chosen.channels + 1
+            given = part if what == "REDUCE_SCATTER_BLOCK" else size
+            to = nccl.Communicator.of(members, chosen.share, chosen.channels, chosen.chunk)
+            return nccl.write(block, rank, to, _OF_NCCL[what], given, self._algorithm(what, to), [begin], members[root])
         # As Score-P would count the bytes, with those of a rank for itself.
         counted = {"ALLREDUCE": size * count, "ALLGATHER": size * count, "ALLTOALL": part * count}
         sent, received = counted.get(what, size), part * count if what == "REDUCE_SCATTER_BLOCK" else size
         call = Call(what, max(root, 0), count, {0: sent}, {0: received})
-        block.tag = 2 * self._tags.setdefault(place, len(self._tags)) + 1
+        channels = chosen.channels if chosen is not None else 1
+        block.tag = 2 * self._tags.setdefault(place, len(self._tags)) * channels + 1
         return expand(block, members, members.index(rank), call, [begin])

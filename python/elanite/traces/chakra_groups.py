@@ -26,11 +26,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from elanite.errors import UsageError
-from elanite.traces.chakra_file import Node, objects
+from elanite.traces.chakra_json import objects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from elanite.traces.chakra_node import Node
 
 EVERYBODY = ("", "0")
 """Names of the group of all ranks."""

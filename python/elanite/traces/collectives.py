@@ -43,23 +43,24 @@ class Block:
         """How many operations there are."""
         return self._count
 
-    def _add(self, operation: str, after: Sequence[int]) -> int:
+    def _add(self, operation: str, after: Sequence[int], begun: Sequence[int] = ()) -> int:
         number = self._count
         self._count += 1
         self.lines.append(f"l{number}: {operation}")
         self.lines.extend(f"l{number} requires l{other}" for other in dict.fromkeys(after))
+        self.lines.extend(f"l{number} irequires l{other}" for other in dict.fromkeys(begun) if other not in after)
         return number
 
     def _tagged(self) -> str:
         return f" tag {self.tag}" if self.tag else ""
 
-    def send(self, size: int, to: int, after: Sequence[int]) -> int:
-        """Send bytes to a rank when these operations have ended."""
-        return self._add(f"send {size}b to {to}{self._tagged()}", after)
+    def send(self, size: int, to: int, after: Sequence[int], begun: Sequence[int] = ()) -> int:
+        """Send bytes to a rank when these operations have ended, and others have begun."""
+        return self._add(f"send {size}b to {to}{self._tagged()}", after, begun)
 
-    def recv(self, size: int, source: int, after: Sequence[int]) -> int:
-        """Receive bytes from a rank when these operations have ended."""
-        return self._add(f"recv {size}b from {source}{self._tagged()}", after)
+    def recv(self, size: int, source: int, after: Sequence[int], begun: Sequence[int] = ()) -> int:
+        """Receive bytes from a rank when these operations have ended, and others have begun."""
+        return self._add(f"recv {size}b from {source}{self._tagged()}", after, begun)
 
     def calc(self, ns: int, after: Sequence[int], stream: int = 0) -> int:
         """Compute for nanoseconds when these operations have ended."""

@@ -15,6 +15,8 @@ for this computation, and the next call waits for everything of this one.
 | pipeline, of p stages and b micro-batches | 2 (p - 1) b | S of each |
 | expert, of l layers | l times 4 all-to-alls | S of each |
 
+Those of NCCL are in ``elanite.traces.nccl``.
+
 The combination of vectors takes no time of its own; ``compute`` can stand for it. Limits: messages of a ring may be
 empty, where there are more ranks than bytes.
 """
@@ -23,12 +25,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
+from elanite.base.text import counted
 from elanite.errors import UsageError
 from elanite.traces import collectives
+from elanite.traces import nccl as of_nccl
 from elanite.traces.collectives import Block, parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from elanite.traces.nccl_call import Call
 
 Algorithm = Literal["ring", "tree", "recursive-doubling", "hierarchical"]
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
@@ -109,6 +115,17 @@ def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int 
         return collectives.all_to_all(block, groups[which], me, size, after)
 
     return _calls(ranks, calls, compute, call)
+
+
+def nccl(call: Call, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
+    """Calls of NCCL, each after ``compute`` ns."""
+    communicator, what = call.communicator, call.what
+    yield f"// NCCL: {what} of {call.size} bytes by {call.algorithm}, {counted(communicator.channels, 'channel')}\n"
+
+    def one(block: Block, rank: int, after: list[int]) -> list[int]:
+        return of_nccl.write(block, rank, communicator, what, call.part, call.algorithm, after)
+
+    yield from _calls(communicator.ranks, calls, compute, one)
 
 
 def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[str]:

@@ -1,0 +1,130 @@
+"""Chakra execution traces in JSON, of which there are three forms.
+
+| form | writer | a node |
+|---|---|---|
+| messages one after the other | ``chakra_jsonizer`` | a protobuf message, as protobuf prints it |
+| an object with the list ``workload_graph`` | MLCommons' feeder reads it | ``Id``, ``NodeType``, attributes as keys |
+| an object with the list ``nodes`` | symbolic tensor graphs (STAGE) | ``id``, ``node_type``, attributes as keys |
+
+The last form names types (``comm_send_node``) and operations (``ALL_REDUCE``). Errors name the place in the list.
+PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are refused: they lack the messages of the
+accelerator, which ``chakra_trace_link`` and ``chakra_converter`` add.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from elanite.base import bounded
+from elanite.base.foreign import reading
+from elanite.errors import RunError, UsageError
+from elanite.traces import chakra_schema
+from elanite.traces.chakra_node import ATTRIBUTES, Node, kind_of, of_message
+from elanite.traces.chakra_schema import COLLECTIVES, KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_NAMED = {f"{kind}_node".lower(): number for number, kind in enumerate(KINDS)}
+_NAMED["coll_comm_node"] = KINDS.index("COMM_COLL")
+"""Types of nodes by the names of STAGE."""
+
+
+def objects(path: Path) -> list[Any]:
+    """The values of a file in JSON, one after the other."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    with reading(path, "this is no JSON", error=RunError):
+        text = bounded.load(path, bounded.TRACE).decode().strip()
+        at = 0
+        while at < len(text) or not found:
+            value, end = decoder.raw_decode(text, at)
+            found.append(value)
+            at = end
+            while at < len(text) and text[at].isspace():
+                at += 1
+    return found
+
+
+def nodes(path: Path) -> Iterator[Node]:
+    """The nodes of a file, in their order there."""
+    whole = objects(path)
+    first = whole[0] if isinstance(whole[0], dict) else {}
+    if len(whole) > 1 or "version" in first:
+        yield from _printed(path, whole)
+        return
+    key = "workload_graph" if "workload_graph" in first else "nodes"
+    graph = first.get(key)
+    if first and graph is None and all(isinstance(one, list) for one in first.values()):
+        raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
+    if not isinstance(graph, list):
+        raise RunError(f"{path}: there is no list `workload_graph`, and these are no messages of `chakra_jsonizer`")
+    if "schema" in first:
+        _refuse_pytorch(path, str(first["schema"]))
+    for place, one in enumerate(graph):
+        where = f"{key}[{place}]"
+        with reading(f"{path}: {where}", _NEEDED[key], error=RunError):
+            node = (_plain if key == "workload_graph" else _named)(path, where, one)
+        yield node
+
+
+_NEEDED = {
+    "workload_graph": "a node has `Id`, `NodeType` and `data_deps`: a number, a number and a list of numbers",
+    "nodes": "a node has `id`, `node_type` and `data_deps`: a number, a type and a list of numbers",
+}
+
+
+def _refuse_pytorch(path: Path, schema: str) -> NoReturn:
+    raise UsageError(
+        f"{path}: this is an execution trace of PyTorch (schema {schema}), of the host alone; merge it with the trace "
+        "of its profiler (`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
+    )
+
+
+def _whole(*numbers: Any) -> None:
+    if not all(type(each) is int for each in numbers):
+        raise TypeError("a number is no integer")
+
+
+def _plain(path: Path, where: str, one: Any) -> Node:
+    """A node of a ``workload_graph``. Raises exceptions of all kinds for one that is wrong."""
+    after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
+    _whole(one["Id"], *after, *control)
+    found = {name: one[name] for name in ATTRIBUTES if name in one}
+    kind = kind_of(path, where, one["NodeType"])
+    return Node(one["Id"], str(one.get("Name", "")), kind, after, float(one.get("runtime", 0)), found, "", control)
+
+
+def _named(path: Path, where: str, one: Any) -> Node:
+    """A node of ``nodes``. Raises exceptions of all kinds for one that is wrong."""
+    after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
+    _whole(one["id"], *after, *control)
+    found = {name: one[name] for name in ATTRIBUTES if name in one}
+    if "comm_type" in found:
+        found["comm_type"] = COLLECTIVES.index(found["comm_type"])
+    if one["node_type"] not in _NAMED:
+        raise RunError(f"{path}: {where}: there is no type of nodes with the name {one['node_type']}")
+    kind = KINDS[_NAMED[one["node_type"]]]
+    return Node(one["id"], str(one.get("name", "")), kind, after, 0.0, found, "", control)
+
+
+def _printed(path: Path, whole: list[Any]) -> Iterator[Node]:
+    """The nodes of messages that were printed as JSON: the first one is the metadata."""
+    try:
+        from google.protobuf.json_format import ParseDict
+
+        _, _, node = chakra_schema.messages()
+    except ImportError:
+        raise UsageError(
+            f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"
+        ) from None
+    kinds = {f"{kind}_NODE": number for number, kind in enumerate(KINDS)}
+    for place, content in enumerate(whole[1:], 2):
+        where = f"object {place}"
+        with reading(f"{path}: {where}", "this is no node of Chakra", error=RunError):
+            kind = content.get("type", 0)
+            message = ParseDict({**content, "type": kinds.get(kind, kind)}, node(), ignore_unknown_fields=True)
+            found = of_message(path, message, where)
+        yield found

@@ -1,0 +1,177 @@
+"""Chakra traces of other writers: the former schema, JSON of STAGE, traces of PyTorch, and rates of a processor."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import elanite as el
+from elanite.errors import RunError, UsageError
+from elanite.traces import translate
+from elanite.traces.chakra import Reading, Roofline
+from elanite.traces.chakra_file import read
+from elanite.traces.chakra_schema import COLLECTIVES, FORMER_COLLECTIVES, FORMER_KINDS, former
+from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
+from test_chakra_jobs import collective, job, traffic
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from conftest import Ended
+
+pytest.importorskip("google.protobuf")
+
+ROOT = Path(__file__).parents[1]
+
+
+def graphs() -> list[Graph]:
+    """Two ranks that compute, sum, and exchange a message, in groups with numbers."""
+
+    def of(rank: int) -> Graph:
+        last = message(4, "COMM_RECV" if rank else "COMM_SEND", 0, 1, 3, size=77)
+        work = node(1, "COMP", num_ops=10**9, tensor_size=800)
+        return [work, collective(2, 1, comm_group="5"), collective(3, 2, what=ALL_GATHER, comm_group="5"), last]
+
+    return [of(0), of(1)]
+
+
+def former_binary(path: Path, graph: Graph) -> None:
+    """Write the trace of a rank by version 0.0.1 of the schema."""
+    made = former()
+    content = b""
+    for each in graph:
+        attributes = dict(each["attributes"])
+        if "comm_group" in attributes:
+            attributes["communicator_id"] = int(attributes.pop("comm_group"))
+        if "comm_type" in attributes:
+            attributes["comm_type"] = FORMER_COLLECTIVES.index(COLLECTIVES[attributes["comm_type"]])
+        one = made(
+            id=each["id"],
+            name=f"n{each['id']}",
+            node_type=FORMER_KINDS.index(each["kind"]),
+            parent=each["after"],
+            simulated_run_time=each["us"],
+            **attributes,
+        ).SerializeToString()
+        content += varint(len(one)) + one
+    path.write_bytes(content)
+
+
+def of_stage(path: Path, graph: Graph) -> None:
+    """Write the trace of a rank as STAGE writes JSON."""
+    nodes = []
+    for each in graph:
+        kind = "coll_comm_node" if each["kind"] == "COMM_COLL" else f"{each['kind']}_NODE".lower()
+        one = {"id": each["id"], "name": f"n{each['id']}", "node_type": kind, "data_deps": list(each["after"])}
+        one |= {"ctrl_deps": [], **each["attributes"]}
+        if "comm_type" in one:
+            one["comm_type"] = COLLECTIVES[one["comm_type"]]
+        nodes.append(one)
+    path.write_text(json.dumps({"nodes": nodes}))
+
+
+def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
+    """Also where a name ends as those of another form do."""
+    how, found = Reading(roofline=Roofline(1e12, 1e9)), []
+    for name, write in (("et", binary), ("json", plain), ("et", former_binary), ("json", of_stage), ("json", binary)):
+        files = [tmp_path / f"job.{rank}.{name}" for rank in range(2)]
+        for file, graph in zip(files, graphs(), strict=True):
+            write(file, graph)
+        found.append(translate(files, tmp_path / "job.goal", how).path.read_text())
+    assert len(set(found)) == 1
+    assert "l0: calc 1000000 cpu 1" in found[0]
+    assert traffic(tmp_path / "job.goal") == (2 + 2 + 1, 2 * 1000 + 2 * 1000 + 77)
+
+
+def test_durations_of_the_former_schema_are_nanoseconds(tmp_path: Path) -> None:
+    former_binary(tmp_path / "job.0.et", [node(0, "COMP", us=1500)])
+    assert [one.micros for one in read(tmp_path / "job.0.et")] == [1.5]
+
+
+def test_a_long_first_message_is_no_json(tmp_path: Path) -> None:
+    """A length of 123 bytes is a brace, and the first field of the metadata a new line."""
+    binary(tmp_path / "job.0.et", [node(0, "COMP", us=1)])
+    content = (tmp_path / "job.0.et").read_bytes()
+    first = b"\n\x05" + b"0.0.4" + b"\x12\x72" + b"\x0a\x70" + b"a" * 112
+    (tmp_path / "job.0.et").write_bytes(varint(len(first)) + first + content[1 + content[0] :])
+    assert (tmp_path / "job.0.et").read_bytes().startswith(b"{\n")
+    assert len(list(read(tmp_path / "job.0.et"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        ({"schema": "1.0.2-chakra.0.0.4", "nodes": [{"id": 2}]}, "an execution trace of PyTorch .*chakra_converter"),
+        ({"nodes": [{"id": 1, "node_type": "gather_node", "data_deps": []}]}, r"nodes\[0\]: there is no type of nodes"),
+        ({"nodes": [{"id": 1, "data_deps": []}]}, r"nodes\[0\]: a node has `id`, `node_type` and `data_deps`"),
+        (
+            {"nodes": [{"id": 1, "node_type": "coll_comm_node", "data_deps": [], "comm_type": "SUM"}]},
+            r"nodes\[0\]: a node has",
+        ),
+    ],
+)
+def test_json_that_is_refused(tmp_path: Path, content: Any, wrong: str) -> None:
+    (tmp_path / "job.0.json").write_text(json.dumps(content))
+    with pytest.raises((RunError, UsageError), match=wrong):
+        translate([tmp_path / "job.0.json"], tmp_path / "out.goal")
+    (tmp_path / "job.0.et").touch()
+    with pytest.raises(RunError, match="the file is empty"):
+        translate([tmp_path / "job.0.et"], tmp_path / "out.goal")
+
+
+def test_a_trace_of_pytorch_stands_for_all(tmp_path: Path) -> None:
+    """A call of the host launches a kernel of the accelerator; callers give no order; a broadcast names no root."""
+    path = tmp_path / "chakra.0.et"
+    kernel = {"is_cpu_op": False, "involved_dim": [True]}
+    graph = [
+        node(3, "COMP", us=5, is_cpu_op=True, control=(1,)),
+        node(4, "COMM_COLL", 3, us=85, is_cpu_op=True, control=(99,)),
+        collective(5, 4, what=BROADCAST, size=640, **kernel),
+        # The caller is behind its call: control dependencies would be a circle.
+        node(6, "COMP", 5, us=9, is_cpu_op=True, control=(7,)),
+        collective(7, 6, what=ALL_REDUCE, size=64, **kernel),
+    ]
+    binary(path, graph)
+    done = translate([path], tmp_path / "out.goal", Reading(replicate=4))
+    assert traffic(done.path) == (3 + 4 * 2, 3 * 640 + 8 * 64)
+    assert "l1: calc 85000\n" in done.path.read_text()
+    assert done.notes == (
+        "chakra.0.et stands for 4 ranks",
+        "8 collective operations without a group: all 4 ranks",
+        "4 collective operations without a root: the group's first rank",
+        "rank 0 and 3 more: control dependencies lead to nodes that are not there, and are taken for calls of PyTorch; "
+        "data dependencies give the order",
+    )
+    assert el.replay(done.path, machine="infiniband-ndr").summary["messages"] == 11
+
+
+def test_without_a_root_the_first_of_unknown_members_is_it(tmp_path: Path) -> None:
+    graph = [collective(1, what=BROADCAST, pg_name="x", size=10)]
+    done = job(tmp_path, [[node(1, "COMP", us=1)], graph, graph])
+    text = done.path.read_text().split("rank 1 {")[1]
+    assert "send 10b to 2" in text.split("}")[0]
+
+
+def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite: Callable[..., Ended]) -> None:
+    """Six operations in a step, and main memory's rate of one processor; a given rate comes first."""
+    for rank, graph in enumerate(graphs()):
+        plain(tmp_path / f"job.{rank}.json", graph)
+    files = [str(tmp_path / f"job.{rank}.json") for rank in range(2)]
+    line = ["goal", "import", *files, "-o", str(tmp_path / "job.goal"), "--machine", "es40-qsnet"]
+    processor = ["--set", "processor.step=2 ns", "--set", "processor.core_memory=1 MB/s"]
+    # 10^9 operations at 3 in a nanosecond; 800 bytes at 1 in a microsecond.
+    for rates, ns in (([], 333333333), (["--flops", "1000T"], 800000), (["--memory-rate", "0.000001 TB/s"], 333333333)):
+        ended = elanite(*line, *processor, *rates)
+        assert ended.code == 0, ended
+        assert f"l0: calc {ns} cpu 1" in (tmp_path / "job.goal").read_text()
+        assert "6 operations in processor.step (2 ns)" in ended.err or "--flops" in rates
+        assert "processor.core_memory (1 MB/s)" in ended.err or "--memory-rate" in rates
+    ended = elanite(*line)
+    assert (ended.code, "it has no section [processor]; measure one with `elanite calib" in ended.err) == (2, True)
+    ended = elanite(*line[:-2], "--set", "processor.step=2 ns")
+    assert (ended.code, "--set: it changes a machine; name one with --machine" in ended.err) == (2, True)
+    ended = elanite(*line[:-2], "--channels", "2")
+    assert (ended.code, "are NCCL's; choose its --algorithm, too" in ended.err) == (2, True)
